@@ -1,0 +1,1 @@
+"""Faces: the command line. Imports `session` and `base`."""

@@ -1,0 +1,17 @@
+"""Settings shared by all tests: how hard hypothesis looks.
+
+``dev`` (the default) looks for new examples in every run, ``ci`` tries the same ones every time, ``soak`` tries many.
+Choose with the environment variable HYPOTHESIS_PROFILE; scripts/test takes ``ci``.
+"""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+# No deadline: the first call of a kernel compiles it. A program is slow to draw, so that health check would only nag.
+settings.register_profile("dev", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "ci", settings.get_profile("dev"), derandomize=True, database=None, max_examples=100, print_blob=True
+)
+settings.register_profile("soak", settings.get_profile("dev"), max_examples=10_000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
