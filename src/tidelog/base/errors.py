@@ -1,0 +1,45 @@
+"""What Tidelog raises. A user's mistake is a `UserError`; anything else that escapes is a defect of Tidelog.
+
+The command line exits with status 1 for `UserError` and 2 for everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tidelog.base.diagnostic import Diagnostic, render
+
+
+class TidelogError(Exception):
+    """Root of all errors of this package."""
+
+
+class UserError(TidelogError):
+    """A mistake in what was given to Tidelog; the message says what was expected and what to do."""
+
+
+class ProgramError(UserError):
+    """A program was refused; `diagnostics` has every mistake found, in order of position."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__("\n\n".join(render(d) for d in self.diagnostics))
+
+
+class DataError(UserError):
+    """Facts do not fit the relation they are meant for."""
+
+
+class EvaluationError(UserError):
+    """An expression or function of the program failed while running; the message names the rule and arguments."""
+
+
+class LimitError(UserError):
+    """A limit on rounds, tuples, memory or time stopped the evaluation; the last commit still stands."""
+
+
+class MissingExtraError(UserError):
+    """An optional dependency is needed and absent."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(f"this needs {package}, which is not installed: pip install 'tidelog[{extra}]'")

@@ -1,0 +1,329 @@
+"""Typed expressions: the scalar language that all layers below `lang` share.
+
+`logic` makes these from the syntax (names resolved, overloads chosen, types filled in, sugar gone); `plan` places them
+in algebra; engines evaluate them. The form is a closed sum of frozen dataclasses. Every expression has a `type`.
+`span` takes no part in equality.
+
+Evaluation is strict and left to right, except `If`, `Match`, and the operators `and`, `or`, `=>`. Local variables
+may be assigned (`Assign`, and the `places` of a `Call` with `mut` parameters); values themselves never change, so
+assigning `x.f` replaces `x` by a copy. Names of locals are unique within a rule or function body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidelog.base import types
+from tidelog.base.span import NOWHERE, Span
+from tidelog.base.types import UNIT, Constructor, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A constant in its Python representation (see `base.values`)."""
+
+    value: Any
+    type: Type
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    """A variable of a rule, a parameter or a local; in algebra, a column of the input."""
+
+    name: str
+    type: Type
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class MakeTuple:
+    """A tuple of values."""
+
+    items: tuple[Expr, ...]
+    type: Type
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Construct:
+    """A constructor applied to all of its fields, in declaration order."""
+
+    constructor: Constructor
+    arguments: tuple[Expr, ...]
+    type: Type
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class MakeVec:
+    """A vector literal."""
+
+    items: tuple[Expr, ...]
+    type: Type
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class MakeMap:
+    """A map literal; a later pair replaces an earlier one with the same key."""
+
+    pairs: tuple[tuple[Expr, Expr], ...]
+    type: Type
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Component `index` of a tuple, or field `index` of a struct or union.
+
+    With several constructors the field stands at `positions[k]` in the constructor of position k; the checker admits
+    only fields that all of them have. After a successful test of the constructor (`Is`) `constructor` names it.
+    """
+
+    of: Expr
+    index: int
+    type: Type
+    positions: tuple[int, ...] = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Is:
+    """Tell whether a union value was made by the constructor."""
+
+    of: Expr
+    constructor: Constructor
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    type: Type = types.BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Operate:
+    """A built-in operator on operands whose types were checked.
+
+    Operators: `+ - * / %` (numbers; integers of fixed width wrap, `/` truncates toward zero, `%` has the sign of the
+    dividend), `neg`, `~ & | ^ << >>` (integers), `++` (strings; bit vectors, the left one being the high bits),
+    `slice` (operand, high, low as constants), `== != < <= > >=` (any type), `and or => not`, `as` (cast to `type`),
+    `string` (the text of a value of a built-in type, as interpolation shows it).
+    """
+
+    operator: str
+    operands: tuple[Expr, ...]
+    type: Type
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a function of the program (`Program.functions[name]`), generic ones already instantiated.
+
+    For each `mut` parameter, `places` has the variable that receives its final value (in parameter order).
+    """
+
+    function: str
+    arguments: tuple[Expr, ...]
+    type: Type
+    places: tuple[Place, ...] = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A call of a function value."""
+
+    function: Expr
+    arguments: tuple[Expr, ...]
+    type: Type
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Lambda:
+    """A function value that captures variables by value. A named function used as a value is `FunctionValue`."""
+
+    parameters: tuple[Var, ...]
+    body: Expr
+    type: Type
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionValue:
+    """A function of the program used as a value."""
+
+    function: str
+    type: Type
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """A conditional; one without `else` has the unit value there."""
+
+    condition: Expr
+    then: Expr
+    otherwise: Expr
+    type: Type
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The first arm whose pattern fits; the checker has shown that one always does."""
+
+    subject: Expr
+    arms: tuple[tuple[Pattern, Expr], ...]
+    type: Type
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """Expressions in order; the value is the last one's, or unit."""
+
+    items: tuple[Expr, ...]
+    type: Type
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Declare:
+    """Bind the variables of an irrefutable pattern to a value (`var x = e`, `(var a, var b) = e`)."""
+
+    pattern: Pattern
+    value: Expr
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    type: Type = UNIT
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """Give a declared variable, or a part of it, a new value."""
+
+    place: Place
+    value: Expr
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    type: Type = UNIT
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """Run the body for each element of a Vec, Set (in order), Map (key, value) or Group (value, weight)."""
+
+    pattern: Pattern
+    iterable: Expr
+    body: Expr
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    type: Type = UNIT
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """Leave the innermost loop."""
+
+    type: Type = UNIT
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    """Go on with the next element of the innermost loop."""
+
+    type: Type = UNIT
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """Leave the function with a value."""
+
+    value: Expr
+    type: Type = UNIT
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+Expr = (
+    Const | Var | MakeTuple | Construct | MakeVec | MakeMap | Project | Is | Operate | Call | Apply | Lambda
+    | FunctionValue | If | Match | Sequence | Declare | Assign | For | Break | Continue | Return
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A variable, or by `path` (as in `Project.index`) a component of it, that can be assigned."""
+
+    name: str
+    type: Type
+    path: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AnyPattern:
+    """Fits everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class VarPattern:
+    """Fits everything and binds it; with `inner`, fits what that fits (`x @ pattern`)."""
+
+    name: str
+    type: Type
+    inner: Pattern = AnyPattern()
+
+
+@dataclass(frozen=True, slots=True)
+class ConstPattern:
+    """Fits an equal value."""
+
+    value: Any
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class TuplePattern:
+    """Fits a tuple whose components fit."""
+
+    items: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConstructorPattern:
+    """Fits a value of the constructor whose fields fit."""
+
+    constructor: Constructor
+    items: tuple[Pattern, ...]
+
+
+Pattern = AnyPattern | VarPattern | ConstPattern | TuplePattern | ConstructorPattern
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a function."""
+
+    name: str
+    type: Type
+    mutable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of the program: a body in the language, or a Python callable.
+
+    A Python callable gets the arguments in order. If it has `mut` parameters it returns a tuple of the result and
+    the final values of those parameters, in order. `typed` says that it wants a first argument `types`: the
+    concrete parameter types followed by the result type, as `default()` and JSON decoding need.
+    `pure` functions give equal results for equal arguments, which lets engines call them once per distinct argument.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    result: Type
+    body: Expr | None = None
+    python: Callable[..., Any] | None = field(default=None, compare=False)
+    typed: bool = False
+    pure: bool = True
+    span: Span = field(default=NOWHERE, compare=False, repr=False)

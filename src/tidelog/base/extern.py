@@ -1,0 +1,60 @@
+"""Python functions offered to programs, registered by name with their types.
+
+A program declares `extern function f(x: string): u32`; the callable comes from an `Externs` table. A signature given
+at registration is compared with the declaration when the program is checked. What a callable returns is checked
+against the declared type when it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+Callback = TypeVar("Callback", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Extern:
+    """A registered callable; see `base.expr.Function` for how it is called."""
+
+    python: Callable[..., Any]
+    signature: str | None = None
+    typed: bool = False
+    trusted: bool = False
+    """The library's own functions: results are not checked."""
+
+
+class Externs:
+    """A table of Python functions by their (qualified) name in the language.
+
+    >>> externs = Externs()
+    >>> @externs.register("shout", "function(string): string")
+    ... def shout(text: str) -> str:
+    ...     return text.upper()
+    >>> externs["shout"].python("tide")
+    'TIDE'
+    """
+
+    def __init__(self) -> None:
+        self._table: dict[str, Extern] = {}
+
+    def register(
+        self, name: str, signature: str | None = None, *, typed: bool = False, trusted: bool = False
+    ) -> Callable[[Callback], Callback]:
+        """Return a decorator that registers a function under a name, with its type in the language."""
+
+        def decorate(python: Callback) -> Callback:
+            self._table[name] = Extern(python, signature, typed, trusted)
+            return python
+
+        return decorate
+
+    def __getitem__(self, name: str) -> Extern:
+        return self._table[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._table
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._table)

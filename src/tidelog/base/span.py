@@ -1,0 +1,60 @@
+"""Where something stands in a source text.
+
+A `Source` is a named text (a file, a string given to the API, a line of the shell). A `Span` is a half-open range of
+character offsets in it. Line and column are computed only when somebody asks, since nearly all spans are never shown.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """A named program text; two sources are equal only if they are the same object."""
+
+    name: str
+    text: str
+    _starts: list[int] = field(default_factory=list, repr=False)
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Return the 1-based line and column of a character offset.
+
+        >>> Source("a.dl", "one\\ntwo").position(5)
+        (2, 2)
+        """
+        if not self._starts:
+            self._starts.append(0)
+            self._starts.extend(i + 1 for i, c in enumerate(self.text) if c == "\n")
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1
+
+    def line(self, number: int) -> str:
+        """Return the text of a 1-based line, without its line break."""
+        return self.text.split("\n")[number - 1].rstrip("\r")
+
+
+class Span(NamedTuple):
+    """Characters `start` to `end` (exclusive) of a source."""
+
+    source: Source
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        """The characters the span covers."""
+        return self.source.text[self.start : self.end]
+
+    def to(self, other: Span) -> Span:
+        """Return the span from the start of this one to the end of the other."""
+        return Span(self.source, self.start, max(self.end, other.end))
+
+    def __str__(self) -> str:
+        line, column = self.source.position(self.start)
+        return f"{self.source.name}:{line}:{column}"
+
+
+NOWHERE = Span(Source("<built-in>", ""), 0, 0)

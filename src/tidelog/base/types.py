@@ -1,0 +1,180 @@
+"""The types of the language, fully resolved: aliases are gone, names are qualified by their module.
+
+`Named` covers structs, tagged unions and the library's opaque types (`std::Vec`, `std::Set`, `std::Map`,
+`std::Group`); what a name means is in a `TypeDefinition`. `TypeVariable` occurs in generic definitions and, with a
+leading `?`, as the checker's unknowns; a program that passed the checker has neither in its relations and rules.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from tidelog.base.span import NOWHERE, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Bool:
+    """Truth values."""
+
+
+@dataclass(frozen=True, slots=True)
+class String:
+    """Unicode text."""
+
+
+@dataclass(frozen=True, slots=True)
+class BigInt:
+    """Integers without bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bit:
+    """Unsigned integers of `width` bits; arithmetic wraps modulo 2**width."""
+
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """Two's complement integers of `width` bits; arithmetic wraps."""
+
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Float:
+    """IEEE 754 binary32; equal to itself when NaN, which is the greatest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Double:
+    """IEEE 754 binary64; equal to itself when NaN, which is the greatest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple:
+    """Tuples; the empty one is the unit type."""
+
+    items: tuple[Type, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A struct, tagged union or opaque type, applied to its arguments."""
+
+    name: str
+    arguments: tuple[Type, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function value; `mutable[i]` says that argument i is written back."""
+
+    parameters: tuple[Type, ...]
+    result: Type
+    mutable: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TypeVariable:
+    """A parameter of a generic definition, without its tick."""
+
+    name: str
+
+
+Type = Bool | String | BigInt | Bit | Signed | Float | Double | Tuple | Named | Function | TypeVariable
+
+BOOL, STRING, BIGINT, FLOAT, DOUBLE = Bool(), String(), BigInt(), Float(), Double()
+UNIT = Tuple(())
+USIZE = Bit(64)
+
+VEC, SET, MAP, GROUP = "std::Vec", "std::Set", "std::Map", "std::Group"
+REF, INTERN = "std::Ref", "std::Intern"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A named field of a constructor or a column of a relation."""
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True)
+class Constructor:
+    """One alternative of a struct or union: `position` orders values, `fields` are in declaration order."""
+
+    name: str
+    type_name: str
+    position: int
+    fields: tuple[Field, ...]
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Position of each field by name."""
+        return {field.name: i for i, field in enumerate(self.fields)}
+
+
+@dataclass(frozen=True)
+class TypeDefinition:
+    """What a `Named` type means. An opaque (extern or library) type has no constructors."""
+
+    name: str
+    parameters: tuple[str, ...]
+    constructors: tuple[Constructor, ...]
+    span: Span = NOWHERE
+
+
+def is_integer(type: Type) -> bool:
+    """Tell whether values of the type are integers of any width."""
+    return isinstance(type, BigInt | Bit | Signed)
+
+
+def is_number(type: Type) -> bool:
+    """Tell whether values of the type are integers or floating point."""
+    return isinstance(type, BigInt | Bit | Signed | Float | Double)
+
+
+def substitute(type: Type, by: dict[str, Type]) -> Type:
+    """Replace type variables by name.
+
+    >>> substitute(Named("std::Vec", (TypeVariable("A"),)), {"A": BOOL})
+    Named(name='std::Vec', arguments=(Bool(),))
+    """
+    match type:
+        case TypeVariable(name):
+            return by.get(name, type)
+        case Tuple(items) if items:
+            return Tuple(tuple(substitute(item, by) for item in items))
+        case Named(name, arguments) if arguments:
+            return Named(name, tuple(substitute(argument, by) for argument in arguments))
+        case Function(parameters, result, mutable):
+            return Function(tuple(substitute(p, by) for p in parameters), substitute(result, by), mutable)
+        case _:
+            return type
+
+
+def show(type: Type) -> str:
+    """Write a type as the language does.
+
+    >>> show(Named("std::Map", (STRING, Tuple((Bit(8), Signed(32))))))
+    'Map<string, (bit<8>, signed<32>)>'
+    """
+    match type:
+        case Bool() | String() | BigInt() | Float() | Double():
+            return type.__class__.__name__.lower()
+        case Bit(width):
+            return f"bit<{width}>"
+        case Signed(width):
+            return f"signed<{width}>"
+        case Tuple(items):
+            return f"({', '.join(map(show, items))})"
+        case Named(name, arguments):
+            shown = name.removeprefix("std::")
+            return f"{shown}<{', '.join(map(show, arguments))}>" if arguments else shown
+        case Function(parameters, result, mutable):
+            shown_parameters = (("mut " if m else "") + show(p) for p, m in zip(parameters, mutable, strict=True))
+            return f"function({', '.join(shown_parameters)}): {show(result)}"
+        case TypeVariable(name):
+            return name if name.startswith("?") else f"'{name}"

@@ -1,0 +1,148 @@
+"""How values of the language are represented in Python, and their total order.
+
+| type | Python value |
+| --- | --- |
+| bool, string, integers, float, double | `bool`, `str`, `int`, `float` (NaN always is `NAN`, so that it equals itself) |
+| tuple, Vec | `tuple` |
+| struct, tagged union | `Variant` |
+| Set | `frozenset` |
+| Map | `FrozenMap` |
+| Group | `Group` |
+| Ref, Intern | the value itself: equal by content |
+| function | a Python callable |
+
+Programs are typed before they run, so a value never needs to say its type: two values are compared only if their
+types are equal. All are hashable. `order_key` gives the language's total order (`<`), in which unions compare by
+constructor position then fields, collections lexicographically by their sorted elements, NaN last.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+Value = Any
+NAN: Final = float("nan")
+
+
+def real(number: float) -> float:
+    """Return the number with every NaN replaced by the one NaN of the language."""
+    return NAN if math.isnan(number) else number
+
+
+class Variant:
+    """A value of a struct or tagged union: a constructor applied to its fields, in order."""
+
+    __slots__ = ("_hash", "fields", "name", "position")
+
+    def __init__(self, name: str, position: int, fields: tuple[Value, ...]) -> None:
+        self.name = name
+        self.position = position
+        self.fields = fields
+        self._hash = hash((position, fields))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Variant):
+            return NotImplemented
+        return self is other or (
+            self._hash == other._hash and self.position == other.position and self.fields == other.fields
+        )
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Variant, (self.name, self.position, self.fields)
+
+    def __repr__(self) -> str:
+        return f"{self.name}{{{', '.join(map(repr, self.fields))}}}" if self.fields else self.name
+
+
+class FrozenMap(Mapping[Value, Value]):
+    """An immutable, hashable map; iterates over its keys in the language's order."""
+
+    __slots__ = ("_hash", "_items")
+
+    def __init__(self, items: Mapping[Value, Value] | Iterable[tuple[Value, Value]] = ()) -> None:
+        given = dict(items)
+        self._items = {key: given[key] for key in sorted(given, key=order_key)}
+        self._hash: int | None = None
+
+    def __getitem__(self, key: Value) -> Value:
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[Value]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FrozenMap) and self._items == other._items
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(tuple(self._items.items()))
+        return self._hash
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FrozenMap, (self._items,)
+
+    def __repr__(self) -> str:
+        return f"FrozenMap({self._items!r})"
+
+
+class Group:
+    """What `group_by` makes: a key, and distinct values in order, each with its number of derivations."""
+
+    __slots__ = ("_hash", "key", "members")
+
+    def __init__(self, key: Value, weights: Mapping[Value, int]) -> None:
+        self.key = key
+        self.members: tuple[tuple[Value, int], ...] = tuple(
+            (value, weights[value]) for value in sorted(weights, key=order_key)
+        )
+        self._hash = hash((key, self.members))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Group) and (self.key, self.members) == (other.key, other.members)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Group, (self.key, dict(self.members))
+
+    def __repr__(self) -> str:
+        return f"Group({self.key!r}, {dict(self.members)!r})"
+
+
+def order_key(value: Value) -> Any:
+    """Return a Python object whose `<` is the language's order among values of one type.
+
+    >>> sorted([NAN, 1.0, -1.0], key=order_key)[:2]
+    [-1.0, 1.0]
+    """
+    match value:
+        case bool() | int() | str():
+            return value
+        case float():
+            return (1, 0.0) if value != value else (0, value)
+        case tuple():
+            return tuple(map(order_key, value))
+        case Variant():
+            return (value.position, tuple(map(order_key, value.fields)))
+        case frozenset():
+            return sorted(map(order_key, value))
+        case FrozenMap():
+            return [(order_key(k), order_key(v)) for k, v in value.items()]
+        case Group():
+            return (order_key(value.key), [(order_key(v), w) for v, w in value.members])
+        case _:
+            return repr(value)
+
+
+def in_order(values: Iterable[Value]) -> list[Value]:
+    """Sort values of one type in the language's order."""
+    return sorted(values, key=order_key)

@@ -1,0 +1,163 @@
+"""The typed program: what the rules mean. Names are resolved, types are filled in, sugar is gone.
+
+Every rule here has one head and a flat body; it remembers the rule of the text it came from (`origin`). Bodies are in
+an order in which each literal's inputs are bound by those before it, but their meaning does not depend on order.
+
+A body argument is a variable, a constant or a wildcard: patterns and expressions inside atoms have become conditions
+and bindings. Grouping has become two rules: an auxiliary relation that holds one tuple for each derivation of the
+grouped body, and an `Aggregate` literal that reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tidelog.base.expr import Const, Expr, Function, Var
+from tidelog.base.span import NOWHERE, Span
+from tidelog.base.types import Field, Type, TypeDefinition
+
+
+@dataclass(frozen=True, slots=True)
+class PrimaryKey:
+    """The key of an input relation's row, as an expression over its columns (variables named like them)."""
+
+    expression: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A relation and its typed columns.
+
+    `element` is the type of a whole row: a struct with the columns as fields for `R(f: T, ...)`; for `R[T]` the type
+    T, whose fields are the columns if T is a struct, otherwise there is one column named `value`.
+    `auxiliary` relations were made by a rewrite and are not shown unless asked for.
+    """
+
+    name: str
+    role: str
+    columns: tuple[Field, ...]
+    element: Type
+    primary_key: PrimaryKey | None = None
+    auxiliary: bool = False
+    attributes: Mapping[str, object] = field(default_factory=dict)
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Wildcard:
+    """A column that does not matter."""
+
+    type: Type
+
+
+Term = Var | Const | Wildcard
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A relation applied to one term for each column. The same variable may occur twice."""
+
+    relation: str
+    arguments: tuple[Term, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Positive:
+    """The atom holds; binds its variables."""
+
+    atom: Atom
+
+
+@dataclass(frozen=True, slots=True)
+class Negative:
+    """No tuple fits the atom. Binds nothing; all its variables are bound elsewhere."""
+
+    atom: Atom
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """The expression is true."""
+
+    expression: Expr
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """The variable has the value of the expression."""
+
+    variable: Var
+    expression: Expr
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Unnest:
+    """The variable is one of the elements of a collection: Vec and Set elements, Map (key, value) tuples."""
+
+    variable: Var
+    expression: Expr
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """Groups the tuples of `atom` by `keys`; binds `keys`, and `result` to `reduce` of the group.
+
+    `group` is the variable, of type Group, that stands in `reduce` for the group of the values of `value`. All other
+    variables of the atom are local. The atom is over an auxiliary relation with a tuple for each derivation.
+    """
+
+    atom: Atom
+    keys: tuple[Var, ...]
+    value: Expr
+    group: Var
+    reduce: Expr
+    result: Var
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+Literal = Positive | Negative | Condition | Bind | Unnest | Aggregate
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The rule of the text that a rule was made from: its place, its canonical text, its name if it has one."""
+
+    span: Span
+    text: str
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`head(arguments) :- body`. `arguments` are expressions over the body's variables."""
+
+    head: str
+    arguments: tuple[Expr, ...]
+    body: tuple[Literal, ...]
+    origin: Origin = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A declared index: look up rows of a relation by some of its columns. `atom` has the parameters as variables."""
+
+    name: str
+    parameters: tuple[Var, ...]
+    atom: Atom
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A whole checked program. Mappings are in order of declaration."""
+
+    types: Mapping[str, TypeDefinition]
+    relations: Mapping[str, Relation]
+    functions: Mapping[str, Function]
+    rules: tuple[Rule, ...]
+    indexes: Mapping[str, Index]

@@ -1,0 +1,239 @@
+"""How to compute a program: relational algebra, one tree for each rule and delta variant, in strata.
+
+Columns of an algebra node are named by the rule's variables; a join is natural, on the variables both sides have, and
+says so in `keys`. A node states what an engine would otherwise work out again: a scan says which version of a
+relation it reads, every node says which `columns` it yields.
+
+Versions of a relation. One maintenance round changes relations by a *delta*. `old` is a relation before the round's
+delta, `new` after it, `delta` the tuples that changed. A rule's derivations touched by a round are the union, over its
+body atoms i, of: atoms before i read `old`, atom i reads `delta`, atoms after i read `new`; each touched derivation is
+found exactly once, for insertions and for deletions alike. `Version.ALL` is the current state (no delta: evaluation
+from scratch). A negated atom as delta joins with the tuples that changed, positively.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from tidelog.base.expr import Const, Expr, Function, Var
+from tidelog.base.span import NOWHERE, Span
+from tidelog.base.types import Field, Type, TypeDefinition
+
+
+class Version(Enum):
+    """Which state of a relation a scan reads."""
+
+    ALL = "all"
+    OLD = "old"
+    DELTA = "delta"
+    NEW = "new"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One row without columns: the body of a fact."""
+
+    columns: tuple[Var, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The tuples of a relation; `terms` has one entry a relation column: a variable, a constant, or None.
+
+    Constants and repeated variables select; None drops the column. `columns` are the distinct variables in order.
+    `occurrence` is the atom's position among the rule's body atoms (positive, negative and aggregated, in body order).
+    """
+
+    relation: str
+    terms: tuple[Var | Const | None, ...]
+    version: Version
+    occurrence: int
+    columns: tuple[Var, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """The rows for which the condition is true."""
+
+    input: Node
+    condition: Expr
+    columns: tuple[Var, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Extend:
+    """Each row with one more column, the value of an expression over it."""
+
+    input: Node
+    variable: Var
+    expression: Expr
+    columns: tuple[Var, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unnest:
+    """Each row once for every element of a collection, as one more column."""
+
+    input: Node
+    variable: Var
+    expression: Expr
+    columns: tuple[Var, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Every row of the left with every row of the right. Only in the first steps of a translation, or if unavoidable."""
+
+    left: Node
+    right: Node
+    columns: tuple[Var, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Rows of both sides that agree on `keys`, the variables they share (at least one)."""
+
+    left: Node
+    right: Node
+    keys: tuple[Var, ...]
+    columns: tuple[Var, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AntiJoin:
+    """Rows of the left for which no row of the right (a `Scan`) agrees on `keys`; `keys` may be empty."""
+
+    left: Node
+    right: Scan
+    keys: tuple[Var, ...]
+    columns: tuple[Var, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """Groups of the input: the keys, and `result` = `reduce` over the group of the values of `value`.
+
+    The input has set semantics: it is a `Scan` of a relation with one tuple a derivation. `group` is the variable
+    that stands for the group (a `base.values.Group`) in `reduce`.
+    """
+
+    input: Scan
+    keys: tuple[Var, ...]
+    value: Expr
+    group: Var
+    reduce: Expr
+    result: Var
+    columns: tuple[Var, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """The head: one expression for each column of the head relation. A bag: one row for each derivation.
+
+    `columns` is empty: the rows are tuples of the relation, no longer bindings of variables.
+    """
+
+    input: Node
+    relation: str
+    expressions: tuple[Expr, ...]
+    columns: tuple[Var, ...] = ()
+
+
+Node = Unit | Scan | Select | Extend | Unnest | Product | Join | AntiJoin | Aggregate | Project
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """What engines need to know of a relation."""
+
+    name: str
+    role: str
+    columns: tuple[Field, ...]
+    element: Type
+    primary_key: Expr | None = None
+    auxiliary: bool = False
+    attributes: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The rule as the user wrote it, for errors, plans, profiles and explanations."""
+
+    text: str
+    name: str | None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way to evaluate a rule: the occurrence that reads its delta (None: all from scratch), and the tree.
+
+    `negative` says that the delta occurrence is negated, so that its insertions take derivations away.
+    """
+
+    delta: int | None
+    negative: bool
+    tree: Project
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule with its plans.
+
+    `body` is the tree in body order with all scans `ALL`, as translated, not optimised: the definition of the rule.
+    `full` is the optimised tree for evaluation from scratch; `variants` one for each atom occurrence as delta.
+    `reads` are the relations of the occurrences, in order; `negated[i]` tells whether occurrence i is negated or
+    aggregated, so that its relation must be complete before the rule's stratum.
+    """
+
+    identity: str
+    head: str
+    body: Project
+    full: Variant
+    variants: tuple[Variant, ...]
+    reads: tuple[str, ...]
+    negated: tuple[bool, ...]
+    aggregated: tuple[bool, ...]
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """Mutually recursive relations, or a single one, with all rules for them. Every stratum it reads comes before it."""
+
+    number: int
+    relations: tuple[str, ...]
+    recursive: bool
+    rules: tuple[Rule, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An order of a relation's columns: a probe on any prefix of `columns` is served by it."""
+
+    relation: str
+    columns: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredIndex:
+    """An `index` of the program: its parameters in order, and for each column of the relation a variable or None."""
+
+    name: str
+    parameters: tuple[Var, ...]
+    relation: str
+    terms: tuple[Var | Const | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A whole program, ready for an engine."""
+
+    types: Mapping[str, TypeDefinition]
+    relations: Mapping[str, Relation]
+    functions: Mapping[str, Function]
+    strata: tuple[Stratum, ...]
+    indexes: tuple[Index, ...]
+    declared: Mapping[str, DeclaredIndex]
