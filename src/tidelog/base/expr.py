@@ -132,11 +132,12 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """A call of a function value."""
+    """A call of a function value; `places` as for `Call`."""
 
     function: Expr
     arguments: tuple[Expr, ...]
     type: Type
+    places: tuple[Place, ...] = ()
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
@@ -314,8 +315,9 @@ class Function:
     """A function of the program: a body in the language, or a Python callable.
 
     A Python callable gets the arguments in order. If it has `mut` parameters it returns a tuple of the result and
-    the final values of those parameters, in order. `typed` says that it wants a first argument `types`: the
-    concrete parameter types followed by the result type, as `default()` and JSON decoding need.
+    the final values of those parameters, in order; so does every function value with `mut` parameters. `typed` says
+    that it wants a `base.extern.Signature` as first argument, as `default()` and JSON decoding need. What a callable
+    returns is checked against the declared types unless it is `trusted`.
     `pure` functions give equal results for equal arguments, which lets engines call them once per distinct argument.
     """
 
@@ -326,4 +328,5 @@ class Function:
     python: Callable[..., Any] | None = field(default=None, compare=False)
     typed: bool = False
     pure: bool = True
+    trusted: bool = False
     span: Span = field(default=NOWHERE, compare=False, repr=False)

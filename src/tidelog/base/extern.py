@@ -7,11 +7,22 @@ against the declared type when it runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from tidelog.base.types import Type, TypeDefinition
+
 Callback = TypeVar("Callback", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a `typed` callable is told first: the concrete types of this call, and what every named type means."""
+
+    parameters: tuple[Type, ...]
+    result: Type
+    types: Mapping[str, TypeDefinition]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 | type | Python value |
 | --- | --- |
-| bool, string, integers, float, double | `bool`, `str`, `int`, `float` (NaN always is `NAN`, so that it equals itself) |
+| bool, string, integers | `bool`, `str`, `int` |
+| float, double | `float`, made by `single` and `real`: NaN always is `NAN`, so that it equals itself |
 | tuple, Vec | `tuple` |
 | struct, tagged union | `Variant` |
 | Set | `frozenset` |
@@ -19,16 +20,34 @@ constructor position then fields, collections lexicographically by their sorted 
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 Value = Any
 NAN: Final = float("nan")
+_SINGLE: Final = struct.Struct("<f")
 
 
 def real(number: float) -> float:
-    """Return the number with every NaN replaced by the one NaN of the language."""
-    return NAN if math.isnan(number) else number
+    """Return the number as the language has it: one NaN, and no negative zero, so that equal means the same.
+
+    >>> real(-0.0)
+    0.0
+    """
+    return NAN if math.isnan(number) else number + 0.0
+
+
+def single(number: float) -> float:
+    """Return the nearest number of type `float` (IEEE 754 binary32).
+
+    >>> single(0.1), single(1e300)
+    (0.10000000149011612, inf)
+    """
+    try:
+        return real(_SINGLE.unpack(_SINGLE.pack(number))[0])
+    except OverflowError:
+        return math.copysign(math.inf, number)
 
 
 class Variant:
@@ -128,7 +147,7 @@ def order_key(value: Value) -> Any:
         case bool() | int() | str():
             return value
         case float():
-            return (1, 0.0) if value != value else (0, value)
+            return (1, 0.0) if math.isnan(value) else (0, value)
         case tuple():
             return tuple(map(order_key, value))
         case Variant():
