@@ -1,0 +1,229 @@
+"""Unknown types and what is known about them: first-order unification with classes of numbers.
+
+An unknown is a `TypeVariable` whose name starts with `?`. A literal such as `1` has an unknown type of class
+`integer`; an operand of `+` one of class `number`. Binding is by reference (`_bound`), so unifying costs the size of
+the smaller type, and `zonk` replaces unknowns by what they became. `ERROR` stands for the type of an expression with a
+reported mistake: it unifies with everything, so one mistake gives one diagnostic.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from tidelog.base.types import (
+    Bit,
+    Double,
+    Float,
+    Function,
+    Named,
+    Signed,
+    Tuple,
+    Type,
+    TypeVariable,
+    is_integer,
+    is_number,
+    show,
+)
+
+ERROR: Final = TypeVariable("?error")
+Class = Literal["any", "number", "integer", "real"]
+_CLASS_WORDS: Final = {"any": "_", "number": "number", "integer": "integer", "real": "real number"}
+
+
+def is_unknown(type: Type) -> bool:
+    """Tell whether a type is an unknown of the checker (resolve it first)."""
+    return isinstance(type, TypeVariable) and type.name[0] == "?"
+
+
+class Unifier:
+    """The unknowns of one rule or function body."""
+
+    __slots__ = ("_bound", "_classes", "_count")
+
+    def __init__(self) -> None:
+        self._bound: dict[str, Type] = {}
+        self._classes: dict[str, Class] = {}
+        self._count = 0
+
+    def fresh(self, of: Class = "any") -> TypeVariable:
+        """Make a new unknown, of a class of numbers if given."""
+        self._count += 1
+        unknown = TypeVariable(f"?{self._count}")
+        if of != "any":
+            self._classes[unknown.name] = of
+        return unknown
+
+    def resolve(self, type: Type) -> Type:
+        """Return what a type is known to be, at its head."""
+        bound = self._bound
+        while isinstance(type, TypeVariable):
+            known = bound.get(type.name)
+            if known is None:
+                return type
+            type = known
+        return type
+
+    def zonk(self, type: Type) -> Type:
+        """Replace all unknowns inside a type by what they became."""
+        match type:
+            case TypeVariable():
+                known = self.resolve(type)
+                return known if isinstance(known, TypeVariable) else self.zonk(known)
+            case Tuple(items) if items:
+                return Tuple(tuple([self.zonk(item) for item in items]))
+            case Named(name, arguments) if arguments:
+                return Named(name, tuple([self.zonk(argument) for argument in arguments]))
+            case Function(parameters, result, mutable):
+                return Function(tuple([self.zonk(p) for p in parameters]), self.zonk(result), mutable)
+            case _:
+                return type
+
+    def class_of(self, type: Type) -> Class:
+        """Return the class of an unknown."""
+        return self._classes.get(type.name, "any") if isinstance(type, TypeVariable) else "any"
+
+    def restrict(self, type: Type, to: Class) -> bool:
+        """Require a type to be of a class of numbers; return whether it can be."""
+        type = self.resolve(type)
+        if type is ERROR:
+            return True
+        if isinstance(type, TypeVariable) and type.name[0] == "?":
+            met = _meet(self.class_of(type), to)
+            if met is not None and met != "any":
+                self._classes[type.name] = met
+            return met is not None
+        return _belongs(type, to)
+
+    def unify(self, a: Type, b: Type) -> bool:
+        """Make two types equal, or return False (some unknowns inside may then be bound)."""
+        a, b = self.resolve(a), self.resolve(b)
+        if a is b or a is ERROR or b is ERROR:
+            return True
+        if isinstance(a, TypeVariable) and a.name[0] == "?":
+            return self._bind(a, b)
+        if isinstance(b, TypeVariable) and b.name[0] == "?":
+            return self._bind(b, a)
+        match a, b:
+            case Named(name, arguments), Named(other_name, other_arguments):
+                return name == other_name and self._all(arguments, other_arguments)
+            case Tuple(items), Tuple(other_items):
+                return self._all(items, other_items)
+            case Function(parameters, result, mutable), Function(other_parameters, other_result, other_mutable):
+                return (
+                    mutable == other_mutable
+                    and self._all(parameters, other_parameters)
+                    and self.unify(result, other_result)
+                )
+            case _:
+                return a == b
+
+    def _all(self, some: tuple[Type, ...], others: tuple[Type, ...]) -> bool:
+        if len(some) != len(others):
+            return False
+        same = True
+        for a, b in zip(some, others, strict=True):  # to the end: what the rest tells keeps later messages precise
+            same = self.unify(a, b) and same
+        return same
+
+    def _bind(self, unknown: TypeVariable, type: Type) -> bool:
+        name = unknown.name
+        if isinstance(type, TypeVariable) and type.name == name:
+            return True
+        if not self.restrict(type, self._classes.get(name, "any")) or self._occurs(name, type):
+            return False
+        self._bound[name] = type
+        return True
+
+    def _occurs(self, name: str, type: Type) -> bool:
+        match self.resolve(type):
+            case TypeVariable(other):
+                return other == name
+            case Tuple(items):
+                return any(self._occurs(name, item) for item in items)
+            case Named(_, arguments):
+                return any(self._occurs(name, argument) for argument in arguments)
+            case Function(parameters, result, _):
+                return self._occurs(name, result) or any(self._occurs(name, p) for p in parameters)
+            case _:
+                return False
+
+    def fits(self, declared: Type, given: Type) -> bool:
+        """Tell whether a declared type, its variables free to be anything, may equal a given one. Binds nothing."""
+        given = self.resolve(given)
+        if given is ERROR or declared is ERROR:
+            return True
+        if isinstance(declared, TypeVariable):
+            return True
+        if isinstance(given, TypeVariable):
+            return given.name[0] == "?" and _may_belong(declared, self.class_of(given))
+        match declared, given:
+            case Named(name, arguments), Named(other_name, other_arguments):
+                return name == other_name and all(map(self.fits, arguments, other_arguments))
+            case Tuple(items), Tuple(other_items):
+                return len(items) == len(other_items) and all(map(self.fits, items, other_items))
+            case Function(parameters, result, mutable), Function(other_parameters, other_result, other_mutable):
+                return (
+                    mutable == other_mutable
+                    and all(map(self.fits, parameters, other_parameters))
+                    and self.fits(result, other_result)
+                )
+            case _:
+                return declared == given
+
+    def show(self, type: Type) -> str:
+        """Write a type for a diagnostic: an unknown as `_`, or as its class of numbers."""
+        return show(self._shown(type))
+
+    def _shown(self, type: Type) -> Type:
+        match self.resolve(type):
+            case TypeVariable() as unknown if unknown.name[0] == "?":
+                return Named(_CLASS_WORDS[self.class_of(unknown)])
+            case Tuple(items):
+                return Tuple(tuple(map(self._shown, items)))
+            case Named(name, arguments):
+                return Named(name, tuple(map(self._shown, arguments)))
+            case Function(parameters, result, mutable):
+                return Function(tuple(map(self._shown, parameters)), self._shown(result), mutable)
+            case known:
+                return known
+
+
+def _meet(a: Class, b: Class) -> Class | None:
+    if b in (a, "any"):
+        return a
+    if a == "any":
+        return b
+    if a == "number":
+        return b
+    return a if b == "number" else None
+
+
+def _belongs(type: Type, to: Class) -> bool:
+    match to:
+        case "any":
+            return True
+        case "number":
+            return is_number(type)
+        case "integer":
+            return is_integer(type)
+        case "real":
+            return isinstance(type, Float | Double)
+
+
+def _may_belong(declared: Type, of: Class) -> bool:
+    return isinstance(declared, TypeVariable) or _belongs(declared, of)
+
+
+def integer_range(type: Type) -> tuple[int, int] | None:
+    """Return the least and greatest value of a fixed-width integer type, or None.
+
+    >>> integer_range(Signed(8))
+    (-128, 127)
+    """
+    match type:
+        case Bit(width):
+            return 0, (1 << width) - 1
+        case Signed(width):
+            return -(1 << (width - 1)), (1 << (width - 1)) - 1
+        case _:
+            return None
