@@ -1,0 +1,206 @@
+"""Typed expressions and values as text, close to the language, for plans, profiles and messages.
+
+Meant for people: the text of an expression is not promised to parse. Values are written as `dump` writes them:
+strings quoted, constructors with their fields in braces, collections in brackets.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import assert_never
+
+from tidelog.base.expr import (
+    AnyPattern,
+    Apply,
+    Assign,
+    Break,
+    Call,
+    Const,
+    ConstPattern,
+    Construct,
+    ConstructorPattern,
+    Continue,
+    Declare,
+    Expr,
+    For,
+    FunctionValue,
+    If,
+    Is,
+    Lambda,
+    MakeMap,
+    MakeTuple,
+    MakeVec,
+    Match,
+    Operate,
+    Pattern,
+    Place,
+    Project,
+    Return,
+    Sequence,
+    TuplePattern,
+    Var,
+    VarPattern,
+)
+from tidelog.base.types import show
+from tidelog.base.values import FrozenMap, Group, Value, Variant, in_order
+
+_STRENGTH = {
+    operator: strength
+    for strength, operators in enumerate(
+        (
+            ("=>",),
+            ("or",),
+            ("and",),
+            ("==", "!=", "<", "<=", ">", ">="),
+            ("|",),
+            ("^",),
+            ("&",),
+            ("<<", ">>"),
+            ("++",),
+            ("+", "-"),
+            ("*", "/", "%"),
+        )
+    )
+    for operator in operators
+}
+_PREFIX = {"neg": "-", "~": "~", "not": "not "}
+_TIGHT = len(_STRENGTH)
+
+
+def show_value(value: Value) -> str:
+    """Write a value.
+
+    >>> show_value((1, "a", Variant("Some", 0, (True,))))
+    '(1, "a", Some{true})'
+    """
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return json.dumps(value, ensure_ascii=False)
+        case tuple():
+            return f"({', '.join(map(show_value, value))})"
+        case Variant():
+            return f"{_plain(value.name)}{{{', '.join(map(show_value, value.fields))}}}"
+        case frozenset():
+            return f"[{', '.join(map(show_value, in_order(value)))}]"
+        case FrozenMap():
+            return f"[{', '.join(f'{show_value(k)} -> {show_value(v)}' for k, v in value.items())}]"
+        case Group():
+            return f"group {show_value(value.key)}"
+        case _:
+            return str(value)
+
+
+def show_expression(expression: Expr) -> str:
+    """Write an expression on one line.
+
+    >>> from tidelog.base.types import BIGINT
+    >>> x, y = Var("x", BIGINT), Var("y", BIGINT)
+    >>> show_expression(Operate("*", (x, Operate("+", (x, y), BIGINT)), BIGINT))
+    'x * (x + y)'
+    """
+    return _show(expression, 0)
+
+
+def _show(expression: Expr, outer: int) -> str:
+    """Write an expression as an operand of an operator of strength `outer`."""
+    match expression:
+        case Const(value):
+            return show_value(value)
+        case Var(name) | FunctionValue(name):
+            return name
+        case MakeTuple(items):
+            return f"({_list(items)})"
+        case Construct(constructor, arguments):
+            return f"{_plain(constructor.name)}{{{_list(arguments)}}}"
+        case MakeVec(items):
+            return f"[{_list(items)}]"
+        case MakeMap(pairs):
+            return f"[{', '.join(f'{show_expression(k)} -> {show_expression(v)}' for k, v in pairs)}]"
+        case Project(of, index):
+            return f"{_show(of, _TIGHT)}.{index}"
+        case Is(of, constructor):
+            return _enclose(f"{_show(of, _TIGHT)} is {_plain(constructor.name)}", outer > _STRENGTH["=="])
+        case Operate():
+            return _operation(expression, outer)
+        case Call(function, arguments):
+            return f"{function}({_list(arguments)})"
+        case Apply(function, arguments):
+            return f"{_show(function, _TIGHT)}({_list(arguments)})"
+        case Lambda(parameters, body):
+            names = ", ".join(parameter.name for parameter in parameters)
+            return _enclose(f"|{names}| {show_expression(body)}", outer > 0)
+        case If(condition, then, otherwise):
+            chosen = f"{show_expression(then)} else {show_expression(otherwise)}"
+            return _enclose(f"if ({show_expression(condition)}) {chosen}", outer > 0)
+        case Match(subject, arms):
+            shown = ", ".join(f"{show_pattern(pattern)} -> {show_expression(body)}" for pattern, body in arms)
+            return f"match ({show_expression(subject)}) {{{shown}}}"
+        case Sequence(items):
+            return f"{{{'; '.join(map(show_expression, items))}}}"
+        case Declare(pattern, value):
+            return f"var {show_pattern(pattern)} = {show_expression(value)}"
+        case Assign(place, value):
+            return f"{_place(place)} = {show_expression(value)}"
+        case For(pattern, iterable, body):
+            return f"for ({show_pattern(pattern)} in {show_expression(iterable)}) {show_expression(body)}"
+        case Break():
+            return "break"
+        case Continue():
+            return "continue"
+        case Return(value):
+            return f"return {show_expression(value)}"
+        case _:
+            assert_never(expression)
+
+
+def _operation(operation: Operate, outer: int) -> str:
+    operator, operands = operation.operator, operation.operands
+    if operator in _PREFIX:
+        return _enclose(_PREFIX[operator] + _show(operands[0], _TIGHT), outer >= _TIGHT)
+    if operator == "slice":
+        of, high, low = operands
+        return f"{_show(of, _TIGHT)}[{show_expression(high)}:{show_expression(low)}]"
+    if operator == "as":
+        return _enclose(f"{_show(operands[0], _TIGHT)} as {show(operation.type)}", outer > 0)
+    if operator in _STRENGTH and len(operands) == 2:
+        strength = _STRENGTH[operator]
+        text = f"{_show(operands[0], strength)} {operator} {_show(operands[1], strength + 1)}"
+        return _enclose(text, outer > strength)
+    return f"{operator}({_list(operands)})"
+
+
+def show_pattern(pattern: Pattern) -> str:
+    """Write a pattern."""
+    match pattern:
+        case AnyPattern():
+            return "_"
+        case VarPattern(name, _, AnyPattern()):
+            return name
+        case VarPattern(name, _, inner):
+            return f"{name} @ {show_pattern(inner)}"
+        case ConstPattern(value):
+            return show_value(value)
+        case TuplePattern(items):
+            return f"({', '.join(map(show_pattern, items))})"
+        case ConstructorPattern(constructor, items):
+            return f"{_plain(constructor.name)}{{{', '.join(map(show_pattern, items))}}}"
+        case _:
+            assert_never(pattern)
+
+
+def _list(expressions: tuple[Expr, ...]) -> str:
+    return ", ".join(map(show_expression, expressions))
+
+
+def _place(place: Place) -> str:
+    return ".".join((place.name, *map(str, place.path)))
+
+
+def _plain(name: str) -> str:
+    return name.removeprefix("std::")
+
+
+def _enclose(text: str, needed: bool) -> str:
+    return f"({text})" if needed else text
