@@ -78,6 +78,24 @@ class Variant:
         return f"{self.name}{{{', '.join(map(repr, self.fields))}}}" if self.fields else self.name
 
 
+NONE: Final = Variant("std::None", 0, ())
+
+
+def some(value: Value) -> Variant:
+    """Return `Some{value}` of the library's Option; its `None` is `NONE`."""
+    return Variant("std::Some", 1, (value,))
+
+
+def ok(value: Value) -> Variant:
+    """Return `Ok{value}` of the library's Result."""
+    return Variant("std::Ok", 0, (value,))
+
+
+def err(value: Value) -> Variant:
+    """Return `Err{value}` of the library's Result."""
+    return Variant("std::Err", 1, (value,))
+
+
 class FrozenMap(Mapping[Value, Value]):
     """An immutable, hashable map; iterates over its keys in the language's order."""
 

@@ -1,0 +1,148 @@
+r"""Values as text: how they are shown by their type, and (in `base.reading`) read.
+
+The *display* form is what dumps and messages have and what commands read:
+
+    Some{.x = 1}    (1, "tab\t")    [1, 2]    [("key", true)]    -0.5
+
+A *cell*, as in a CSV file, differs only for strings, which stand there without quotes. Floating point numbers are the
+shortest decimal that reads back as the same number. Reading accepts fields by position (`Some{1}`) or name, integers
+in the language's radixes (`0xff`, `8'hff`), maps also as `[key -> value]`, and names with their module or without the
+prelude's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import assert_never
+
+from tidelog.base.conform import Types, fields_of
+from tidelog.base.types import (
+    GROUP,
+    INTERN,
+    MAP,
+    REF,
+    SET,
+    VEC,
+    BigInt,
+    Bit,
+    Bool,
+    Double,
+    Field,
+    Float,
+    Function,
+    Named,
+    Signed,
+    String,
+    Tuple,
+    Type,
+    TypeVariable,
+)
+from tidelog.base.values import Value, in_order, single
+
+_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
+
+
+def show_value(value: Value, type: Type, types: Types) -> str:
+    """Write a value in the display form.
+
+    >>> show_value((1, "a"), Tuple((Bit(8), String())), {})
+    '(1, "a")'
+    """
+    match type:
+        case Bool():
+            return "true" if value else "false"
+        case String():
+            return quote(value)
+        case BigInt() | Bit() | Signed():
+            return str(value)
+        case Double():
+            return show_real(value)
+        case Float():
+            return show_single(value)
+        case Tuple(items):
+            return f"({', '.join(show_value(x, item, types) for x, item in zip(value, items, strict=True))})"
+        case Named():
+            return _show_named(value, type, types)
+        case Function() | TypeVariable():
+            return repr(value)
+        case _:
+            assert_never(type)
+
+
+def show_cell(value: Value, type: Type, types: Types) -> str:
+    """Write a value as a cell of a table: a string is itself, everything else has the display form."""
+    return value if isinstance(value, str) else show_value(value, type, types)
+
+
+def show_row(relation: str, columns: Sequence[Field], row: Sequence[Value], types: Types) -> str:
+    """Write a tuple of a relation.
+
+    >>> show_row("Path", [Field("a", Bit(8)), Field("b", Bit(8))], (1, 2), {})
+    'Path{.a = 1, .b = 2}'
+    """
+    shown = (f".{c.name} = {show_value(x, c.type, types)}" for c, x in zip(columns, row, strict=True))
+    return f"{relation}{{{', '.join(shown)}}}"
+
+
+def _show_named(value: Value, type: Named, types: Types) -> str:
+    match type:
+        case Named(name, (item,)) if name == VEC:
+            return f"[{', '.join(show_value(x, item, types) for x in value)}]"
+        case Named(name, (item,)) if name == SET:
+            return f"[{', '.join(show_value(x, item, types) for x in in_order(value))}]"
+        case Named(name, arguments) if name == MAP:
+            return f"[{', '.join(show_value(pair, Tuple(arguments), types) for pair in value.items())}]"
+        case Named(name, (_, item)) if name == GROUP:
+            return f"[{', '.join(show_value(x, item, types) for x, _ in value.members)}]"
+        case Named(name, (inner,)) if name in {REF, INTERN}:
+            return show_value(value, inner, types)
+        case _:
+            definition = types.get(type.name)
+            if definition is None or not definition.constructors:
+                return repr(value)
+            constructor = definition.constructors[value.position]
+            return show_row(
+                constructor.name.removeprefix("std::"),
+                [
+                    Field(f.name, t)
+                    for f, t in zip(constructor.fields, fields_of(type, constructor, types), strict=True)
+                ],
+                value.fields,
+                types,
+            )
+
+
+def quote(text: str) -> str:
+    r"""Write a string in quotes.
+
+    >>> print(quote('say "a"\n'))
+    "say \"a\"\n"
+    """
+    return '"' + "".join(c if c.isprintable() and c not in '"\\' else _escape(c) for c in text) + '"'
+
+
+def _escape(character: str) -> str:
+    return _ESCAPES.get(character) or f"\\u{{{ord(character):x}}}"
+
+
+def show_real(number: float) -> str:
+    """Write a double: the shortest digits that read back as the same number.
+
+    >>> show_real(1.0), show_real(0.1), show_real(1e300 * 1e300)
+    ('1', '0.1', 'inf')
+    """
+    if math.isnan(number):
+        return "NaN"
+    return repr(number).removesuffix(".0")
+
+
+def show_single(number: float) -> str:
+    """Write a float: the shortest digits that read back as the same number.
+
+    >>> show_single(single(0.1))
+    '0.1'
+    """
+    if not math.isfinite(number):
+        return show_real(number)
+    return next(show_real(short) for d in range(1, 10) if single(short := float(f"{number:.{d}g}")) == number)

@@ -1,0 +1,5 @@
+"""The standard library: modules in the language (`*.dl`), and the Python functions they declare as `extern`.
+
+`std.dl` is the prelude, imported by every program; the others are imported by name. `externs.EXTERNS` has the Python
+side, one file a topic. All of it is described for users in `docs/library.md`, made from the comments in the modules.
+"""

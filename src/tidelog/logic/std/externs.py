@@ -1,0 +1,25 @@
+"""The Python side of the standard library: every function that its modules declare as `extern`, by qualified name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tidelog.base.extern import Externs
+from tidelog.logic.std import containers, groups, scalars
+
+Table = Mapping[str, Callable[..., Any]]
+
+EXTERNS = Externs()
+
+
+def _offer(module: str, functions: Table, *, typed: bool = False) -> None:
+    for name, python in functions.items():
+        EXTERNS.register(f"{module}::{name}", typed=typed, trusted=True)(python)
+
+
+_offer("std", scalars.TYPED, typed=True)
+_offer("std", scalars.FUNCTIONS)
+_offer("std", containers.FUNCTIONS)
+_offer("std", groups.TYPED, typed=True)
+_offer("std", groups.FUNCTIONS)

@@ -1,0 +1,127 @@
+"""Aggregates of the prelude. `Group.members` has the distinct values in order, each with its number of derivations.
+
+Sums of floating point numbers are exact before they are rounded, so that no order of evaluation can show.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import chain
+from typing import Any
+
+from tidelog.base.extern import Signature
+from tidelog.base.types import BigInt, Bit, Double, Float, Named, Signed, is_integer, show
+from tidelog.base.values import FrozenMap, Group, Value, order_key, real, single
+from tidelog.logic.std.containers import Set, Vec, nth, vec_unzip
+
+
+def values(g: Group) -> Vec:
+    """Return the distinct values, in order."""
+    return tuple(value for value, _ in g.members)
+
+
+def count(g: Group) -> int:
+    """Return the number of derivations."""
+    return sum(weight for _, weight in g.members)
+
+
+def collect(g: Group) -> Vec:
+    """Return every value as often as it was derived."""
+    return tuple(value for value, weight in g.members for _ in range(weight))
+
+
+def group_sum(signature: Signature, g: Group) -> Value:
+    """Add up numbers, each as often as it was derived."""
+    match signature.result:
+        case Double():
+            return real(_exact_sum(g, 1))
+        case Float():
+            return single(_exact_sum(g, 1))
+        case Bit(width):
+            return _whole_sum(g) % (1 << width)
+        case Signed(width):
+            half = 1 << (width - 1)
+            return (_whole_sum(g) + half) % (1 << width) - half
+        case BigInt():
+            return _whole_sum(g)
+        case type:
+            raise TypeError(f"sum needs numbers, not values of type {show(type)}")
+
+
+def group_mean(signature: Signature, g: Group) -> float:
+    """Return the mean of numbers, each as often as it was derived."""
+    match signature.parameters[0]:
+        case Named(_, (_, Float() | Double())):
+            return real(_exact_sum(g, count(g)))
+        case Named(_, (_, type)) if is_integer(type):
+            return real(_whole_sum(g) / count(g))
+        case type:
+            raise TypeError(f"mean needs numbers, not a {show(type)}")
+
+
+def _whole_sum(g: Group) -> int:
+    return sum(value * weight for value, weight in g.members)
+
+
+def _exact_sum(g: Group, divisor: int) -> float:
+    """Return the sum of floating point numbers divided by an integer, rounded once."""
+    special = [value for value in values(g) if not math.isfinite(value)]
+    if special:
+        return float(sum(special))
+    total = 0
+    for value, weight in g.members:
+        numerator, denominator = value.as_integer_ratio()
+        total += numerator * weight * (_UNIT // denominator)
+    try:
+        return total / (_UNIT * divisor)
+    except OverflowError:
+        return math.copysign(math.inf, total)
+
+
+_UNIT = 1 << 1074
+"""Every finite binary64 number is a multiple of 1 / _UNIT."""
+
+
+def arg_min(g: Group, f: Callable[[Value], Value]) -> Value:
+    """Return the first value for which `f` is least."""
+    return min(values(g), key=lambda value: order_key(f(value)))
+
+
+def arg_max(g: Group, f: Callable[[Value], Value]) -> Value:
+    """Return the first value for which `f` is greatest."""
+    return max(values(g), key=lambda value: order_key(f(value)))
+
+
+def to_setmap(g: Group) -> FrozenMap:
+    """Return all second components of each first component."""
+    sets: dict[Value, set[Value]] = {}
+    for (key, value), _ in g.members:
+        sets.setdefault(key, set()).add(value)
+    return FrozenMap({key: frozenset(found) for key, found in sets.items()})
+
+
+def unions(g: Group) -> Set:
+    """Return the union of sets."""
+    return frozenset(chain.from_iterable(values(g)))
+
+
+TYPED: dict[str, Callable[..., Any]] = {"group_sum": group_sum, "group_mean": group_mean}
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "group_key": lambda g: g.key,
+    "group_count": count,
+    "group_count_distinct": lambda g: len(g.members),
+    "group_collect": collect,
+    "group_min": lambda g: g.members[0][0],
+    "group_max": lambda g: g.members[-1][0],
+    "group_nth": lambda g, n: nth(values(g), n),
+    "group_arg_min": arg_min,
+    "group_arg_max": arg_max,
+    "group_to_vec": values,
+    "group_to_set": lambda g: frozenset(values(g)),
+    "group_to_map": lambda g: FrozenMap(values(g)),
+    "group_to_setmap": to_setmap,
+    "group_unzip": lambda g: vec_unzip(values(g)),
+    "group_set_unions": unions,
+    "group_setref_unions": unions,
+}

@@ -1,0 +1,207 @@
+"""The prelude's functions of any value, of numbers and of strings."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Iterable
+from hashlib import blake2b
+from typing import Any
+
+from tidelog.base.extern import Signature
+from tidelog.base.text import show_value
+from tidelog.base.types import (
+    INTERN,
+    MAP,
+    REF,
+    SET,
+    VEC,
+    BigInt,
+    Bit,
+    Bool,
+    Double,
+    Float,
+    Named,
+    Signed,
+    String,
+    Tuple,
+    Type,
+    is_integer,
+    show,
+    substitute,
+)
+from tidelog.base.values import NONE, FrozenMap, Value, Variant, err, in_order, ok, real, single, some
+
+# --- any value -------------------------------------------------------------------------------------------------------
+
+
+def default(signature: Signature) -> Value:
+    """Return the default value of the result type."""
+    return _default(signature.result, signature, ())
+
+
+def _default(type: Type, signature: Signature, outer: tuple[Type, ...]) -> Value:
+    match type:
+        case Bool():
+            return False
+        case String():
+            return ""
+        case BigInt() | Bit() | Signed():
+            return 0
+        case Float() | Double():
+            return 0.0
+        case Tuple(items):
+            return tuple(_default(item, signature, outer) for item in items)
+        case Named(name) if name in _EMPTY:
+            return _EMPTY[name]
+        case Named(name, (inner,)) if name in {REF, INTERN}:
+            return _default(inner, signature, outer)
+        case Named(name, arguments) if type not in outer and signature.types[name].constructors:
+            definition = signature.types[name]
+            by = dict(zip(definition.parameters, arguments, strict=True))
+            first = definition.constructors[0]
+            fields = (_default(substitute(field.type, by), signature, (*outer, type)) for field in first.fields)
+            return Variant(first.name, first.position, tuple(fields))
+        case _:
+            raise TypeError(f"type {show(type)} has no default value")
+
+
+_EMPTY: dict[str, Value] = {VEC: (), SET: frozenset(), MAP: FrozenMap()}
+
+
+def encoding(value: Value) -> bytes:
+    """Write a value as bytes, injectively among values of one type; what `hash64` and its kin digest.
+
+    >>> encoding((1, "a", True))
+    b'(1;1:a1;)'
+    """
+    match value:
+        case bool() | int():
+            return b"%d;" % value
+        case str():
+            data = value.encode("utf-8", "surrogatepass")
+            return b"%d:%s" % (len(data), data)
+        case float():
+            return struct.pack(">d", value)
+        case tuple():
+            return b"(%s)" % b"".join(map(encoding, value))
+        case Variant():
+            return b"%d{%s}" % (value.position, b"".join(map(encoding, value.fields)))
+        case frozenset():
+            return b"[%s]" % b"".join(map(encoding, in_order(value)))
+        case FrozenMap():
+            return b"[%s]" % b"".join(encoding(k) + encoding(v) for k, v in value.items())
+        case _:
+            raise TypeError(f"a value like {value!r} has no hash")
+
+
+def digest(value: Value, size: int) -> int:
+    """Return a hash of so many bytes."""
+    return int.from_bytes(blake2b(encoding(value), digest_size=size).digest(), "big")
+
+
+# --- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def pow32(signature: Signature, base: Value, exponent: int) -> Value:
+    """Raise a number to a power; wraps."""
+    match signature.result:
+        case Bit(width):
+            return pow(base, exponent, 1 << width)
+        case Signed(width):
+            low = pow(base, exponent, 1 << width)
+            return low - (1 << width) if low >> (width - 1) else low
+        case BigInt():
+            return base**exponent
+        case Float() | Double() as type:
+            try:
+                power = float(base**exponent)
+            except OverflowError:
+                power = float("-inf") if base < 0 and exponent % 2 else float("inf")
+            return single(power) if isinstance(type, Float) else real(power)
+        case type:
+            raise TypeError(f"pow32 needs a number, not a value of type {show(type)}")
+
+
+def range_vec(signature: Signature, start: int, stop: int, step: int) -> tuple[int, ...]:
+    """Return integers from `start` until `stop`."""
+    if not is_integer(signature.parameters[0]):
+        raise TypeError(f"range_vec needs integers, not values of type {show(signature.parameters[0])}")
+    return tuple(range(start, stop, step)) if step else ()
+
+
+def hexadecimal(signature: Signature, number: Value) -> str:
+    """Return hexadecimal digits, those of the two's complement if the type has a width."""
+    match signature.parameters[0]:
+        case Signed(width):
+            return f"{number % (1 << width):x}"
+        case type if is_integer(type):
+            return f"{number:x}"
+        case type:
+            raise TypeError(f"hex needs an integer, not a value of type {show(type)}")
+
+
+def parse_decimal(text: str, low: int, high: int) -> Variant:
+    """Read a decimal integer between two bounds."""
+    if not re.fullmatch(r"[+-]?[0-9]{1,100}", text) or (text[0] == "-" and not low):
+        return NONE
+    number = int(text)
+    return some(number) if low <= number <= high else NONE
+
+
+# --- strings ---------------------------------------------------------------------------------------------------------
+
+
+def split(text: str, separator: str) -> tuple[str, ...]:
+    """Return the parts between separators; without one, between characters."""
+    return tuple(text.split(separator)) if separator else ("", *text, "")
+
+
+def decode(data: Iterable[int], width: int, encoding: str) -> Variant:
+    """Return the text that code units encode, or what is wrong with them."""
+    try:
+        return ok(b"".join(unit.to_bytes(width, "big") for unit in data).decode(encoding))
+    except UnicodeDecodeError as error:
+        return err(f"not {encoding}: {error.reason} at byte {error.start}")
+
+
+def encode_utf16(text: str) -> tuple[int, ...]:
+    """Return the UTF-16 code units of a text."""
+    data = text.encode("utf-16-be")
+    return struct.unpack(f">{len(data) // 2}H", data)
+
+
+TYPED: dict[str, Callable[..., Any]] = {
+    "default": default,
+    "to_string_debug": lambda signature, value: show_value(value, signature.parameters[0], signature.types),
+    "pow32": pow32,
+    "range_vec": range_vec,
+    "hex": hexadecimal,
+}
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "hash32": lambda value: digest(value, 4),
+    "hash64": lambda value: digest(value, 8),
+    "hash128": lambda value: digest(value, 16),
+    "parse_dec_u64": lambda text: parse_decimal(text, 0, 2**64 - 1),
+    "parse_dec_i64": lambda text: parse_decimal(text, -(2**63), 2**63 - 1),
+    "string_len": len,
+    "string_contains": lambda text, part: part in text,
+    "string_starts_with": str.startswith,
+    "string_ends_with": str.endswith,
+    "string_substr": lambda text, start, end: text[start:end],
+    "string_replace": str.replace,
+    "string_split": split,
+    "string_join": lambda strings, separator: separator.join(strings),
+    "string_trim": str.strip,
+    "string_to_lowercase": str.lower,
+    "string_to_uppercase": str.upper,
+    "string_reverse": lambda text: text[::-1],
+    "string_to_bytes": lambda text: tuple(text.encode()),
+    "from_utf8": lambda data: decode(data, 1, "UTF-8"),
+    "encode_utf16": encode_utf16,
+    "from_utf16": lambda data: decode(data, 2, "UTF-16-BE"),
+    "ref_new": lambda value: value,
+    "deref": lambda value: value,
+    "intern": lambda value: value,
+    "ival": lambda value: value,
+}
