@@ -4,11 +4,21 @@ Columns of an algebra node are named by the rule's variables; a join is natural,
 says so in `keys`. A node states what an engine would otherwise work out again: a scan says which version of a
 relation it reads, every node says which `columns` it yields.
 
+Every node yields a bag: one row a tuple, a pair of rows, a derivation. No node removes duplicates, so the rows of a
+`Project` count derivations even where columns were dropped.
+
+Trees are left-deep: the right side of a `Join` or `Product` is a `Scan` or an `Aggregate`, that of an `AntiJoin` a
+`Scan`, so a tree is a pipeline that starts at its leftmost leaf (`spine`). In `Rule.body` the columns of a node are all
+variables bound so far; in optimised trees they are those that something further up still needs, in the same order,
+and a variable that nothing needs is None in its scan.
+
 Versions of a relation. One maintenance round changes relations by a *delta*. `old` is a relation before the round's
 delta, `new` after it, `delta` the tuples that changed. A rule's derivations touched by a round are the union, over its
 body atoms i, of: atoms before i read `old`, atom i reads `delta`, atoms after i read `new`; each touched derivation is
 found exactly once, for insertions and for deletions alike. `Version.ALL` is the current state (no delta: evaluation
-from scratch). A negated atom as delta joins with the tuples that changed, positively.
+from scratch). A negated atom as delta joins with the tuples that changed, positively, and its own anti-join is left
+out: it has no wildcards here (see `project_negations`), so a changed tuple blocks or frees each derivation by itself.
+An aggregated atom as delta is no algebra of tuples: an engine evaluates the groups touched, before and after.
 """
 
 from __future__ import annotations
@@ -20,6 +30,7 @@ from enum import Enum
 from tidelog.base.expr import Const, Expr, Function, Var
 from tidelog.base.span import NOWHERE, Span
 from tidelog.base.types import Field, Type, TypeDefinition
+from tidelog.logic import program as logic
 
 
 class Version(Enum):
@@ -84,7 +95,7 @@ class Unnest:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """Every row of the left with every row of the right. Only in the first steps of a translation, or if unavoidable."""
+    """Every row of the left with every row of the right, which share no variable."""
 
     left: Node
     right: Node
@@ -183,9 +194,12 @@ class Rule:
     """A rule with its plans.
 
     `body` is the tree in body order with all scans `ALL`, as translated, not optimised: the definition of the rule.
-    `full` is the optimised tree for evaluation from scratch; `variants` one for each atom occurrence as delta.
+    `full` is the optimised tree for evaluation from scratch; `variants` one for each atom occurrence as delta, except
+    aggregated ones: look a variant up by its `delta`. Engines may order the body anew with live sizes (`order_joins`).
     `reads` are the relations of the occurrences, in order; `negated[i]` tells whether occurrence i is negated or
     aggregated, so that its relation must be complete before the rule's stratum.
+    `identity` names the rule in a plan: its name or canonical text, with ` #2`, ` #3` ... when the text gave several
+    rules. Planning anew keeps the `Rule` object of a rule that has not changed (`source` is what is compared).
     """
 
     identity: str
@@ -197,11 +211,12 @@ class Rule:
     negated: tuple[bool, ...]
     aggregated: tuple[bool, ...]
     origin: Origin
+    source: logic.Rule | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """Mutually recursive relations, or a single one, with all rules for them. Every stratum it reads comes before it."""
+    """Mutually recursive relations, or a single one, with all rules for them; every stratum it reads is before it."""
 
     number: int
     relations: tuple[str, ...]

@@ -1,0 +1,68 @@
+"""How many rows a probe of a relation is expected to find, for the join order.
+
+`sizes` are numbers of tuples by relation, `distinct` numbers of distinct values by relation and column; an engine that
+counts them passes them, otherwise every relation is taken to have the same size. A bound column divides the rows by
+its distinct values, or, where those are unknown, takes its share of the size: a relation of n tuples and four columns,
+one of them bound, yields n to the power of 3/4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tidelog.base.expr import Var
+from tidelog.plan.nodes import Aggregate, Scan
+
+Sizes = Mapping[str, int]
+Distinct = Mapping[str, Sequence[int]]
+
+TYPICAL_SIZE = 1000
+"""Taken for a relation of unknown size."""
+
+ELEMENTS = 8.0
+"""Taken for the number of elements of a collection."""
+
+CHECK = 0.5
+"""Rows found when every column is bound: the tuple is there or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Expected row counts, from what is known of the relations."""
+
+    sizes: Sizes | None = None
+    distinct: Distinct | None = None
+
+    def rows(self, node: Scan | Aggregate, bits: Mapping[str, int], bound: int) -> float:
+        """Return the expected number of rows for one binding of the variables in the bit set `bound`."""
+        if isinstance(node, Aggregate):
+            return self._groups(node, bits, bound)
+        size = self._size(node.relation)
+        counts = self.distinct.get(node.relation) if self.distinct is not None else None
+        rows, free, seen = float(size), 0, 0
+        for column, term in enumerate(node.terms):
+            if term is None:
+                free += 1
+                continue
+            if isinstance(term, Var):
+                bit = bits[term.name]
+                if not bit & (bound | seen):
+                    seen |= bit
+                    free += 1
+                    continue
+            if counts is not None:
+                rows /= max(1, counts[column])
+        if not free:
+            return CHECK
+        if counts is not None or free == len(node.terms):
+            return rows
+        return float(size ** (free / len(node.terms)))
+
+    def _groups(self, node: Aggregate, bits: Mapping[str, int], bound: int) -> float:
+        size = self._size(node.input.relation)
+        free = sum(1 for variable in node.keys if not bits[variable.name] & bound)
+        return float(size ** (free / (len(node.keys) + 1)))
+
+    def _size(self, relation: str) -> int:
+        return TYPICAL_SIZE if self.sizes is None else self.sizes.get(relation, TYPICAL_SIZE)

@@ -1,0 +1,212 @@
+"""Choose the order of a body's parts: greedy, the delta first, never a product where a connected order exists.
+
+    H(x, z) :- A(x), B(y, z), C(x, y), z > 3.          body order: a product of A and B
+    H <- select z > 3 (B join (C join A))              order found: A, C on x, B on y, then at once the condition
+
+Next comes the relation that is expected to multiply the rows least (see `estimate`) among those that share a variable
+with what is there; on a tie, the one that stands first in the body. Conditions, equations and negated atoms come as
+early as their variables are bound; parts that may fail also wait for the parts before them in the body that they are
+connected with, which may keep them from failing (see `may_fail`).
+
+An equation leads one way only, from its expression to its variable, so the choice of the first relation can matter: if
+an order needs more products than the body has unconnected pieces, some other first relations are tried.
+
+Engines call `order_joins` again with live sizes. It is a pure function of plan nodes; work grows with the number of
+parts times the number of candidates at each step, so bodies with hundreds of atoms are no problem.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+
+from tidelog.plan.assemble import assemble
+from tidelog.plan.estimate import ELEMENTS, Distinct, Estimate, Sizes
+from tidelog.plan.nodes import Project
+from tidelog.plan.parts import Absent, Body, Element, Equation, Present, parts
+from tidelog.plan.propagate_equalities import propagate_equalities
+
+OTHER_STARTS = 16
+"""How many first relations are tried to avoid a product."""
+
+
+def order_joins(
+    tree: Project, first: int | None = None, sizes: Sizes | None = None, distinct: Distinct | None = None
+) -> Project:
+    """Return the best order found for a rule's body, given as its tree in body order (`Rule.body`).
+
+    `first` is the occurrence that reads its delta and comes first; the versions of the others follow from it. A negated
+    occurrence as delta is joined, not anti-joined.
+    """
+    return order_body(body_of(tree), first, Estimate(sizes, distinct))
+
+
+def body_of(tree: Project) -> Body:
+    """Take a tree apart, with equalities propagated: what `order_body` can order again and again."""
+    kept, expressions = propagate_equalities(parts(tree), tree.expressions)
+    return Body(kept, tree.relation, expressions)
+
+
+def order_body(body: Body, first: int | None, estimate: Estimate) -> Project:
+    """Return the best order found for a body, as a tree."""
+    if first is None:
+        return assemble(body, _best_order(body, estimate))
+    search = _Search(body, estimate)
+    search.run([body.part_of(first)])
+    return assemble(body, search.order, first)
+
+
+def _best_order(body: Body, estimate: Estimate) -> list[int]:
+    starts = [i for i, part in enumerate(body.parts) if isinstance(part, Present)]
+    probes = _probes(body, starts)
+    if probes or not starts:
+        search = _Search(body, estimate)
+        search.run(probes)
+        return search.order
+    if len(starts) > 1:
+        rows = {i: _rows(body, i, estimate, 0) for i in starts}
+        starts.sort(key=rows.__getitem__)
+    best = None
+    least = _pieces(body, starts) - 1 if len(starts) > 1 else 0
+    for start in starts[: 1 + OTHER_STARTS]:
+        search = _Search(body, estimate)
+        search.run([start])
+        if best is None or search.products < best.products:
+            best = search
+        if best.products <= least:
+            break
+    assert best is not None
+    return best.order
+
+
+def _probes(body: Body, starts: list[int]) -> list[int]:
+    """Return the equations that give, from nothing, a value to look up in a relation: `x = f(3), R(x, y)`."""
+    columns = 0
+    for i in starts:
+        columns |= body.gives[i]
+    return [
+        i
+        for i, part in enumerate(body.parts)
+        if isinstance(part, Equation) and not body.needs[i] and body.gives[i] & columns
+    ]
+
+
+def _pieces(body: Body, starts: list[int]) -> int:
+    """Count the pieces of a body that no part connects: one less products are needed in any order."""
+    pieces: list[int] = []
+    for needs, gives in zip(body.needs, body.gives, strict=True):
+        merged, apart = needs | gives, []
+        for piece in pieces:
+            if piece & merged:
+                merged |= piece
+            else:
+                apart.append(piece)
+        pieces = [*apart, merged] if merged else apart
+    alone = sum(1 for i in starts if not body.gives[i])
+    return alone + sum(1 for piece in pieces if any(body.gives[i] & piece for i in starts))
+
+
+def _rows(body: Body, i: int, estimate: Estimate, bound: int) -> float:
+    part = body.parts[i]
+    return estimate.rows(part.node, body.bits, bound) if isinstance(part, Present) else ELEMENTS
+
+
+class _Search:
+    """One greedy search: what is placed and bound, and what could come next."""
+
+    __slots__ = ("body", "bound", "estimate", "frontier", "order", "parked", "placed", "products", "ready", "touching")
+
+    def __init__(self, body: Body, estimate: Estimate) -> None:
+        self.body = body
+        self.estimate = estimate
+        self.order: list[int] = []
+        self.placed = 0
+        self.bound = 0
+        self.products = 0
+        self.ready: list[int] = []
+        self.parked: list[int] = []
+        self.frontier: dict[int, None] = {}
+        self.touching: dict[int, list[int]] = {}
+        for i, (needs, gives) in enumerate(zip(body.needs, body.gives, strict=True)):
+            for bit in _bits(needs | gives):
+                self.touching.setdefault(bit, []).append(i)
+
+    def run(self, first: list[int]) -> None:
+        """Order all parts, `first` before the others."""
+        body = self.body
+        for i in first:
+            self._place(i)
+        present = []
+        for i, part in enumerate(body.parts):
+            if isinstance(part, Present):
+                present.append(i)
+            elif not body.needs[i] and i not in first:
+                self._offer(i)
+        if first or not present:
+            self._drain()
+        while True:
+            if self.frontier:
+                self._place(min(self.frontier, key=self._cost))
+            else:
+                present = [i for i in present if not self.placed >> i & 1]
+                if not present:
+                    break
+                self.products += bool(self.order)
+                self._place(min(present, key=self._cost))
+            self._drain()
+        assert len(self.order) == len(body.parts), "a variable of the rule is bound nowhere"
+
+    def _cost(self, i: int) -> tuple[float, int]:
+        return _rows(self.body, i, self.estimate, self.bound), i
+
+    def _place(self, i: int) -> None:
+        body = self.body
+        self.order.append(i)
+        self.placed |= 1 << i
+        self.frontier.pop(i, None)
+        gives = body.gives[i] or (body.needs[i] if isinstance(body.parts[i], Absent) else 0)
+        fresh = gives & ~self.bound
+        self.bound |= fresh
+        for bit in _bits(fresh):
+            for other in self.touching[bit]:
+                if not self.placed >> other & 1:
+                    self._offer(other)
+
+    def _offer(self, i: int) -> None:
+        """Note what a part with a newly bound variable can do now."""
+        body = self.body
+        part = body.parts[i]
+        if isinstance(part, Present):
+            self.frontier[i] = None
+        elif not body.needs[i] & ~self.bound:
+            if isinstance(part, Element) and body.gives[i] & ~self.bound and i not in body.guards:
+                self.frontier[i] = None
+            else:
+                heappush(self.ready, i)
+
+    def _drain(self) -> None:
+        """Place every condition, equation and negated atom whose time has come, in body order."""
+        guards = self.body.guards
+        while self.ready or self.parked:
+            if not self.ready:
+                free = [i for i in self.parked if not guards[i] & ~self.placed]
+                if not free:
+                    return
+                self.parked = [i for i in self.parked if i not in free]
+                self.ready = sorted(free)
+            i = heappop(self.ready)
+            if self.placed >> i & 1:
+                continue
+            if guards.get(i, 0) & ~self.placed:
+                if i not in self.parked:
+                    self.parked.append(i)
+            else:
+                self._place(i)
+
+
+def _bits(mask: int) -> list[int]:
+    found = []
+    while mask:
+        bit = mask & -mask
+        found.append(bit)
+        mask ^= bit
+    return found

@@ -1,0 +1,192 @@
+"""The body of a rule as a set of parts, between two shapes: a tree is taken apart, put in another order, put together.
+
+A part is a literal without its place. `Body` numbers the variables of the rule and keeps, for each part, the set of
+variables it `needs` (must be bound before it) and `gives` (are bound after it) as bit sets, so that an order is found
+by a few operations on integers.
+
+An `Equation` works both ways: it gives its variable a value, or compares if something else has bound it already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from tidelog.base.expr import Expr, Operate, Var
+from tidelog.base.walk import free_variables
+from tidelog.plan.may_fail import may_fail
+from tidelog.plan.nodes import Aggregate, AntiJoin, Extend, Join, Product, Project, Scan, Select, Unit, Unnest
+from tidelog.plan.spine import spine
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """Rows of a relation or of an aggregate: binds their columns."""
+
+    node: Scan | Aggregate
+
+    @property
+    def scan(self) -> Scan:
+        """The scan itself, or the one the aggregate reads."""
+        return self.node if isinstance(self.node, Scan) else self.node.input
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """No row of a relation fits."""
+
+    scan: Scan
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A condition holds."""
+
+    condition: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Equation:
+    """A variable equals an expression."""
+
+    variable: Var
+    expression: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """A variable is one of the elements of a collection."""
+
+    variable: Var
+    expression: Expr
+
+
+Part = Present | Absent | Filter | Equation | Element
+
+
+@dataclass(slots=True)
+class Body:
+    """The parts of a rule in body order, and its head.
+
+    `needs[i]` and `gives[i]` are sets of variables, as the sum of their `bits`; `head` is that of the head's variables.
+    """
+
+    parts: Sequence[Part]
+    relation: str
+    expressions: tuple[Expr, ...]
+    bits: dict[str, int] = field(init=False)
+    needs: list[int] = field(init=False)
+    gives: list[int] = field(init=False)
+    head: int = field(init=False)
+    guards: dict[int, int] = field(init=False)
+    """For each part that may fail, the set of parts before it that may keep it from failing (bit i: part i)."""
+
+    def __post_init__(self) -> None:
+        self.bits, self.needs, self.gives, self.guards = {}, [], [], {}
+        careful = []
+        for i, part in enumerate(self.parts):
+            needs = gives = 0
+            match part:
+                case Present(node):
+                    gives = self._numbers(node.columns)
+                case Absent(scan):
+                    needs = self._numbers(scan.columns)
+                case Filter(condition):
+                    needs = self._uses(condition)
+                    if may_fail(condition):
+                        careful.append(i)
+                case Equation(variable, expression) | Element(variable, expression):
+                    needs = self._uses(expression)
+                    gives = self._numbers((variable,))
+                    if may_fail(expression):
+                        careful.append(i)
+                case _:
+                    assert_never(part)
+            self.needs.append(needs)
+            self.gives.append(gives)
+        self.head = 0
+        for expression in self.expressions:
+            self.head |= self._uses(expression)
+        for i in careful:
+            self.guards[i] = self._guards(i)
+
+    def part_of(self, occurrence: int) -> int:
+        """Return the number of the part that an occurrence stands in."""
+        for i, part in enumerate(self.parts):
+            if isinstance(part, Present | Absent) and part.scan.occurrence == occurrence:
+                return i
+        raise KeyError(occurrence)
+
+    def _guards(self, careful: int) -> int:
+        """Return the parts before one that share variables with it, directly or through others of them."""
+        reached, found, before = self.needs[careful], 0, -1
+        while found != before:
+            before = found
+            for i in range(careful):
+                if (self.needs[i] | self.gives[i]) & reached:
+                    found |= 1 << i
+                    reached |= self.needs[i] | self.gives[i]
+        return found
+
+    def _numbers(self, variables: tuple[Var, ...]) -> int:
+        bits = self.bits
+        found = 0
+        for variable in variables:
+            name = variable.name
+            bit = bits.get(name)
+            if bit is None:
+                bits[name] = bit = 1 << len(bits)
+            found |= bit
+        return found
+
+    def _uses(self, expression: Expr) -> int:
+        """Return the bit set of an expression's variables; all are bound by some part, maybe a later one."""
+        names = (expression.name,) if isinstance(expression, Var) else sorted(free_variables(expression))
+        bits = self.bits
+        found = 0
+        for name in names:
+            bit = bits.get(name)
+            if bit is None:
+                bits[name] = bit = 1 << len(bits)
+            found |= bit
+        return found
+
+
+def parts(tree: Project) -> list[Part]:
+    """Take a tree apart, leftmost leaf first; versions stay in the scans."""
+    found: list[Part] = []
+    for node in spine(tree):
+        match node:
+            case Unit() | Project():
+                pass
+            case Scan() | Aggregate():
+                found.append(Present(node))
+            case Join(right=right) | Product(right=right):
+                assert isinstance(right, Scan | Aggregate), "only left-deep trees can be taken apart"
+                found.append(Present(right))
+            case AntiJoin(right=right):
+                found.append(Absent(right))
+            case Select(condition=condition):
+                found.extend(conjuncts(condition))
+            case Extend(variable=variable, expression=expression):
+                found.append(Equation(variable, expression))
+            case Unnest(variable=variable, expression=expression):
+                found.append(Element(variable, expression))
+            case _:
+                assert_never(node)
+    return found
+
+
+def conjuncts(condition: Expr) -> list[Part]:
+    """Split a conjunction, and see equations in it.
+
+    A conjunction with a part that may fail stays whole: `d != 0 and n / d > 1` stops at its first half.
+    """
+    match condition:
+        case Operate("and", (left, right)) if not may_fail(condition):
+            return conjuncts(left) + conjuncts(right)
+        case Operate("==", (Var() as variable, expression)) | Operate("==", (expression, Var() as variable)):
+            return [Equation(variable, expression)]
+        case _:
+            return [Filter(condition)]

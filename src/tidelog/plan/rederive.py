@@ -1,0 +1,47 @@
+"""Evaluate a rule backwards, to find the derivations that given head tuples still have.
+
+    H(x, z) :- R(x, y), S(y, z).
+
+    H <- (delta H(x, z)) join (new R) join (new S)
+
+The tuples in question are the delta of the head relation at occurrence -1, first in the order, so everything else reads
+`new`: what is left. This is the alternative-derivation program of DRed (Shapiro paper, example 4.2) and the re-derive
+phase of ranked support.
+"""
+
+from __future__ import annotations
+
+from tidelog.base.expr import Const, Expr, Var
+from tidelog.plan.estimate import Distinct, Estimate, Sizes
+from tidelog.plan.nodes import Project, Scan, Version
+from tidelog.plan.order_joins import order_body
+from tidelog.plan.parts import Body, Equation, Part, Present, parts
+from tidelog.plan.propagate_equalities import propagate_equalities
+from tidelog.plan.translate import columns_of
+
+HEAD = -1
+"""The occurrence of the head's tuples."""
+
+
+def rederive(tree: Project, sizes: Sizes | None = None, distinct: Distinct | None = None) -> Project:
+    """Return the tree that finds every derivation of the tuples in the delta of the head relation."""
+    terms: list[Var | Const | None] = []
+    equations: list[Part] = []
+    for column, expression in enumerate(tree.expressions):
+        term = _term(column, expression)
+        terms.append(term)
+        if term is not expression:
+            assert isinstance(term, Var)
+            equations.append(Equation(term, expression))
+    scan = Scan(tree.relation, tuple(terms), Version.DELTA, HEAD, columns_of(terms))
+    kept, expressions = propagate_equalities([Present(scan), *parts(tree), *equations], tree.expressions)
+    return order_body(Body(kept, tree.relation, expressions), HEAD, Estimate(sizes, distinct))
+
+
+def _term(column: int, expression: Expr) -> Var | Const:
+    """Return the head's column as a scan's term: itself, or a fresh variable for a computed one."""
+    match expression:
+        case Var() | Const():
+            return expression
+        case _:
+            return Var(f"'{column}", expression.type)
