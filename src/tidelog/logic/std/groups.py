@@ -55,7 +55,7 @@ def group_mean(signature: Signature, g: Group) -> float:
         case Named(_, (_, Float() | Double())):
             return real(_exact_sum(g, count(g)))
         case Named(_, (_, type)) if is_integer(type):
-            return real(_whole_sum(g) / count(g))
+            return real(_ratio(_whole_sum(g), count(g)))
         case type:
             raise TypeError(f"mean needs numbers, not a {show(type)}")
 
@@ -73,10 +73,14 @@ def _exact_sum(g: Group, divisor: int) -> float:
     for value, weight in g.members:
         numerator, denominator = value.as_integer_ratio()
         total += numerator * weight * (_UNIT // denominator)
+    return _ratio(total, _UNIT * divisor)
+
+
+def _ratio(numerator: int, denominator: int) -> float:
     try:
-        return total / (_UNIT * divisor)
+        return numerator / denominator
     except OverflowError:
-        return math.copysign(math.inf, total)
+        return math.inf if numerator > 0 else -math.inf
 
 
 _UNIT = 1 << 1074

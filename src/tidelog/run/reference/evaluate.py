@@ -1,0 +1,249 @@
+"""What an expression means: an interpreter over an environment, a dictionary from variable names to values.
+
+Names of locals are unique within a body, so one dictionary serves a whole body. Values never change: an assignment to
+a part of a variable replaces the variable. `break`, `continue` and `return` are Python exceptions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import assert_never
+
+from tidelog.base import expr as e
+from tidelog.base.conform import conforms
+from tidelog.base.extern import Signature
+from tidelog.base.text import show_value
+from tidelog.base.types import Function as FunctionType
+from tidelog.base.types import Type, TypeDefinition
+from tidelog.base.values import FrozenMap, Group, Value, Variant, in_order
+from tidelog.run.reference.operators import Failure, operate, same
+
+Environment = dict[str, Value]
+
+
+class Leave(Exception):  # noqa: N818  # a jump, not an error
+    """Control leaves the expressions around `break`, `continue` or `return`."""
+
+
+class Broken(Leave):
+    """`break`."""
+
+
+class Continued(Leave):
+    """`continue`."""
+
+
+class Returned(Leave):
+    """`return value`."""
+
+    def __init__(self, value: Value) -> None:
+        super().__init__()
+        self.value = value
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluator:
+    """Evaluates expressions of a program with these functions and types."""
+
+    functions: Mapping[str, e.Function]
+    types: Mapping[str, TypeDefinition]
+
+    def value(self, expr: e.Expr, env: Environment) -> Value:
+        """Return the value of an expression; assignments change the environment."""
+        match expr:
+            case e.Const(value):
+                return value
+            case e.Var(name):
+                return env[name]
+            case e.Operate("and", (left, right)):
+                return self.value(left, env) and self.value(right, env)
+            case e.Operate("or", (left, right)):
+                return self.value(left, env) or self.value(right, env)
+            case e.Operate("=>", (left, right)):
+                return not self.value(left, env) or self.value(right, env)
+            case e.Operate("string", (operand,)):
+                value = self.value(operand, env)
+                return value if isinstance(value, str) else show_value(value, operand.type, self.types)
+            case e.Operate():
+                return operate(expr, self.values(expr.operands, env))
+            case e.Call():
+                return self._call(expr, env)
+            case e.MakeTuple(items) | e.MakeVec(items):
+                return self.values(items, env)
+            case e.Construct(constructor, arguments):
+                return Variant(constructor.name, constructor.position, self.values(arguments, env))
+            case e.MakeMap(pairs):
+                return FrozenMap([(self.value(key, env), self.value(value, env)) for key, value in pairs])
+            case e.Project(of, index, _, positions):
+                return component(self.value(of, env), index, positions)
+            case e.Is(of, constructor):
+                return self.value(of, env).position == constructor.position
+            case e.If(condition, then, otherwise):
+                return self.value(then if self.value(condition, env) else otherwise, env)
+            case e.Match(subject, arms):
+                value = self.value(subject, env)
+                return self.value(next(arm for pattern, arm in arms if fits(pattern, value, env)), env)
+            case e.Sequence(items):
+                return self.values(items, env)[-1] if items else ()
+            case e.Declare(pattern, value_of):
+                fits(pattern, self.value(value_of, env), env)
+                return ()
+            case e.Assign(place, value_of):
+                assign(place, self.value(value_of, env), env)
+                return ()
+            case e.For():
+                return self._loop(expr, env)
+            case e.Apply(function, arguments, _, places):
+                callee = self.value(function, env)
+                return self._place(callee(*self.values(arguments, env)), places, env)
+            case e.Lambda():
+                return self._closure(expr, env)
+            case e.FunctionValue(name):
+                return self._named(self.functions[name])
+            case e.Break():
+                raise Broken
+            case e.Continue():
+                raise Continued
+            case e.Return(value_of):
+                raise Returned(self.value(value_of, env))
+            case _:
+                assert_never(expr)
+
+    def values(self, exprs: Iterable[e.Expr], env: Environment) -> tuple[Value, ...]:
+        """Return the values of expressions, evaluated from left to right."""
+        return tuple([self.value(expr, env) for expr in exprs])
+
+    def elements(self, expr: e.Expr, env: Environment) -> Iterable[Value]:
+        """Return the elements of a collection in order."""
+        match self.value(expr, env):
+            case tuple() as vector:
+                return vector
+            case FrozenMap() as mapping:
+                return mapping.items()
+            case Group() as group:
+                return group.members
+            case collection:
+                return in_order(collection)
+
+    def _loop(self, loop: e.For, env: Environment) -> Value:
+        for element in self.elements(loop.iterable, env):
+            fits(loop.pattern, element, env)
+            try:
+                self.value(loop.body, env)
+            except Continued:
+                continue
+            except Broken:
+                break
+        return ()
+
+    def _call(self, call: e.Call, env: Environment) -> Value:
+        callee = self._named(self.functions[call.function])
+        return self._place(callee(*self.values(call.arguments, env)), call.places, env)
+
+    def _place(self, outcome: Value, places: tuple[e.Place, ...], env: Environment) -> Value:
+        """Take apart what a function with `mut` parameters gave, and assign its places."""
+        if not places:
+            return outcome
+        result, *finals = outcome
+        for place, final in zip(places, finals, strict=True):
+            assign(place, final, env)
+        return result
+
+    def _named(self, function: e.Function) -> Callable[..., Value]:
+        if function.body is None:
+            return lambda *arguments: self._python(function, arguments)
+        names = tuple(p.name for p in function.parameters)
+        return self._function(names, tuple(p.mutable for p in function.parameters), function.body, {})
+
+    def _closure(self, expr: e.Lambda, env: Environment) -> Callable[..., Value]:
+        """Make a function value; it captures the variables as they are now."""
+        assert isinstance(expr.type, FunctionType)
+        names = tuple(p.name for p in expr.parameters)
+        return self._function(names, expr.type.mutable, expr.body, dict(env))
+
+    def _function(
+        self, names: tuple[str, ...], mutable: tuple[bool, ...], body: e.Expr, captured: Environment
+    ) -> Callable[..., Value]:
+        def call(*arguments: Value) -> Value:
+            env = {**captured, **dict(zip(names, arguments, strict=True))}
+            try:
+                result = self.value(body, env)
+            except Returned as returned:
+                result = returned.value
+            if not any(mutable):
+                return result
+            return (result, *(env[name] for name, written in zip(names, mutable, strict=True) if written))
+
+        return call
+
+    def _python(self, function: e.Function, arguments: tuple[Value, ...]) -> Value:
+        assert function.python is not None
+        parameters = tuple(p.type for p in function.parameters)
+        first = (Signature(parameters, function.result, self.types),) if function.typed else ()
+        try:
+            outcome = function.python(*first, *arguments)
+        except (Failure, Leave):
+            raise
+        except Exception as error:  # whatever a user's function raises, the message must name the rule
+            raise Failure(f"{self._shown(function, arguments)} raised {type(error).__name__}: {error}") from error
+        if not function.trusted:
+            written = [p.type for p in function.parameters if p.mutable]
+            self._check(function, arguments, outcome, [function.result, *written])
+        return outcome
+
+    def _check(self, function: e.Function, arguments: tuple[Value, ...], outcome: Value, wanted: list[Type]) -> None:
+        """Refuse what a Python function returned if it does not have the declared types."""
+        outcomes = (outcome,) if len(wanted) == 1 else outcome
+        if not isinstance(outcomes, tuple) or len(outcomes) != len(wanted):
+            reason: str | None = f"{outcome!r} is not a tuple of the result and {len(wanted) - 1} written parameters"
+        else:
+            reasons = (conforms(x, kind, self.types) for x, kind in zip(outcomes, wanted, strict=True))
+            reason = next(filter(None, reasons), None)
+        if reason:
+            raise Failure(f"{self._shown(function, arguments)} returned a wrong value: {reason}")
+
+    def _shown(self, function: e.Function, arguments: tuple[Value, ...]) -> str:
+        pairs = zip(arguments, function.parameters, strict=True)
+        return f"{function.name}({', '.join(show_value(x, p.type, self.types) for x, p in pairs)})"
+
+
+def component(value: Value, index: int, positions: tuple[int, ...] = ()) -> Value:
+    """Return a component of a tuple, or a field of a struct or union."""
+    if isinstance(value, Variant):
+        return value.fields[positions[value.position] if positions else index]
+    return value[index]
+
+
+def assign(place: e.Place, value: Value, env: Environment) -> None:
+    """Give a variable, or a part of it, a new value."""
+    env[place.name] = replaced(env[place.name], place.path, value) if place.path else value
+
+
+def replaced(whole: Value, path: tuple[int, ...], value: Value) -> Value:
+    """Return a copy of a value with the part at `path` replaced."""
+    if not path:
+        return value
+    parts = list(whole.fields if isinstance(whole, Variant) else whole)
+    parts[path[0]] = replaced(parts[path[0]], path[1:], value)
+    return Variant(whole.name, whole.position, tuple(parts)) if isinstance(whole, Variant) else tuple(parts)
+
+
+def fits(pattern: e.Pattern, value: Value, env: Environment) -> bool:
+    """Tell whether a pattern fits a value, binding its variables."""
+    match pattern:
+        case e.AnyPattern():
+            return True
+        case e.VarPattern(name, _, inner):
+            env[name] = value
+            return fits(inner, value, env)
+        case e.ConstPattern(constant):
+            return same(constant, value)
+        case e.TuplePattern(items):
+            return all(fits(item, part, env) for item, part in zip(items, value, strict=True))
+        case e.ConstructorPattern(constructor, items):
+            if value.position != constructor.position:
+                return False
+            return all(fits(item, part, env) for item, part in zip(items, value.fields, strict=True))
+        case _:
+            assert_never(pattern)
