@@ -365,7 +365,7 @@ Expr = (
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """`R(a, b)`, `R(.f = a)`, `R[e]` (`whole`), each optionally `x in ...` (`binding`).
+    """`R(a, b)`, `R(.f = a)`, `R[e]` (`whole`), each optionally `x in ...` (`binding`) and `&R...` (`reference`).
 
     `R` without parentheses (allowed in the imperative form, and in `x in R`) has `arguments` None.
     """
@@ -374,6 +374,7 @@ class Atom:
     arguments: tuple[Argument, ...] | None
     whole: Expr | None = None
     binding: str | None = None
+    reference: bool = False
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 

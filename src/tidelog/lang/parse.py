@@ -1,0 +1,78 @@
+"""From text to the syntax tree. Reports every mistake it finds, and always returns what it understood.
+
+The grammar is `grammar.ebnf` beside this file; each production is one method of the parser classes, which are a chain:
+`cursor` <- `parse_types` <- `parse_expressions` <- `parse_blocks` <- `parse_rules` <- `parse_statements` <-
+`parse_declarations`. Hand-written, so that a mistake can be met where it is made.
+"""
+
+from __future__ import annotations
+
+from tidelog.base.diagnostic import Report
+from tidelog.base.span import Source, Span
+from tidelog.lang.cursor import Failure
+from tidelog.lang.lex import END, lex
+from tidelog.lang.parse_declarations import DeclarationParser
+from tidelog.lang.syntax import Expr, ImperativeRule, Module, RuleDef, TypeExpr
+
+
+def parse(source: Source, report: Report) -> Module:
+    """Parse a whole program.
+
+    >>> module = parse(Source("a.dl", "relation R(x: bool)\\nR(true)."), Report())
+    >>> [type(declaration).__name__ for declaration in module.declarations]
+    ['RelationDef', 'RuleDef']
+    """
+    parser = DeclarationParser(lex(source, report), report)
+    declarations = parser.module()
+    comments = tuple(sorted(parser.comments, key=lambda comment: comment.span.start))
+    return Module(declarations, comments, Span(source, 0, len(source.text)))
+
+
+def parse_rules(source: Source, report: Report) -> tuple[RuleDef | ImperativeRule, ...]:
+    """Parse a text of rules and facts only; anything else is a mistake.
+
+    >>> [rule.heads[0].atom.relation for rule in parse_rules(Source("rules", "R(1). R(2) :- S(2)."), Report())]
+    [('R',), ('R',)]
+    """
+    rules: list[RuleDef | ImperativeRule] = []
+    for declaration in parse(source, report).declarations:
+        if isinstance(declaration, RuleDef | ImperativeRule):
+            rules.append(declaration)
+        else:
+            report.add(
+                "E0127",
+                "only rules and facts can stand here",
+                declaration.span,
+                note="types, functions and relations are declared in the program",
+            )
+    return tuple(rules)
+
+
+def parse_expression(source: Source, report: Report) -> Expr | None:
+    """Parse one expression; None if it is mistaken.
+
+    >>> parse_expression(Source("e", "x + 1"), Report())
+    Binary(operator='+', left=Name(path=('x',)), right=IntLiteral(value=1, width=None, signed=False, radix=10))
+    """
+    parser = DeclarationParser(lex(source, report), report)
+    try:
+        found = parser.expression()
+        parser.expect(END)
+    except Failure:
+        return None
+    return None if report.errors else found
+
+
+def parse_type(source: Source, report: Report) -> TypeExpr | None:
+    """Parse one type; None if it is mistaken.
+
+    >>> parse_type(Source("t", "bit<8>"), Report())
+    SizedType(kind='bit', width=8)
+    """
+    parser = DeclarationParser(lex(source, report), report)
+    try:
+        found = parser.type_expression()
+        parser.expect(END)
+    except Failure:
+        return None
+    return None if report.errors else found

@@ -1,0 +1,224 @@
+"""Expressions that hold others like statements: blocks, `if`, `match`, `for`, lambdas, `return`."""
+
+from __future__ import annotations
+
+from tidelog.lang.cursor import MAX_DEPTH, Failure
+from tidelog.lang.lex import END
+from tidelog.lang.parse_expressions import PRECEDENCE, ExpressionParser
+from tidelog.lang.syntax import (
+    Assign,
+    Block,
+    Break,
+    Continue,
+    Expr,
+    For,
+    If,
+    Lambda,
+    Match,
+    Parameter,
+    Return,
+    TupleExpr,
+)
+
+_STATEMENT_LIKE = frozenset(("if", "for", "match", "{"))
+_NO_VALUE = frozenset((",", ";", ")", "]", "}", ".", "else", "->", END))
+_ENDS = frozenset((";", "}"))
+
+
+class BlockParser(ExpressionParser):
+    """Productions of expressions with statements inside."""
+
+    def block_term(self) -> Expr:
+        """Parse `block_term = block | conditional | match | for | "break" | "continue" | return | lambda`."""
+        first = self.at
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            self.too_deep()
+        match self.kinds[first]:
+            case "{":
+                found: Expr = self.block()
+            case "if":
+                found = self.conditional()
+            case "match":
+                found = self.match_expression()
+            case "for":
+                found = self.for_expression()
+            case "|" | "function":
+                found = self.lambda_expression()
+            case "return":
+                found = self.return_expression()
+            case "break" | "continue" as word:
+                self.at = first + 1
+                found = Break(self.since(first)) if word == "break" else Continue(self.since(first))
+            case kind:
+                if kind == ".":
+                    self.expected("an expression", hint="a named argument is written `.field = value`, in all places")
+                self.expected("an expression")
+        self.depth -= 1
+        return found
+
+    def block(self) -> Block:
+        """Parse `block = "{" [ expression { ";" expression } [ ";" ] ] "}"`."""
+        opener = self.at
+        self.at = opener + 1
+        items: list[Expr] = []
+        unit = True
+        while self.kinds[self.at] not in {"}", END}:
+            first = self.at
+            depth = self.depth
+            unit = False
+            try:
+                items.append(self.expression())
+                if self.kinds[self.at] == "}":
+                    break
+                self._semicolon(first, opener)
+            except Failure:
+                self.depth = depth
+                if self.skip_to(first, _ENDS) not in _ENDS:
+                    break
+            while self.accept(";"):
+                unit = True
+        self.close(opener, "`;` or `}`")
+        if unit:
+            items.append(TupleExpr((), self.span_at(self.at - 1)))
+        return Block(tuple(items), self.since(opener))
+
+    def _semicolon(self, first: int, opener: int) -> None:
+        """Check the separator of two expressions of a block; a missing one is reported, and taken as read."""
+        if self.kinds[self.at] == ";":
+            return
+        line_broken = "\n" in self.source.text[self.ends[self.at - 1] : self.starts[self.at]]
+        ended = self.kinds[first] in _STATEMENT_LIKE or line_broken
+        if not ended or self.kinds[self.at] in {END, ")", "]", ","} or self.begins_declaration(self.at):
+            if self.kinds[self.at] == END or self.begins_declaration(self.at):
+                self.close(opener)
+            self.expected("`;` or `}`")
+        self.report.add(
+            "E0118",
+            "expected `;` before the next expression",
+            self.after_last(),
+            note="`;` separates the expressions of a block, also behind `}`",
+        )
+
+    def conditional(self) -> If:
+        """Parse `conditional = "if" condition branch [ "else" branch ]`."""
+        first = self.at
+        self.at = first + 1
+        condition = self.condition()
+        then = self.branch()
+        otherwise = self.branch() if self.accept("else") else None
+        return If(condition, then, otherwise, self.since(first))
+
+    def condition(self) -> Expr:
+        """Parse `condition = "(" expression ")" | postfix`."""
+        found = self.tuple_expression() if self.kinds[self.at] == "(" else self.postfix()
+        if isinstance(found, Assign):
+            self.report.add(
+                "E0119",
+                "this assigns a value, where a condition is expected",
+                found.span,
+                hint="`==` compares",
+            )
+        return found
+
+    def branch(self) -> Expr:
+        """Parse `branch = block | unary [ "=" binary ]`."""
+        first = self.at
+        if self.kinds[first] in _STATEMENT_LIKE:
+            return self.term()
+        found = self._nested_unary()
+        kind = self.kinds[self.at]
+        if kind == "=":
+            self.at += 1
+            return Assign(found, self.binary(0), self.since(first))
+        if kind in PRECEDENCE:
+            self.fail(
+                "E0121",
+                "a branch with an operator needs braces",
+                self.span_at(self.at),
+                note="without braces it is not clear how far the branch goes",
+                hint="write `if (c) { a + b } else { d }`",
+            )
+        return found
+
+    def match_expression(self) -> Match:
+        """Parse `match_expression = "match" "(" expression ")" "{" arm { "," arm } [ "," ] "}"`.
+
+        Parse `arm = pattern "->" expression`.
+        """
+        first = self.at
+        subject = self.subject()
+        opener = self.expect("{")
+        arms: list[tuple[Expr, Expr]] = []
+        while self.kinds[self.at] != "}":
+            pattern = self.pattern()
+            self.expect("->", "an alternative of `match` is written `pattern -> value`")
+            arms.append((pattern, self.expression()))
+            if not self.accept(","):
+                break
+        self.close(opener)
+        return Match(subject, tuple(arms), self.since(first))
+
+    def subject(self) -> Expr:
+        """Parse `match (e)` of expressions and statements."""
+        self.at += 1
+        opener = self.expect("(", "`match` is written `match (e) { pattern -> value, ... }`")
+        found = self.expression()
+        self.close(opener, "`)`")
+        return found
+
+    def pattern(self) -> Expr:
+        """Parse `pattern = unary`."""
+        return self._nested_unary()
+
+    def for_expression(self) -> For:
+        """Parse `for_expression = "for" "(" pattern "in" expression ")" branch`."""
+        first = self.at
+        self.at = first + 1
+        opener = self.expect("(", "a loop is written `for (x in xs) { ... }`")
+        pattern = self.pattern()
+        self.expect("in", "a loop is written `for (x in xs) { ... }`")
+        iterable = self.expression()
+        self.close(opener, "`)`")
+        return For(pattern, iterable, self.branch(), self.since(first))
+
+    def lambda_expression(self) -> Lambda:
+        """Parse `lambda_expression = ( "|" [ lambda_parameters ] "|" | "function" "(" [ lambda_parameters ] ")" ) [ ":" type_expression ] expression`."""
+        first = self.at
+        bars = self.kinds[first] == "|"
+        self.at = first + 1
+        opener = first if bars else self.expect("(", "a function value is written `|x| e` or `function(x) { e }`")
+        parameters = self.lambda_parameters("|" if bars else ")")
+        if bars:
+            self.expect("|")
+        else:
+            self.close(opener)
+        result = self.type_expression() if self.accept(":") else None
+        body = self.block() if not bars and self.kinds[self.at] == "{" else self.expression()
+        return Lambda(parameters, result, body, self.since(first))
+
+    def lambda_parameters(self, closer: str) -> tuple[Parameter, ...]:
+        """Parse `lambda_parameters = lower [ ":" [ "mut" ] type_expression ] { "," ... } [ "," ]`."""
+        parameters: list[Parameter] = []
+        while self.kinds[self.at] != closer:
+            first = self.at
+            name = self.lower("parameter") if self.kinds[first] != "_" else self._unnamed()
+            mutable, annotation = False, None
+            if self.accept(":"):
+                mutable = self.accept("mut")
+                annotation = self.type_expression()
+            parameters.append(Parameter(name, annotation, mutable, (), self.since(first)))
+            if not self.accept(","):
+                break
+        return tuple(parameters)
+
+    def _unnamed(self) -> str:
+        self.at += 1
+        return "_"
+
+    def return_expression(self) -> Return:
+        """Parse `return_expression = "return" [ expression ]`."""
+        first = self.at
+        self.at = first + 1
+        value = None if self.kinds[self.at] in _NO_VALUE else self.expression()
+        return Return(value, self.since(first))

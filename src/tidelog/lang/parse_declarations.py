@@ -1,0 +1,309 @@
+"""Declarations: imports, types, functions, relations, indexes, rules; and modules, which are lists of them.
+
+A mistake ends its declaration; the parser goes on with the next one, so that all mistakes of a text are found at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal, NoReturn
+
+from tidelog.base.diagnostic import did_you_mean
+from tidelog.lang.cursor import Failure
+from tidelog.lang.lex import END, LOWER, UPPER
+from tidelog.lang.parse_statements import StatementParser
+from tidelog.lang.syntax import (
+    Attribute,
+    Attributes,
+    ConstructorDecl,
+    Declaration,
+    Expr,
+    FieldDecl,
+    FunctionDef,
+    ImperativeRule,
+    Import,
+    IndexDef,
+    Parameter,
+    PrimaryKey,
+    RelationDef,
+    Role,
+    TypeDef,
+    TypeExpr,
+)
+
+_KINDS_OF_RELATION = frozenset(("relation", "multiset", "stream"))
+_WORDS = ("input", "output", "relation", "typedef", "function", "extern", "import", "index", "for")
+
+
+class DeclarationParser(StatementParser):
+    """Productions of declarations."""
+
+    def module(self) -> tuple[Declaration, ...]:
+        """Parse `module = { declaration }`."""
+        declarations: list[Declaration] = []
+        while self.kinds[self.at] != END:
+            first = self.at
+            self.depth = 0
+            try:
+                declarations.append(self.declaration())
+            except Failure:
+                self.skip_to_declaration(first)
+            except RecursionError:
+                # Within MAX_DEPTH, but the caller's stack was deep already.
+                self.report.add("E0107", "this is nested too deeply", self.span_at(first))
+                self.skip_to_declaration(first)
+        return tuple(declarations)
+
+    def declaration(self) -> Declaration:
+        """Parse `declaration = { attribute } ( import | typedef | function | relation | index | rule | imperative_rule )`."""
+        attributes = self.attributes()
+        first = self.at
+        kind, word = self.kinds[first], self.words[first]
+        if kind == UPPER or kind == "&":
+            return replace(self.rule(), attributes=attributes) if attributes else self.rule()
+        match kind:
+            case "input" | "output" | "relation":
+                return self.relation(attributes)
+            case "typedef":
+                return self.typedef(attributes)
+            case "function":
+                return self.function(attributes)
+            case "extern":
+                return self.extern(attributes)
+            case "import":
+                return self.import_declaration(attributes)
+            case "for":
+                return ImperativeRule(self.for_statement(), attributes, self.since(first))
+            case _ if kind == END and attributes:
+                self.fail("E0126", "this attribute belongs to nothing", attributes[-1].span,
+                          note="attributes stand before the declaration they describe")  # fmt: skip
+            case _ if kind == LOWER and word in {"multiset", "stream"}:
+                return self.relation(attributes)
+            case _ if kind == LOWER and word == "index" and self.kinds[first + 1] in {LOWER, UPPER}:
+                return self.index(attributes)
+            case _ if kind == LOWER and word in {"apply", "transformer"} and self.kinds[first + 1] in {LOWER, UPPER}:
+                self._transformer(word)
+            case _ if kind == LOWER and self.kinds[self.path_end(first)] in {"(", "[", "::"}:
+                return replace(self.rule(), attributes=attributes)
+            case _:
+                self._unknown()
+
+    def _unknown(self) -> NoReturn:
+        word = self.words[self.at]
+        hint = did_you_mean(word, _WORDS) if self.kinds[self.at] == LOWER else ""
+        if self.kinds[self.at] == "." and self.at and self.words[self.at - 1] != ".":
+            hint = "only rules end with `.`"
+        self.fail(
+            "E0125",
+            f"expected a declaration, found {self.found()}",
+            self.span_at(self.at),
+            note="declarations begin with `input`, `output`, `relation`, `typedef`, `function`, `extern`, `import`, "
+            "`index` or `for`; rules with the name of a relation",
+            hint=hint,
+        )
+
+    def _transformer(self, word: str) -> NoReturn:
+        note = "transformers are dataflow code outside of the language; Tidelog's rules are the whole program"
+        if word == "apply":
+            hint = "write the rules instead: recursion gives reachability, components and the like"
+            self.fail("E0130", "Tidelog has no `apply`", self.span_at(self.at), note=note, hint=hint)
+        hint = "write rules, or an `extern function` in Python for a computation on values"
+        self.fail("E0131", "Tidelog has no `transformer`", self.span_at(self.at), note=note, hint=hint)
+
+    def attributes(self) -> Attributes:
+        """Parse `attribute = "#" "[" name [ "=" expression ] { "," name [ "=" expression ] } "]"`."""
+        if self.kinds[self.at] != "#":
+            return ()
+        found: list[Attribute] = []
+        while self.accept("#"):
+            opener = self.expect("[", "an attribute is written `#[name = value]`")
+            while self.kinds[self.at] != "]":
+                first = self.at
+                name = self.name("attribute")
+                value = self.expression() if self.accept("=") else None
+                found.append(Attribute(name, value, self.since(first)))
+                if not self.accept(","):
+                    break
+            self.close(opener)
+        return tuple(found)
+
+    def import_declaration(self, attributes: Attributes) -> Import:
+        """Parse `import = "import" name { ( "::" | "." ) name } [ "as" name ]`."""
+        first = self.at
+        self.at += 1
+        path = [self.name("module")]
+        while self.kinds[self.at] in {"::", "."}:
+            self.at += 1
+            path.append(self.name("module"))
+        alias = self.name("module") if self.accept("as") else None
+        return Import(tuple(path), alias, attributes, self.since(first))
+
+    # --- types -------------------------------------------------------------------------------------------------------
+
+    def typedef(self, attributes: Attributes) -> TypeDef:
+        """Parse `typedef = "typedef" name [ type_parameters ] "=" ( constructors | type_expression )`."""
+        first = self.at
+        self.at += 1
+        name = self.name("type")
+        parameters = self.type_parameters()
+        self.expect("=", "a type is defined by `typedef T = ...`")
+        body: TypeExpr | tuple[ConstructorDecl, ...]
+        body = self.constructors() if self._constructor_ahead() else self.type_expression()
+        return TypeDef(name, parameters, body, attributes, self.since(first))
+
+    def _constructor_ahead(self) -> bool:
+        kinds, at = self.kinds, self.at
+        return kinds[at] == "#" or (kinds[at] in {UPPER, LOWER} and kinds[at + 1] in {"{", "|"})
+
+    def type_parameters(self) -> tuple[str, ...]:
+        """Parse `type_parameters = "<" type_variable { "," type_variable } [ "," ] ">"`."""
+        opener = self.at
+        if not self.accept("<"):
+            return ()
+        names: list[str] = []
+        while self.kinds[self.at] != ">":
+            names.append(self.words[self.expect("type variable")][1:])
+            if not self.accept(","):
+                break
+        self.close(opener)
+        return tuple(names)
+
+    def constructors(self) -> tuple[ConstructorDecl, ...]:
+        """Parse `constructors = constructor { "|" constructor }`."""
+        found = [self.constructor()]
+        while self.accept("|"):
+            found.append(self.constructor())
+        return tuple(found)
+
+    def constructor(self) -> ConstructorDecl:
+        """Parse `constructor = { attribute } upper [ "{" [ fields ] "}" ]`."""
+        first = self.at
+        attributes = self.attributes()
+        name = self.upper("constructor")
+        fields = self.fields(self.at) if self.kinds[self.at] == "{" else ()
+        return ConstructorDecl(name, fields, attributes, self.since(first))
+
+    def fields(self, opener: int) -> tuple[FieldDecl, ...]:
+        """Parse `fields = field_declaration { "," field_declaration } [ "," ]`."""
+        self.at = opener + 1
+        closer = ")" if self.kinds[opener] == "(" else "}"
+        found: list[FieldDecl] = []
+        while self.kinds[self.at] != closer:
+            found.append(self.field_declaration())
+            if not self.accept(","):
+                break
+        self.close(opener)
+        return tuple(found)
+
+    def field_declaration(self) -> FieldDecl:
+        """Parse `field_declaration = { attribute } lower ":" type_expression`."""
+        first = self.at
+        attributes = self.attributes()
+        name = self.lower("field")
+        self.expect(":", "a field is declared by `name: type`")
+        return FieldDecl(name, self.type_expression(), attributes, self.since(first))
+
+    # --- functions ---------------------------------------------------------------------------------------------------
+
+    def extern(self, attributes: Attributes) -> Declaration:
+        """Parse `extern = "extern" ( "function" signature | "type" name [ type_parameters ] )`."""
+        first = self.at
+        self.at += 1
+        if self.kinds[self.at] == "function":
+            return self.function(attributes, first)
+        word = self.words[self.at]
+        if word == "transformer":
+            self._transformer(word)
+        if word != "type":
+            self.expected("`function` or `type`")
+        self.at += 1
+        name = self.name("type")
+        return TypeDef(name, self.type_parameters(), None, attributes, self.since(first))
+
+    def function(self, attributes: Attributes, extern: int | None = None) -> FunctionDef:
+        """Parse `function = "function" signature ( block | "=" expression )`."""
+        first = self.at if extern is None else extern
+        self.at += 1
+        name = self.lower("function")
+        opener = self.expect("(", "a function is declared by `function f(x: A): B { ... }`")
+        parameters: list[Parameter] = []
+        while self.kinds[self.at] != ")":
+            parameters.append(self.parameter())
+            if not self.accept(","):
+                break
+        self.close(opener)
+        result = self.type_expression() if self.accept(":") else None
+        body: Expr | None = None
+        if extern is None:
+            if self.kinds[self.at] == "{":
+                body = self.block()
+            elif self.accept("="):
+                body = self.expression()
+            else:
+                self.expected("`{` or `=` and the body of the function")
+        return FunctionDef(name, tuple(parameters), result, body, attributes, self.since(first))
+
+    def parameter(self) -> Parameter:
+        """Parse `parameter = { attribute } lower ":" [ "mut" ] type_expression`."""
+        first = self.at
+        attributes = self.attributes()
+        name = self.lower("parameter")
+        self.expect(":", "a parameter is declared by `name: type`")
+        mutable = self.accept("mut")
+        return Parameter(name, self.type_expression(), mutable, attributes, self.since(first))
+
+    # --- relations ---------------------------------------------------------------------------------------------------
+
+    def relation(self, attributes: Attributes) -> RelationDef:
+        """Parse `relation = [ "input" | "output" ] ( "relation" | "multiset" | "stream" ) [ "&" ] upper row [ primary_key ]`."""
+        first = self.at
+        role: Role = "internal"
+        if self.kinds[first] in {"input", "output"}:
+            role = "input" if self.kinds[first] == "input" else "output"
+            self.at += 1
+        word = self.words[self.at]
+        if word not in _KINDS_OF_RELATION:
+            self.expected("`relation`")
+        self.at += 1
+        reference = self.accept("&")
+        name = self.upper("relation")
+        opener = self.at
+        fields: tuple[FieldDecl, ...] = ()
+        element: TypeExpr | None = None
+        if self.kinds[opener] == "[":
+            self.at = opener + 1
+            element = self.type_expression()
+            self.close(opener, "`]`")
+        else:
+            self.expect("(", "a relation is declared by `relation R(field: type, ...)` or `relation R[type]`")
+            fields = self.fields(opener)
+        key = self.primary_key() if self.words[self.at] == "primary" else None
+        kind: Literal["relation", "multiset", "stream"]
+        kind = "multiset" if word == "multiset" else "stream" if word == "stream" else "relation"
+        return RelationDef(name, role, fields, element, key, reference, kind, attributes, self.since(first))
+
+    def primary_key(self) -> PrimaryKey:
+        """Parse `primary_key = "primary" "key" "(" lower ")" expression`."""
+        first = self.at
+        usage = "a primary key is declared by `primary key (x) x.field`"
+        self.at += 1
+        if self.words[self.at] != "key":
+            self.expected("`key`", usage)
+        self.at += 1
+        opener = self.expect("(", usage)
+        variable = self.lower("variable")
+        self.close(opener, "`)`")
+        return PrimaryKey(variable, self.expression(), self.since(first))
+
+    def index(self, attributes: Attributes) -> IndexDef:
+        """Parse `index = "index" name "(" [ fields ] ")" "on" atom`."""
+        first = self.at
+        usage = "an index is declared by `index I(x: T) on R(x, _)`"
+        self.at += 1
+        name = self.name("index")
+        opener = self.expect("(", usage)
+        parameters = self.fields(opener)
+        if self.words[self.at] != "on":
+            self.expected("`on`", usage)
+        self.at += 1
+        return IndexDef(name, parameters, self.atom(), attributes, self.since(first))

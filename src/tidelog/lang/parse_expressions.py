@@ -1,0 +1,393 @@
+"""Expressions and patterns: operators by precedence climbing, and what binds tighter than any operator.
+
+From tight to loose: postfix (`x.f`, `x.0`, `x.f(y)`, `f(x)`, `x[7:0]`, `x?`, `x: T`, `x as T`); prefix `& - ~ not`;
+then the levels of `PRECEDENCE`; then `=`. All operators associate to the left; `< <= > >=` do not associate. Chains of
+operators are parsed in a loop, so their length is not limited.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NoReturn
+
+from tidelog.base.span import Span
+from tidelog.lang.cursor import MAX_DEPTH
+from tidelog.lang.lex import FLOAT, INT, LOWER, SIZED, STRING, UPPER, Tokens
+from tidelog.lang.parse_types import TypeParser
+from tidelog.lang.syntax import (
+    Annotated,
+    Argument,
+    Assign,
+    At,
+    Binary,
+    BoolLiteral,
+    Call,
+    Cast,
+    Construct,
+    Expr,
+    FieldAccess,
+    FloatLiteral,
+    IntLiteral,
+    MapLiteral,
+    MethodCall,
+    Name,
+    Slice,
+    StringLiteral,
+    Try,
+    TupleAccess,
+    TupleExpr,
+    Unary,
+    VarDecl,
+    VecLiteral,
+    Wildcard,
+)
+
+PRECEDENCE: Final = {
+    "=>": 1,
+    "or": 2,
+    "and": 3,
+    "|": 4,
+    "^": 5,
+    "&": 6,
+    "==": 7, "!=": 7, "<": 7, "<=": 7, ">": 7, ">=": 7,
+    "++": 8,
+    "<<": 9, ">>": 9,
+    "+": 10, "-": 10,
+    "*": 11, "/": 11, "%": 11,
+}  # fmt: skip
+COMPARISON: Final = 7
+EQUALITY: Final = frozenset(("==", "!="))
+PREFIX: Final = frozenset(("-", "~", "not", "&"))
+_RADIX: Final = {"d": 10, "h": 16, "o": 8, "b": 2}
+_POSTFIX: Final = frozenset((".", "(", "[", "?", ":", "as"))
+_BLOCKS: Final = frozenset(("{", "if", "for", "match"))
+
+
+class ExpressionParser(TypeParser):
+    """Productions of expressions, except those with statements inside, which `parse_blocks` adds."""
+
+    def expression(self) -> Expr:
+        """Parse `expression = binary [ "=" binary ]`."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            self.too_deep()
+        first = self.at
+        found = self.binary(0)
+        if self.kinds[self.at] == "=":
+            self.at += 1
+            found = Assign(found, self.binary(0), self.since(first))
+        self.depth -= 1
+        return found
+
+    def binary(self, above: int) -> Expr:
+        """Parse `binary = unary { operator unary }`."""
+        first = self.at
+        left = self.unary()
+        while True:
+            at = self.at
+            operator = self.kinds[at]
+            if operator == ">":
+                operator = self._joined(at)
+            level = PRECEDENCE.get(operator, 0)
+            if level <= above:
+                return left
+            self.at = at + len(operator) if operator[0] == ">" else at + 1
+            right = self.binary(level)
+            if level == COMPARISON:
+                self._check_chain(operator)
+            left = Binary(operator, left, right, self.since(first))
+
+    def _joined(self, at: int) -> str:
+        """Return `>>` or `>=` if the tokens at this place are meant so, else `>`."""
+        following = self.kinds[at + 1]
+        return ">" + following if following in {">", "="} and self.starts[at + 1] == self.ends[at] else ">"
+
+    def _check_chain(self, operator: str) -> None:
+        following = self.kinds[self.at]
+        if PRECEDENCE.get(following) == COMPARISON and not (operator in EQUALITY and following in EQUALITY):
+            self.fail(
+                "E0122",
+                "comparisons cannot be chained",
+                self.span_at(self.at),
+                note="`a < b < c` would compare a truth value with c",
+                hint="write `a < b and b < c`, or put parentheses",
+            )
+
+    def unary(self) -> Expr:
+        """Parse `unary = { "-" | "~" | "not" | "&" } postfix`."""
+        if self.kinds[self.at] not in PREFIX:
+            return self.postfix()
+        first = self.at
+        while self.kinds[self.at] in PREFIX:
+            self.at += 1
+        last = self.at
+        if last - first > MAX_DEPTH:
+            self.too_deep()
+        found = self.postfix()
+        for index in range(last - 1, first - 1, -1):
+            found = Unary(self.kinds[index], found, self.since(index))  # type: ignore[arg-type]
+        return found
+
+    def postfix(self) -> Expr:
+        """Parse `postfix = term { field | arguments | bit_slice | "?" | ":" type_expression | "as" type_expression }`."""
+        first = self.at
+        opened = self.kinds[first] in _BLOCKS
+        found = self.term()
+        while True:
+            at = self.at
+            kind = self.kinds[at]
+            if kind not in _POSTFIX:
+                return found
+            if kind == ".":
+                if not self.field_ahead(at):
+                    return found
+                found = self.field(found, first)
+            elif kind == "?":
+                self.at = at + 1
+                found = Try(found, self.since(first))
+            elif kind == ":":
+                self.at = at + 1
+                found = Annotated(found, self.type_expression(), self.since(first))
+            elif kind == "as":
+                self.at = at + 1
+                found = Cast(found, self.type_expression(), self.since(first))
+            elif opened:
+                return found  # a block and the next expression, with `;` missing between them
+            elif kind == "(":
+                found = Call(found, self.arguments(), self.since(first))
+            else:
+                found = self.bit_slice(found, first)
+
+    def field_ahead(self, at: int) -> bool:
+        """Tell the `.` of `x.f` from the one that ends a rule: the name follows at once, and begins small."""
+        following = self.kinds[at + 1]
+        if self.starts[at + 1] != self.ends[at]:
+            return False
+        if following == UPPER and self.kinds[at + 2] == "::":
+            end = self.path_end(at + 1)
+            return self.kinds[end - 1] == LOWER and self.kinds[end] == "("
+        return following in {LOWER, INT}
+
+    def field(self, of: Expr, first: int) -> Expr:
+        """Parse `field = "." ( decimal | lower | path arguments )`."""
+        at = self.at + 1
+        self.at = at + 1
+        if self.kinds[at] == INT:
+            return TupleAccess(of, int(self.words[at].replace("_", "")), self.since(first))
+        end = self.path_end(at)
+        if self.kinds[end] != "(":
+            return FieldAccess(of, self.words[at], self.since(first))
+        path = tuple(self.words[at:end:2])
+        self.at = end
+        return MethodCall(of, path, self.arguments(), self.since(first))
+
+    def arguments(self) -> tuple[Expr, ...]:
+        """Parse `arguments = "(" [ expression { "," expression } [ "," ] ] ")"`."""
+        opener = self.at
+        self.at = opener + 1
+        items: list[Expr] = []
+        while self.kinds[self.at] != ")":
+            items.append(self.expression())
+            if not self.accept(","):
+                break
+        self.close(opener)
+        return tuple(items)
+
+    def bit_slice(self, of: Expr, first: int) -> Slice:
+        """Parse `bit_slice = "[" decimal ":" decimal "]"`."""
+        opener = self.at
+        kinds, words = self.kinds, self.words
+        if kinds[opener + 1 : opener + 5] != [INT, ":", INT, "]"]:
+            self.fail(
+                "E0123",
+                "square brackets behind a value are a bit slice, `x[15:8]`, with two numbers",
+                self.span_at(opener),
+                hint="use `v.nth(i)` for an element of a vector, `m.get(k)` for a value in a map",
+            )
+        self.at = opener + 5
+        high, low = (int(words[index].replace("_", "")) for index in (opener + 1, opener + 3))
+        return Slice(of, high, low, self.since(first))
+
+    # --- terms -------------------------------------------------------------------------------------------------------
+
+    def term(self) -> Expr:
+        """Parse `term = literal | "_" | name | "var" lower | construct | tuple_expression | collection | block_term | lambda`."""
+        first = self.at
+        kind = self.kinds[first]
+        if kind in {LOWER, UPPER}:
+            return self.named()
+        if kind == INT:
+            self.at = first + 1
+            return IntLiteral(int(self.words[first].replace("_", "")), span=self.since(first))
+        if kind == "(":
+            return self.tuple_expression()
+        if kind == STRING:
+            return self.string()
+        if kind == "_":
+            self.at = first + 1
+            return Wildcard(self.since(first))
+        if kind in {"true", "false"}:
+            self.at = first + 1
+            return BoolLiteral(kind == "true", self.since(first))
+        if kind == "var":
+            self.at = first + 1
+            return VarDecl(self.lower("variable"), self.since(first))
+        if kind == "[":
+            return self.collection()
+        if kind in {SIZED, FLOAT}:
+            return self.number()
+        return self.block_term()
+
+    def block_term(self) -> Expr:
+        """Parse a term with statements inside; see `parse_blocks`."""
+        raise NotImplementedError
+
+    def named(self) -> Expr:
+        """Parse `name = path`.
+
+        Parse `at = lower "@" unary`.
+        Parse `construct = path [ "{" [ named_arguments ] "}" ]`.
+        """
+        first = self.at
+        path = self.path()
+        last = self.at - 1
+        kind = self.kinds[self.at]
+        if self.kinds[last] == LOWER:
+            if kind == "@" and last == first:
+                self.at += 1
+                return At(path[0], self._nested_unary(), self.since(first))
+            return Name(path, self.since(first))
+        if kind == "{":
+            opener = self.at
+            return Construct(path, self.named_arguments(opener), self.since(first))
+        if kind == "(":
+            self._relation_inside(first, path)
+        return Construct(path, (), self.since(first))
+
+    def _nested_unary(self) -> Expr:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            self.too_deep()
+        found = self.unary()
+        self.depth -= 1
+        return found
+
+    def _relation_inside(self, first: int, path: tuple[str, ...]) -> NoReturn:
+        name = "::".join(path)
+        self.fail(
+            "E0120",
+            f"`{name}(...)` is not an expression",
+            self.since(first),
+            note="a relation stands alone as a clause of a body; functions begin with a small letter",
+            hint=f"write `{name}{{...}}` for a constructor",
+        )
+
+    def named_arguments(self, opener: int) -> tuple[Argument, ...]:
+        """Parse `named_arguments = argument { "," argument } [ "," ]`.
+
+        Parse `argument = [ "." lower "=" ] expression`.
+        """
+        closer = ")" if self.kinds[opener] == "(" else "}"
+        self.at = opener + 1
+        kinds, words, starts, ends, source = self.kinds, self.words, self.starts, self.ends, self.source
+        items: list[Argument] = []
+        names = 0
+        while (kind := kinds[self.at]) != closer:
+            at = self.at
+            if kind == LOWER and (kinds[at + 1] == "," or kinds[at + 1] == closer):
+                # The usual argument: a variable.
+                span: Span = tuple.__new__(Span, (source, starts[at], ends[at]))
+                items.append(Argument(None, Name((words[at],), span), span))
+                self.at = at + 1
+            elif kind == ".":
+                self.at = at + 1
+                name = self.lower("field")
+                self.expect("=", "a named argument is written `.field = value`")
+                items.append(Argument(name, self.expression(), self.since(at)))
+                names += 1
+            else:
+                value = self.expression()
+                items.append(Argument(None, value, self.since(at)))
+            if kinds[self.at] != ",":
+                break
+            self.at += 1
+        self.close(opener)
+        if names and names < len(items):
+            self.report.add(
+                "E0124",
+                "positional and named arguments are mixed",
+                next(item.span for item in items if item.name is None),
+                note="either all arguments are named, `.field = value`, or none is",
+            )
+        return tuple(items)
+
+    def tuple_expression(self) -> Expr:
+        """Parse `tuple_expression = "(" [ expression { "," expression } [ "," ] ] ")"`."""
+        first = self.at
+        items = self.arguments()
+        return items[0] if len(items) == 1 else TupleExpr(items, self.since(first))
+
+    def collection(self) -> Expr:
+        """Parse `collection = "[" [ element { "," element } [ "," ] ] "]"`.
+
+        Parse `element = expression [ "->" expression ]`.
+        """
+        opener = self.at
+        self.at = opener + 1
+        items: list[Expr] = []
+        values: list[Expr] = []
+        while self.kinds[self.at] != "]":
+            items.append(self.expression())
+            if len(values) == len(items) - 1 and (values or len(items) == 1) and self.accept("->"):
+                values.append(self.expression())
+            elif values:
+                self.expected("`->`", "a map is written `[key -> value, ...]`")
+            if not self.accept(","):
+                break
+        self.close(opener)
+        if values:
+            return MapLiteral(tuple(zip(items, values, strict=True)), self.since(opener))
+        return VecLiteral(tuple(items), self.since(opener))
+
+    # --- literals ----------------------------------------------------------------------------------------------------
+
+    def number(self) -> Expr:
+        """Parse `number = decimal | real | [ decimal ] "'" [ "s" ] ( "d" | "h" | "o" | "b" ) digits | [ decimal ] "'f" real`."""
+        first = self.at
+        self.at = first + 1
+        word = self.words[first]
+        if self.kinds[first] == FLOAT:
+            return FloatLiteral(word, None, self.since(first))
+        size, _, rest = word.partition("'")
+        width = int(size.replace("_", "")) if size else None
+        if rest[0] == "f":
+            return FloatLiteral(rest[1:], width, self.since(first))
+        signed = rest[0] == "s"
+        digits = rest[1:] if signed else rest
+        radix = _RADIX[digits[0]]
+        return IntLiteral(int(digits[1:].replace("_", ""), radix), width, signed, radix, self.since(first))
+
+    def string(self) -> StringLiteral:
+        """Parse `string = string_token { string_token }`."""
+        first = self.at
+        parts: list[str | Expr] = []
+        while self.kinds[self.at] == STRING:
+            for part in self.tokens.strings[self.at]:
+                if isinstance(part, Tokens):
+                    parts.append(self._embedded(part))
+                elif part and parts and isinstance(parts[-1], str):
+                    parts[-1] += part
+                elif part:
+                    parts.append(part)
+            self.at += 1
+        interned = self.words[first][0] == "i"
+        return StringLiteral(tuple(parts), interned, self.since(first))
+
+    def _embedded(self, tokens: Tokens) -> Expr:
+        """Parse the expression in `${}`."""
+        inner = type(self)(tokens, self.report, "`}`")
+        inner.depth = self.depth + 1
+        found = inner.expression()
+        if inner.at < len(inner.kinds) - 1:
+            inner.expected("an operator or `}`")
+        self.comments += inner.comments
+        return found

@@ -1,0 +1,310 @@
+"""Rules: heads, atoms, and the clauses of bodies.
+
+An atom begins with a relation's name and `(` or `[`, which no expression does, so one look ahead tells them apart.
+A `(` begins a disjunction if clauses stand in it: a `;`, an atom, `FlatMap`; otherwise an expression.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NoReturn
+
+from tidelog.base.diagnostic import Label
+from tidelog.lang.cursor import MAX_DEPTH, Failure
+from tidelog.lang.lex import END, INT, LOWER, UPPER
+from tidelog.lang.parse_blocks import BlockParser
+from tidelog.lang.syntax import (
+    Assign,
+    Atom,
+    Clause,
+    Condition,
+    Either,
+    Expr,
+    FlatMap,
+    Head,
+    Negative,
+    OldAggregate,
+    Positive,
+    RuleDef,
+)
+
+_NOT_AN_ARROW: Final = frozenset(("<", "<=", "->", "=>", "=", ":", "if"))
+_CLAUSE_ENDS: Final = frozenset((",", ";", "."))
+_GROUP_ENDS: Final = frozenset((",", ";", ")", "."))
+_COLLECTIVE: Final = frozenset(("FlatMap", "Aggregate", "Inspect"))
+
+
+class RuleParser(BlockParser):
+    """Productions of rules."""
+
+    def rule(self) -> RuleDef:
+        """Parse `rule = head { "," head } [ ":-" body ] "."`."""
+        first = self.at
+        heads = [self.head()]
+        while self.accept(","):
+            if self.kinds[self.at] in {":-", "."}:
+                break
+            heads.append(self.head())
+        body: list[Clause] = []
+        if self.kinds[self.at] == ":-" or self._wrong_arrow():
+            self.at += 1
+            body = self.body(first)
+        else:
+            self._final_dot(first, "`:-`, `,` or `.`")
+        return RuleDef(tuple(heads), tuple(body), (), self.since(first))
+
+    def _wrong_arrow(self) -> bool:
+        """Report `<-` and its like, and stop at its last token."""
+        at = self.at
+        if self.kinds[at] not in _NOT_AN_ARROW or self.begins_declaration(at):
+            return False
+        if self.kinds[at + 1] in {"-", "="} and self.starts[at + 1] == self.ends[at]:
+            self.at += 1
+        self.report.add(
+            "E0113",
+            "the body of a rule begins with `:-`",
+            self.span_at(at).to(self.span_at(self.at)),
+            note="a rule is written `Head(x) :- Body(x).`, a fact `Head(1).`",
+        )
+        return True
+
+    def head(self) -> Head:
+        """Parse `head = atom [ "@" expression ]`."""
+        first = self.at
+        if self.kinds[first] == LOWER and self.path_end(first) == first + 1 and self.kinds[first + 1] in {"(", "["}:
+            self.small("relation", first)
+            self.kinds[first] = UPPER
+        elif self.kinds[first] not in {UPPER, LOWER, "&"}:
+            self.expected("a relation", "the head of a rule is an atom like `R(x, y)`")
+        atom = self.atom()
+        location = self.expression() if self.accept("@") else None
+        return Head(atom, location, self.since(first))
+
+    def body(self, rule: int) -> list[Clause]:
+        """Parse `body = clause { "," clause } [ "," ]`."""
+        clauses: list[Clause] = []
+        failed = False
+        while True:
+            first = self.at
+            depth = self.depth
+            try:
+                self.clause(clauses)
+                if self.kinds[self.at] not in _CLAUSE_ENDS:
+                    self._final_dot(rule, "`,` or `.`")
+                    break
+            except Failure:
+                failed = True
+                self.depth = depth
+                if self.skip_to(first, _CLAUSE_ENDS) not in _CLAUSE_ENDS:
+                    break
+            if self.kinds[self.at] == ";":
+                self._semicolon_clause()
+            self.at += 1
+            if self.kinds[self.at - 1] == "." or self.accept("."):
+                break
+        if failed:
+            raise Failure
+        return clauses
+
+    def _semicolon_clause(self) -> None:
+        self.report.add(
+            "E0114",
+            "`;` cannot separate clauses here",
+            self.span_at(self.at),
+            note="`,` means and; alternatives stand in parentheses: `(a, b; c)`",
+        )
+
+    def _final_dot(self, rule: int, what: str) -> None:
+        """Step over the `.` that ends a rule; if only that is missing, report and go on."""
+        if self.accept("."):
+            return
+        if self.kinds[self.at] != END and not self.begins_declaration(self.at):
+            self.expected(what)
+        self.report.add(
+            "E0112",
+            "expected `.` at the end of the rule",
+            self.after_last(),
+            labels=(Label(self.span_at(rule), "the rule begins here"),),
+        )
+
+    # --- clauses -----------------------------------------------------------------------------------------------------
+
+    def clause(self, clauses: list[Clause]) -> None:
+        """Parse `clause = [ "not" ] atom | disjunction | flat_map | aggregate | expression`."""
+        first = self.at
+        kind = self.kinds[first]
+        if self.atom_ahead(first):
+            negative = self.accept("not")
+            atom = self.atom()
+            clauses.append((Negative if negative else Positive)(atom, self.since(first)))
+        elif kind == "(" and self.clauses_ahead(first):
+            self.disjunction(clauses)
+        elif kind == "Inspect":
+            self._inspect()
+        else:
+            clauses.append(self.expression_clause())
+
+    def expression_clause(self) -> Clause:
+        """Parse `flat_map = binary "=" "FlatMap" "(" expression ")"`."""
+        first = self.at
+        found = self.binary(0)
+        if not self.accept("="):
+            return Condition(found, self.since(first))
+        if self.kinds[self.at] == "FlatMap":
+            self.at += 1
+            opener = self.expect("(", "a flat map is written `var x = FlatMap(collection)`")
+            collection = self.expression()
+            self.close(opener, "`)`")
+            return FlatMap(found, collection, self.since(first))
+        if self.kinds[self.at] == "Aggregate":
+            return self.aggregate(found, first)
+        assigned = Assign(found, self.binary(0), self.since(first))
+        return Condition(assigned, assigned.span)
+
+    def aggregate(self, pattern: Expr, first: int) -> OldAggregate:
+        """Parse `aggregate = binary "=" "Aggregate" "(" expression "," path "(" expression ")" ")"`."""
+        usage = "the older form of grouping is written `var n = Aggregate((key), function(value))`"
+        self.at += 1
+        opener = self.expect("(", usage)
+        keys = self.expression()
+        self.expect(",", usage)
+        if self.kinds[self.at] not in {LOWER, UPPER}:
+            self.expected("the name of a function", usage)
+        function = self.path()
+        inner = self.expect("(", usage)
+        value = self.expression()
+        self.close(inner, "`)`")
+        self.close(opener, "`)`")
+        return OldAggregate(pattern, keys, function, value, self.since(first))
+
+    def disjunction(self, clauses: list[Clause]) -> None:
+        """Parse `disjunction = "(" alternative { ";" alternative } ")"`.
+
+        Parse `alternative = clause { "," clause }`.
+        """
+        opener = self.at
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            self.too_deep()
+        alternatives: list[list[Clause]] = [[]]
+        failed = False
+        self.at = opener + 1
+        while True:
+            first = self.at
+            depth = self.depth
+            try:
+                self.clause(alternatives[-1])
+            except Failure:
+                failed = True
+                self.depth = depth
+                self.skip_to(first, _GROUP_ENDS)
+            if self.kinds[self.at] == ";":
+                alternatives.append([])
+            elif self.kinds[self.at] != ",":
+                break
+            self.at += 1
+        self.depth -= 1
+        self.close(opener, "`,`, `;` or `)`")
+        if failed:
+            raise Failure
+        if len(alternatives) == 1:
+            clauses += alternatives[0]
+        else:
+            clauses.append(Either(tuple(map(tuple, alternatives)), self.since(opener)))
+
+    def _inspect(self) -> NoReturn:
+        self.fail(
+            "E0132",
+            "Tidelog has no `Inspect`",
+            self.span_at(self.at),
+            note="rules are pure: how often and when a clause is evaluated is not defined",
+            hint="make the relation an `output relation` and subscribe to its changes",
+        )
+
+    def atom_ahead(self, index: int) -> bool:
+        """Tell whether an atom begins at this token, `not` included."""
+        kinds = self.kinds
+        if kinds[index] == "not":
+            index += 1
+        if kinds[index] == LOWER and kinds[index + 1] == "in":
+            return True
+        if kinds[index] == "&":
+            index += 1
+        if kinds[index] not in {UPPER, LOWER}:
+            return False
+        end = self.path_end(index)
+        if kinds[end - 1] != UPPER:
+            return False
+        following = kinds[end]
+        if following == "-" and kinds[end + 1] == INT:
+            following = kinds[end + 2]
+        elif following == "'":
+            following = kinds[end + 1]
+        return following in {"(", "["}
+
+    def clauses_ahead(self, opener: int) -> bool:
+        """Tell whether the parenthesis at this index holds clauses rather than an expression."""
+        kinds = self.kinds
+        level, index = 1, opener + 1
+        begins = True
+        while level and kinds[index] != END:
+            kind = kinds[index]
+            if level == 1:
+                if kind == ";" or kind in _COLLECTIVE or (begins and self.atom_ahead(index)):
+                    return True
+                if begins and kind == "(" and self.clauses_ahead(index):
+                    return True
+                begins = kind == ","
+            if kind in {"(", "[", "{"}:
+                level += 1
+            elif kind in {")", "]", "}"}:
+                level -= 1
+            index += 1
+        return False
+
+    # --- atoms -------------------------------------------------------------------------------------------------------
+
+    def atom(self) -> Atom:
+        """Parse `atom = [ lower "in" ] [ "&" ] path [ "(" [ named_arguments ] ")" | "[" expression "]" ]`."""
+        first = self.at
+        kinds = self.kinds
+        binding = None
+        if kinds[first] == LOWER and kinds[first + 1] == "in":
+            binding = self.words[first]
+            self.at = first + 2
+        reference = self.accept("&")
+        if kinds[self.at] != UPPER and kinds[self.at + 1] != "::":
+            path: tuple[str, ...] = (self.upper("relation"),)
+        else:
+            path = self.path()
+        opener = self.at
+        kind = kinds[opener]
+        if kind == "(":
+            arguments = self.named_arguments(opener)
+            return Atom(path, arguments, None, binding, reference, self.since(first))
+        if kind == "[":
+            self.at = opener + 1
+            whole = self.expression()
+            self.close(opener, "`]`")
+            return Atom(path, None, whole, binding, reference, self.since(first))
+        if kind in {"-", "'"}:
+            self._delayed(path, opener)
+        return Atom(path, None, None, binding, reference, self.since(first))
+
+    def _delayed(self, path: tuple[str, ...], at: int) -> NoReturn:
+        """Explain DDlog's operators on streams."""
+        name = "::".join(path)
+        if self.kinds[at] == "'":
+            self.fail(
+                "E0134",
+                f"Tidelog has no differential `{name}'`",
+                self.span_at(at),
+                note="DDlog's `S'` makes a relation of a stream; Tidelog has relations only",
+                hint="subscribe to the relation to see the changes of each commit",
+            )
+        self.fail(
+            "E0133",
+            f"Tidelog has no delayed relation `{name}-{self.words[at + 1]}`",
+            self.span_at(at).to(self.span_at(at + 1)),
+            note="DDlog's `R-1` is the relation one transaction ago; Tidelog's rules see the present state only",
+            hint="keep the past in an input relation with a version or time column",
+        )

@@ -1,0 +1,124 @@
+"""The imperative form of rules: `for (x in R(...)) statement`."""
+
+from __future__ import annotations
+
+from tidelog.lang.cursor import MAX_DEPTH
+from tidelog.lang.lex import END, LOWER, UPPER
+from tidelog.lang.parse_rules import RuleParser
+from tidelog.lang.syntax import (
+    BlockStatement,
+    Expr,
+    ForStatement,
+    IfStatement,
+    InsertStatement,
+    MatchStatement,
+    SkipStatement,
+    Statement,
+    VarStatement,
+    Wildcard,
+)
+
+
+class StatementParser(RuleParser):
+    """Productions of statements."""
+
+    def statement(self) -> Statement:
+        """Parse `statement = for_statement | if_statement | match_statement | block_statement | skip | insert | var_statement`."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            self.too_deep()
+        first = self.at
+        match self.kinds[first]:
+            case "for":
+                found: Statement = self.for_statement()
+            case "if":
+                found = self.if_statement()
+            case "match":
+                found = self.match_statement()
+            case "{":
+                found = self.block_statement()
+            case "skip":
+                self.at = first + 1
+                found = SkipStatement(self.since(first))
+            case _ if self._insert_ahead():
+                found = InsertStatement(self.atom(), self.since(first))
+            case _:
+                found = self.var_statement()
+        self.depth -= 1
+        return found
+
+    def _insert_ahead(self) -> bool:
+        at = self.at
+        if self.kinds[at] == "&":
+            return True
+        if self.kinds[at] not in {UPPER, LOWER}:
+            return False
+        end = self.path_end(at)
+        return self.kinds[end - 1] == UPPER and self.kinds[end] not in {"{", "=", ":"}
+
+    def for_statement(self) -> ForStatement:
+        """Parse `for_statement = "for" "(" [ pattern "in" ] atom [ "if" expression ] ")" statement`."""
+        first = self.at
+        self.at = first + 1
+        opener = self.expect("(", "a rule in imperative form is written `for (x in R(...)) statement`")
+        pattern: Expr
+        end = self.path_end(self.at) if self.kinds[self.at] in {UPPER, LOWER} else 0
+        if self.kinds[self.at] == "&" or (end and self.kinds[end - 1] == UPPER and self.kinds[end] not in {"{", "in"}):
+            pattern = Wildcard(self.span_at(opener))
+        else:
+            pattern = self.pattern()
+            self.expect("in", "a rule in imperative form is written `for (x in R(...)) statement`")
+        atom = self.atom()
+        condition = self.expression() if self.accept("if") else None
+        self.close(opener, "`if` or `)`")
+        return ForStatement(pattern, atom, condition, self.statement(), self.since(first))
+
+    def if_statement(self) -> IfStatement:
+        """Parse `if_statement = "if" condition statement [ "else" statement ]`."""
+        first = self.at
+        self.at = first + 1
+        condition = self.condition()
+        then = self.statement()
+        otherwise = self.statement() if self.accept("else") else None
+        return IfStatement(condition, then, otherwise, self.since(first))
+
+    def match_statement(self) -> MatchStatement:
+        """Parse `match_statement = "match" "(" expression ")" "{" pattern "->" statement { "," ... } [ "," ] "}"`."""
+        first = self.at
+        subject = self.subject()
+        opener = self.expect("{")
+        arms: list[tuple[Expr, Statement]] = []
+        while self.kinds[self.at] != "}":
+            pattern = self.pattern()
+            self.expect("->", "an alternative of `match` is written `pattern -> statement`")
+            arms.append((pattern, self.statement()))
+            if not self.accept(","):
+                break
+        self.close(opener)
+        return MatchStatement(subject, tuple(arms), self.since(first))
+
+    def block_statement(self) -> BlockStatement:
+        """Parse `block_statement = "{" [ statement { ";" statement } [ ";" ] ] "}"`."""
+        opener = self.at
+        self.at = opener + 1
+        items: list[Statement] = []
+        while self.kinds[self.at] not in {"}", END}:
+            items.append(self.statement())
+            if not self.accept(";"):
+                break
+        self.close(opener, "`;` or `}`")
+        return BlockStatement(tuple(items), self.since(opener))
+
+    def var_statement(self) -> VarStatement:
+        """Parse `var_statement = binary "=" binary "in" statement`."""
+        first = self.at
+        if self.kinds[first] in {")", "]", "}", ",", ";", "."}:
+            self.expected(
+                "a statement", "statements are `for`, `if`, `match`, `var x = e in s`, `R(x)`, `{ s; s }`, `skip`"
+            )
+        usage = "a variable is introduced by `var x = e in statement`"
+        target = self.binary(0)
+        self.expect("=", usage)
+        value = self.binary(0)
+        self.expect("in", usage)
+        return VarStatement(target, value, self.statement(), self.since(first))
