@@ -1,9 +1,9 @@
 """Which expressions may stop an evaluation with an error.
 
 Division by zero and whatever a function does raise an `EvaluationError`. A body such as
-`R(n, d), not Zero(d), n / d > 1` is written so that the error cannot happen, so no reordering may evaluate such an expression
-on a row that literals before it would have taken away. Everything else has a value for all operands, or is guarded by a test on the very
-same variables (`Project` after `Is`), which keeps its place before it anyway.
+`R(n, d), not Zero(d), n / d > 1` is written so that it cannot happen, so no reordering may evaluate such an expression
+on a row that literals before it would have taken away. Everything else has a value for all operands, or is guarded by
+a test on the very same variables (`Project` after `Is`), which keeps its place before it anyway.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from heapq import heappop, heappush
 from tidelog.plan.assemble import assemble
 from tidelog.plan.estimate import ELEMENTS, Distinct, Estimate, Sizes
 from tidelog.plan.nodes import Project
-from tidelog.plan.parts import Absent, Body, Element, Equation, Present, parts
+from tidelog.plan.parts import Absent, Body, Element, Equation, Filter, Present, conjuncts, parts
 from tidelog.plan.propagate_equalities import propagate_equalities
 
 OTHER_STARTS = 16
@@ -41,9 +41,17 @@ def order_joins(
 
 
 def body_of(tree: Project) -> Body:
-    """Take a tree apart, with equalities propagated: what `order_body` can order again and again."""
-    kept, expressions = propagate_equalities(parts(tree), tree.expressions)
-    return Body(kept, tree.relation, expressions)
+    """Take a tree apart, as `order_body` wants it and can order it again and again."""
+    return simplify(Body(parts(tree), tree.relation, tree.expressions))
+
+
+def simplify(body: Body) -> Body:
+    """Split conjunctions and propagate equalities."""
+    split = body.parts
+    if any(isinstance(part, Filter) for part in split):
+        split = [p for part in split for p in (conjuncts(part.condition) if isinstance(part, Filter) else (part,))]
+    kept, expressions = propagate_equalities(split, body.expressions)
+    return body if kept is body.parts else Body(kept, body.relation, expressions)
 
 
 def order_body(body: Body, first: int | None, estimate: Estimate) -> Project:

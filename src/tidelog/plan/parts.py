@@ -168,7 +168,7 @@ def parts(tree: Project) -> list[Part]:
             case AntiJoin(right=right):
                 found.append(Absent(right))
             case Select(condition=condition):
-                found.extend(conjuncts(condition))
+                found.append(Filter(condition))
             case Extend(variable=variable, expression=expression):
                 found.append(Equation(variable, expression))
             case Unnest(variable=variable, expression=expression):

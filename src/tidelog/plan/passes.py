@@ -1,0 +1,79 @@
+"""From a typed program to a plan. The order of the passes, each a function of the same name in its file:
+
+1. `project_negations`: no wildcards in negated atoms;
+2. `stratify`: the strata, or a diagnostic that shows a negative cycle;
+3. `plan_rules`: for each rule `translate`, `propagate_equalities`, `order_joins`, `delta_variants`;
+4. `choose_indexes`: the fewest column orders that serve all probes.
+
+`replan` does the same for a program that has changed, and takes from the earlier plan what still holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tidelog.base.diagnostic import Report
+from tidelog.logic import program as logic
+from tidelog.plan.choose_indexes import choose_indexes
+from tidelog.plan.estimate import Estimate, Sizes
+from tidelog.plan.nodes import DeclaredIndex, Plan, Relation, Rule, Stratum
+from tidelog.plan.plan_rules import plan_rules
+from tidelog.plan.project_negations import project_negations
+from tidelog.plan.stratify import stratify
+from tidelog.plan.translate import scan_of
+
+
+def plan_program(program: logic.Program, report: Report, *, sizes: Sizes | None = None) -> Plan | None:
+    """Plan a program; None, and a diagnostic, if it cannot be stratified."""
+    return replan(None, program, report, sizes=sizes)
+
+
+def replan(earlier: Plan | None, program: logic.Program, report: Report, *, sizes: Sizes | None = None) -> Plan | None:
+    """Plan a program that has changed since the earlier plan.
+
+    Rules that have not changed keep their `Rule` objects, and indexes that are still needed stay as they are; strata are
+    found anew.
+    """
+    program = project_negations(program)
+    components = stratify(program, report)
+    if components is None:
+        return None
+    known = {rule.identity: rule for stratum in earlier.strata for rule in stratum.rules} if earlier else {}
+    rules = plan_rules(program.rules, known, Estimate(sizes))
+    relations = {name: _relation(relation) for name, relation in program.relations.items()}
+    declared = {name: _declared(index) for name, index in program.indexes.items()}
+    trees = (variant.tree for rule in rules for variant in (rule.full, *rule.variants))
+    indexes = choose_indexes(relations, trees, declared.values(), earlier.indexes if earlier else ())
+    return Plan(program.types, relations, program.functions, _strata(components, rules), indexes, declared)
+
+
+def _strata(components: list[list[str]], rules: Iterable[Rule]) -> tuple[Stratum, ...]:
+    place = {name: i for i, component in enumerate(components) for name in component}
+    order: list[list[Rule]] = [[] for _ in components]
+    for rule in rules:
+        order[place[rule.head]].append(rule)
+    return tuple(
+        Stratum(number, tuple(names), _is_recursive(names, inside), tuple(inside))
+        for number, (names, inside) in enumerate(zip(components, order, strict=True))
+    )
+
+
+def _is_recursive(names: list[str], rules: list[Rule]) -> bool:
+    return len(names) > 1 or any(names[0] in rule.reads for rule in rules)
+
+
+def _relation(relation: logic.Relation) -> Relation:
+    key = relation.primary_key.expression if relation.primary_key is not None else None
+    return Relation(
+        relation.name,
+        relation.role,
+        relation.columns,
+        relation.element,
+        key,
+        relation.auxiliary,
+        relation.attributes,
+    )
+
+
+def _declared(index: logic.Index) -> DeclaredIndex:
+    return DeclaredIndex(index.name, index.parameters, index.atom.relation, scan_of(index.atom, 0).terms)
