@@ -41,7 +41,7 @@ _REAL = re.compile(r"[+-]?(?:(?:32|64)'f)?(?:[0-9][0-9_]*(?:\.[0-9]*)?(?:[eE][+-
 _STRING = re.compile(r'i?"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _RAW = re.compile(r"\[\|(.*?)\|\]", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:u\{([0-9A-Fa-f]{1,6})\}|x([0-9A-Fa-f]{2})|(.))", re.DOTALL)
-_MEANING = {"n": "\n", "r": "\r", "t": "\t", "0": "\0", '"': '"', "'": "'", "\\": "\\", "$": "$"}
+_MEANING = dict(zip("abfnrtv0\"'\\$", "\a\b\f\n\r\t\v\0\"'\\$", strict=True))
 _RADIX = {None: 10, "d": 10, "h": 16, "o": 8, "b": 2}
 
 Item = TypeVar("Item")

@@ -5,15 +5,17 @@ A function with `mut` parameters returns its result and the new value of each of
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any
 
-from tidelog.base.values import NONE, FrozenMap, Value, Variant, in_order, some
+from tidelog.base.values import NONE, FrozenMap, Value, Variant, in_order, order_key, some
 
 Vec = tuple[Value, ...]
 Set = frozenset[Value]
 Unit = tuple[()]
+Function = Callable[[Value], Value]
+_NOTHING = object()
 
 
 def nth(values: Any, n: int) -> Variant:
@@ -52,6 +54,23 @@ def vec_unzip(v: tuple[tuple[Value, Value], ...]) -> tuple[Vec, Vec]:
 def vec_sort(v: Vec) -> Vec:
     """Return the elements in the language's order."""
     return tuple(in_order(v))
+
+
+def arg_min(values: Iterable[Value], f: Function) -> Variant:
+    """Return the first value for which `f` is least, if there is one."""
+    found = min(values, key=lambda value: order_key(f(value)), default=_NOTHING)
+    return NONE if found is _NOTHING else some(found)
+
+
+def arg_max(values: Iterable[Value], f: Function) -> Variant:
+    """Return the first value for which `f` is greatest, if there is one."""
+    found = max(values, key=lambda value: order_key(f(value)), default=_NOTHING)
+    return NONE if found is _NOTHING else some(found)
+
+
+def sort_by(v: Vec, f: Function) -> tuple[Unit, Vec]:
+    """Order by `f`."""
+    return (), tuple(sorted(v, key=lambda value: order_key(f(value))))
 
 
 def map_insert(m: FrozenMap, key: Value, value: Value) -> FrozenMap:
@@ -117,4 +136,14 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "map_values": lambda m: tuple(m.values()),
     "map_nth_key": lambda m, n: nth(tuple(m), n),
     "map_nth_value": lambda m, n: nth(tuple(m.values()), n),
+}
+
+VEC_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "vec_arg_min": arg_min,
+    "vec_arg_max": arg_max,
+    "vec_sort_by": sort_by,
+}
+SET_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "set_arg_min": lambda s, f: arg_min(in_order(s), f),
+    "set_arg_max": lambda s, f: arg_max(in_order(s), f),
 }

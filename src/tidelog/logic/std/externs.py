@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tidelog.base.extern import Externs
-from tidelog.logic.std import containers, groups, scalars
+from tidelog.logic.std import containers, groups, patterns, reals, scalars
 
 Table = Mapping[str, Callable[..., Any]]
 
@@ -23,3 +23,8 @@ _offer("std", scalars.FUNCTIONS)
 _offer("std", containers.FUNCTIONS)
 _offer("std", groups.TYPED, typed=True)
 _offer("std", groups.FUNCTIONS)
+_offer("vec", containers.VEC_FUNCTIONS)
+_offer("set", containers.SET_FUNCTIONS)
+_offer("group", groups.GROUP_TYPED, typed=True)
+_offer("fp", reals.FUNCTIONS)
+_offer("regex", patterns.FUNCTIONS)

@@ -49,6 +49,15 @@ def group_sum(signature: Signature, g: Group) -> Value:
             raise TypeError(f"sum needs numbers, not values of type {show(type)}")
 
 
+def sum_of(signature: Signature, g: Group, f: Callable[[Value], Value]) -> Value:
+    """Add up what `f` gives for the values, each as often as it was derived."""
+    weights: dict[Value, int] = {}
+    for value, weight in g.members:
+        number = f(value)
+        weights[number] = weights.get(number, 0) + weight
+    return group_sum(signature, Group(g.key, weights))
+
+
 def group_mean(signature: Signature, g: Group) -> float:
     """Return the mean of numbers, each as often as it was derived."""
     match signature.parameters[0]:
@@ -129,3 +138,5 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "group_set_unions": unions,
     "group_setref_unions": unions,
 }
+
+GROUP_TYPED: dict[str, Callable[..., Any]] = {"sum_of": sum_of}
