@@ -1,4 +1,4 @@
-"""The contract between a session and an engine.
+"""The contracts: between a session and an engine, and between the maintenance algorithms and an engine's backend.
 
 An engine holds the state of one program: stored facts, and every relation the rules derive. `update` changes facts,
 rules or both in one step and returns the exact signed change of every relation. After it the state is what evaluation
@@ -10,11 +10,11 @@ is rolled back, refused, or only previewed. Both cost no more than the change in
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from tidelog.plan.nodes import Plan
+from tidelog.plan.nodes import Plan, Rule, Variant, Version
 
 Row = tuple[Any, ...]
 Rows = Collection[Row]
@@ -62,6 +62,9 @@ class Update:
     work: tuple[Work, ...] = field(default=(), compare=False)
 
 
+NO_LIMITS = Limits()
+
+
 class Engine(Protocol):
     """What a session asks of an engine. Relations are named as in the plan; rows are tuples of `base.values`."""
 
@@ -71,7 +74,7 @@ class Engine(Protocol):
     def plan(self) -> Plan:
         """The program whose consequences the state holds."""
 
-    def update(self, facts: Mapping[str, Change], plan: Plan | None = None, limits: Limits = Limits()) -> Update:
+    def update(self, facts: Mapping[str, Change], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
         """Insert and delete stored facts, and go over to another program if one is given."""
 
     def rows(self, relation: str) -> Rows:
@@ -88,3 +91,27 @@ class Engine(Protocol):
 
     def restore(self, token: Any) -> None:
         """Go back to the state of a token; tokens taken after it are void."""
+
+
+Job = tuple[Rule, Variant]
+"""One variant of one rule to evaluate."""
+
+
+class Backend(Protocol):
+    """The leaf operations the algorithms in `run.maintain` are written over.
+
+    Each is coarse: one sequence of kernels in process, one job on a cluster. A round derives with all jobs at once and
+    absorbs what they derived; bags never leave the backend.
+    """
+
+    def derive(self, jobs: Sequence[Job]) -> Mapping[str, Any]:
+        """Evaluate rule variants on the current versions; return for each head relation its bag of derivations."""
+
+    def absorb(self, relation: str, bag: Any) -> int:
+        """Let the delta become old, and the tuples of the bag that are new the delta; return their number."""
+
+    def settle(self, relation: str) -> None:
+        """Let the delta become old; it is empty then."""
+
+    def count(self, relation: str, version: Version) -> int:
+        """Return the number of tuples of a version of a relation."""

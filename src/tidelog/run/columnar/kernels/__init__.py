@@ -1,0 +1,6 @@
+"""Compiled array functions. A kernel takes arrays and returns arrays; it knows nothing of relations or rules.
+
+Each kernel is the fast twin of a function in `run.columnar.arrays`, which defines it in numpy. Kernels are generic
+over arity and key width, so that a new rule never compiles anything; they are compiled once, cached on disk, and run
+without the interpreter lock. Only numpy and numba are imported here.
+"""

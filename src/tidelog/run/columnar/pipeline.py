@@ -1,0 +1,343 @@
+"""Evaluating one rule: bindings flow through the steps of its tree, from the innermost scan to the head.
+
+A tree is left-deep, so it is a list of steps. Between steps only variables that a later step needs are kept, the key
+of the next join first, so that sorting packed rows sorts by that key. When a join would make more than `CHUNK` rows its
+bindings are cut into parts and each part goes through the remaining steps alone, which bounds memory and keeps parts
+in cache.
+
+A step that could continue with either of two scans that share a variable not yet bound (the body is cyclic) decides
+row by row which of them has fewer matches, and lets the two groups of rows take the two orders: a worst-case-optimal
+step in the sense of Ngo et al., made of the same joins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, assert_never
+
+import numpy as np
+
+from tidelog.base.expr import Const, Var
+from tidelog.base.free import free_variables as variables
+from tidelog.plan.nodes import (
+    Aggregate,
+    AntiJoin,
+    Extend,
+    Join,
+    Node,
+    Product,
+    Project,
+    Scan,
+    Select,
+    Unit,
+    Unnest,
+    Version,
+)
+from tidelog.run.columnar.arrays import Places, Words, arrays
+from tidelog.run.columnar.join import Matches, Probe, match, present
+from tidelog.run.columnar.layout import Layout, Range, moves, place, range_of
+from tidelog.run.columnar.relation import Relation
+from tidelog.run.columnar.table import UNIT, Source, Table
+
+if TYPE_CHECKING:
+    from tidelog.run.columnar.store import Store
+
+CHUNK = 1 << 22
+CHOOSE_FROM = 512
+"""From so many rows on, the order of a cyclic body is chosen row by row."""
+
+Step = Scan | Aggregate | AntiJoin | Select | Extend | Unnest
+
+
+@dataclass(frozen=True, slots=True)
+class Bag:
+    """Derived head tuples, repeated as often as they are derived, packed in a layout of the head relation."""
+
+    layout: Layout
+    rows: Words
+
+
+def steps_of(tree: Project) -> tuple[Step, ...]:
+    """Return the steps of a left-deep tree, innermost first."""
+    steps: list[Step] = []
+    node: Node = tree.input
+    while True:
+        match node:
+            case Unit():
+                return tuple(reversed(steps))
+            case Scan() | Aggregate():
+                return (node, *reversed(steps))
+            case Join(left, right) | Product(left, right):
+                assert isinstance(right, Scan | Aggregate), "plans are left-deep"
+                steps.append(right)
+                node = left
+            case AntiJoin(left) | Select(left) | Extend(left) | Unnest(left):
+                steps.append(node)
+                node = left
+            case Project():
+                raise AssertionError("a projection stands only at the top")
+            case _:
+                assert_never(node)
+
+
+class Pipeline:
+    """The evaluation of one tree over a store. Made anew for each evaluation; cheap."""
+
+    def __init__(self, tree: Project, store: Store) -> None:
+        self.store = store
+        self.head = store.relation(tree.relation)
+        self.expressions = tree.expressions
+        self.steps = steps_of(tree)
+        self.bags: list[Bag] = []
+        self.derivations = 0
+        self._temporary: dict[int, tuple[Relation, tuple[Var, ...]]] = {}
+
+    def run(self) -> list[Bag]:
+        """Return the bags of derived head tuples."""
+        if not any(self._is_empty(step) for step in self.steps):
+            self._go(self.steps, UNIT)
+        return self.bags
+
+    def _is_empty(self, step: Step) -> bool:
+        return isinstance(step, Scan) and not self.store.relation(step.relation).count(step.version)
+
+    # --- the steps ---------------------------------------------------------------------------------------------------
+
+    def _go(self, steps: Sequence[Step], table: Table) -> None:
+        """Take the bindings through the steps and keep what they derive."""
+        while steps:
+            if table.count == 0:
+                return
+            step, rest = steps[0], steps[1:]
+            match step:
+                case Scan() | Aggregate():
+                    self._join(step, rest, table)
+                    return
+                case AntiJoin(_, right):
+                    table, found = present(table, self._probe(right, table))
+                    table = table.filtered(~found)
+                case Select(_, condition):
+                    table = table.filtered(self.store.scalars.mask(condition, table))
+                case Extend(_, variable, expression):
+                    codes = self.store.scalars.codes(expression, table)
+                    table = table.extended(variable.name, codes, self._needed(rest))
+                case Unnest(_, variable, expression):
+                    places, codes = self.store.scalars.elements(expression, variable.type, table)
+                    table = table.taken(places).extended(variable.name, codes, self._needed(rest))
+                case _:
+                    assert_never(step)
+            steps = rest
+        self._finish(table)
+
+    def _join(self, step: Scan | Aggregate, rest: Sequence[Step], table: Table) -> None:
+        probe = self._probe(step, table)
+        other = self._rival(step, rest, table)
+        if other is None or table.count < CHOOSE_FROM:
+            self._advance(match(table, probe), probe, rest)
+            return
+        place = rest.index(other)
+        swapped = (step, *rest[:place], *rest[place + 1 :])
+        here, there = match(table, probe), match(table, self._probe(other, table))
+        if here is None or there is None:
+            return
+        # both matches must speak of the same rows in the same order, so the second is found again for the first's rows
+        there = match_in_place(here.table, self._probe(other, here.table))
+        counts = there.counts()
+        fewer = here.counts() <= counts
+        self._advance(here.chosen(fewer), probe, rest)
+        self._advance(
+            match(here.table.filtered(~fewer & (counts > 0)), self._probe(other, table)),
+            self._probe(other, table),
+            swapped,
+        )
+
+    def _advance(self, matches: Matches | None, probe: Probe, rest: Sequence[Step]) -> None:
+        """Emit matches, in parts that are not too large, and go on with the rest."""
+        if matches is None or not matches.total:
+            return
+        if matches.total <= CHUNK or matches.table.count == 1:
+            self._emit(matches, probe, rest)
+            return
+        ends = np.searchsorted(np.cumsum(matches.counts()), np.arange(CHUNK, matches.total + CHUNK, CHUNK), "left") + 1
+        start = 0
+        for end in np.unique(np.minimum(ends, matches.table.count)).tolist():
+            self._emit(matches.part(start, end), probe, rest)
+            start = end
+
+    def _emit(self, matches: Matches, probe: Probe, rest: Sequence[Step]) -> None:
+        if not matches.total:
+            return
+        available = set(matches.table.layout.fields) | set(probe.new)
+        if not rest and not probe.equal and all(isinstance(e, Var | Const) for e in self.expressions):
+            sources = self._head_sources()
+            layout = self._head_layout(
+                {c: probe.range(s, matches.table) if isinstance(s, str) else Range(s, s) for c, s in sources.items()}
+            )
+            self._keep(Bag(layout, matches.emit(probe, layout, sources).rows))
+            return
+        wanted = [name for name in self._arranged(rest, available) if name in available]
+        spare = {f"{probe.relation.name}.{column}": column for pair in probe.equal for column in pair}
+        if spare:
+            probe = Probe(probe.relation, probe.version, probe.bound, {**probe.new, **spare}, ())
+            wanted += spare
+        layout = place((name, probe.range(name, matches.table)) for name in wanted)
+        table = matches.emit(probe, layout, {name: name for name in wanted})
+        if spare:
+            names = list(spare)
+            for first, second in zip(names[::2], names[1::2], strict=True):
+                table = table.filtered(table.codes(first) == table.codes(second))
+        self._go(rest, table)
+
+    # --- the head ----------------------------------------------------------------------------------------------------
+
+    def _head_sources(self) -> dict[Hashable, Source]:
+        sources: dict[Hashable, Source] = {}
+        for column, expression in enumerate(self.expressions):
+            if isinstance(expression, Var):
+                sources[column] = expression.name
+            elif isinstance(expression, Const):
+                sources[column] = self.store.codec.code(expression.value, expression.type)
+        return sources
+
+    def _finish(self, table: Table) -> None:
+        """Make head tuples of bindings."""
+        if table.count == 0:
+            return
+        if all(isinstance(e, Var | Const) for e in self.expressions):
+            sources = self._head_sources()
+            layout = self._head_layout(
+                {c: table.range(s) if isinstance(s, str) else Range(s, s) for c, s in sources.items()}
+            )
+            self._keep(Bag(layout, table.moved(layout, sources).rows))
+            return
+        columns: dict[Hashable, Words] = {
+            column: self.store.scalars.codes(expression, table) for column, expression in enumerate(self.expressions)
+        }
+        layout = self._head_layout({column: range_of(codes) for column, codes in columns.items()})
+        self._keep(Bag(layout, layout.pack(columns, table.count)))
+
+    def _head_layout(self, ranges: Mapping[Hashable, Range]) -> Layout:
+        self.head.admit([ranges[column] for column in range(self.head.arity)])
+        return self.head.layout
+
+    def _keep(self, bag: Bag) -> None:
+        """Keep a bag; a large one is first rid of repetitions and of tuples the head relation has."""
+        self.derivations += bag.rows.shape[1]
+        self.store.watch.look()
+        if bag.rows.shape[1] >= CHUNK // 4:
+            table = arrays(bag.rows.shape[1])
+            rows = table.unique(table.sort(bag.rows))
+            if bag.layout == self.head.layout:
+                for batch in self.head.batches(self.head.main, Version.ALL):
+                    rows = table.without(rows, batch)
+            bag = Bag(bag.layout, rows.copy())
+        self.bags.append(bag)
+
+    # --- what a step sees --------------------------------------------------------------------------------------------
+
+    def _probe(self, step: Scan | Aggregate, table: Table) -> Probe:
+        if isinstance(step, Aggregate):
+            relation, columns = self._aggregated(step)
+            return make_probe(relation, Version.ALL, columns, table, self.store)
+        return make_probe(self.store.relation(step.relation), step.version, step.terms, table, self.store)
+
+    def _aggregated(self, step: Aggregate) -> tuple[Relation, tuple[Var, ...]]:
+        """Return the result of an aggregate as a relation of its own, computed once for this evaluation."""
+        found = self._temporary.get(id(step))
+        if found is None:
+            found = self._temporary[id(step)] = self.store.aggregate(step), (*step.keys, step.result)
+        return found
+
+    def _rival(self, step: Scan | Aggregate, rest: Sequence[Step], table: Table) -> Scan | None:
+        """Return a later scan that could come now instead, and shares a variable not yet bound."""
+        if not isinstance(step, Scan) or not table.layout.fields:
+            return None
+        bound = set(table.layout.fields)
+        mine = {term.name for term in step.terms if isinstance(term, Var)} - bound
+        for other in rest:
+            if isinstance(other, Scan):
+                names = {term.name for term in other.terms if isinstance(term, Var)}
+                if names & bound and (names - bound) & mine:
+                    return other
+        return None
+
+    def _needed(self, rest: Sequence[Step]) -> set[str]:
+        """Return the variables that the remaining steps and the head read."""
+        names = {v for e in self.expressions for v in variables(e)}
+        for step in rest:
+            names |= _reads(step)
+        return names
+
+    def _arranged(self, rest: Sequence[Step], available: set[Hashable]) -> list[str]:
+        """Return the needed variables, those of the next join's key first, in the order of the columns it probes."""
+        needed = self._needed(rest)
+        first: list[str] = []
+        for step in rest:
+            if isinstance(step, Scan):
+                known = Table(place((name, Range(0, 0)) for name in available), UNIT.rows)
+                first = self._probe(step, known).key_variables()
+                break
+            if not isinstance(step, AntiJoin):
+                break
+        return [*dict.fromkeys(first), *sorted(needed - set(first))]
+
+
+def make_probe(
+    relation: Relation, version: Version, terms: Sequence[Var | Const | None], table: Table, store: Store
+) -> Probe:
+    """See a scan from bindings: which columns are bound, which give new variables."""
+    bound: dict[int, Source] = {}
+    new: dict[str, int] = {}
+    equal: list[tuple[int, int]] = []
+    for column, term in enumerate(terms):
+        match term:
+            case None:
+                pass
+            case Const(value, type):
+                bound[column] = store.codec.code(value, type)
+            case Var(name) if name in table.layout.fields:
+                bound[column] = name
+            case Var(name) if name in new:
+                equal.append((new[name], column))
+            case Var(name):
+                new[name] = column
+    return Probe(relation, version, bound, new, tuple(equal))
+
+
+def match_in_place(table: Table, probe: Probe) -> Matches:
+    """Find the matches of bindings without changing their order."""
+    order = probe.order()
+    key = order.layout.key(len(probe.bound))
+    full, shift = order.layout.prefix(len(probe.bound))
+    constants: dict[Hashable, int] = {c: s for c, s in probe.bound.items() if isinstance(s, int)}
+    pairs = [(table.layout.fields[s], key.fields[c]) for c, s in probe.bound.items() if isinstance(s, str)]
+    keys = arrays(table.count).move(table.rows, moves(pairs), key.constant(constants))
+    places = arrays(table.count).order(keys)
+    back = np.empty(len(places), np.int64)
+    back[places] = np.arange(len(places))
+    ordered = np.ascontiguousarray(keys[:, places])
+    batches = probe.relation.batches(order, probe.version)
+    low: list[Places] = []
+    high: list[Places] = []
+    total = 0
+    for batch in batches:
+        lo, hi, matches = arrays(table.count).ranges(ordered, batch, full, shift)
+        low.append(lo[back])
+        high.append(hi[back])
+        total += matches
+    return Matches(table, order, batches, low, high, total)
+
+
+def _reads(step: Step) -> set[str]:
+    match step:
+        case Scan(_, terms):
+            return {term.name for term in terms if isinstance(term, Var)}
+        case Aggregate():
+            return {key.name for key in step.keys} | {step.result.name}
+        case AntiJoin(_, right):
+            return {term.name for term in right.terms if isinstance(term, Var)}
+        case Select(_, expression) | Extend(_, _, expression) | Unnest(_, _, expression):
+            return set(variables(expression))
+        case _:
+            assert_never(step)

@@ -1,0 +1,93 @@
+"""Rows in and out: values to packed rows of a relation, and a relation's rows as a lazy collection of values."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from tidelog.base import types as t
+from tidelog.base.types import Type
+from tidelog.run.columnar.arrays import Words, arrays, no_rows
+from tidelog.run.columnar.encode import Codec, code_floats, code_signed
+from tidelog.run.columnar.layout import Layout, range_of
+from tidelog.run.columnar.relation import Relation
+from tidelog.run.contract import Row, Rows
+
+
+def pack_rows(rows: Rows, relation: Relation, codec: Codec) -> Words:
+    """Return rows given as values, sorted and distinct, packed in the relation's layout, which makes room for them."""
+    columns = code_columns(rows, relation.types, codec)
+    count = len(columns[0]) if columns else len(rows)
+    relation.admit([range_of(codes) for codes in columns])
+    packed = relation.layout.pack(dict(enumerate(columns)), count)
+    table = arrays(count)
+    return table.unique(table.sort(packed))
+
+
+def code_columns(rows: Rows, types: Sequence[Type], codec: Codec) -> list[Words]:
+    """Return columns of codes; rows that offer Arrow columns are taken column by column."""
+    if types and hasattr(rows, "__arrow_c_stream__"):
+        table = import_module("pyarrow").table(rows)
+        return [_code_arrow(table.column(i), type, codec) for i, type in enumerate(types)]
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(types)
+    return [codec.codes(column, type) for column, type in zip(columns, types, strict=True)]
+
+
+def _code_arrow(column: Any, type: Type, codec: Codec) -> Words:
+    """Return the codes of an Arrow column of a type with a natural array, or of strings."""
+    match type:
+        case t.String():
+            encoded = column.combine_chunks().dictionary_encode()
+            numbers = codec.codes(encoded.dictionary.to_pylist(), type)
+            return numbers[encoded.indices.to_numpy(zero_copy_only=False)] if len(encoded) else np.empty(0, np.uint64)
+        case t.Bool() | t.Bit():
+            return np.asarray(column.to_numpy(), np.uint64)
+        case t.Signed():
+            return code_signed(column.to_numpy().astype(np.int64))
+        case t.Float() | t.Double():
+            return code_floats(column.to_numpy().astype(np.float64))
+        case _:
+            return codec.codes(column.to_pylist(), type)
+
+
+class DecodedRows(Collection[Row]):
+    """Packed rows seen as tuples of values; decoded when iterated."""
+
+    def __init__(self, layout: Layout, rows: Words, types: Sequence[Type], codec: Codec) -> None:
+        self._layout = layout
+        self._rows = rows
+        self._types = types
+        self._codec = codec
+
+    def __len__(self) -> int:
+        return int(self._rows.shape[1])
+
+    def __iter__(self) -> Iterator[Row]:
+        columns = [(self._layout.codes(self._rows, c), type) for c, type in enumerate(self._types)]
+        return iter(self._codec.rows(columns, len(self)))
+
+    def __contains__(self, row: object) -> bool:
+        return isinstance(row, tuple) and find(row, self._layout, [self._rows], self._types, self._codec)
+
+
+def find(row: Row, layout: Layout, batches: Sequence[Words], types: Sequence[Type], codec: Codec) -> bool:
+    """Tell whether a tuple of values is among sorted packed rows."""
+    if len(row) != len(types):
+        return False
+    codes = {column: codec.known(value, type) for column, (value, type) in enumerate(zip(row, types, strict=True))}
+    packed: dict[Any, int] = {}
+    for column, code in codes.items():
+        room = layout.fields[column].range
+        if code is None or not room.low <= code <= room.high:
+            return False
+        packed[column] = code
+    key = layout.constant(packed)
+    return any(arrays().ranges(key, batch, layout.words, 64)[2] for batch in batches)
+
+
+def nothing(relation: Relation) -> Words:
+    """Return no rows in the layout of a relation."""
+    return no_rows(relation.layout.words)

@@ -1,0 +1,91 @@
+"""Bindings of a rule's variables while it is evaluated: packed rows and where each variable stands in them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from tidelog.run.columnar.arrays import Mask, Places, Words, arrays, no_rows
+from tidelog.run.columnar.layout import Field, Layout, Range, moves, place, range_of
+
+Source = str | int
+"""Where a field's codes come from: a variable by name, or a constant code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A bag of bindings. Rows may repeat: each stands for a derivation."""
+
+    layout: Layout
+    rows: Words
+
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        return int(self.rows.shape[1])
+
+    def codes(self, name: Hashable) -> Words:
+        """Return the codes of a variable."""
+        return self.layout.codes(self.rows, name)
+
+    def range(self, name: Hashable) -> Range:
+        """Return a range that covers the codes of a variable."""
+        return self.layout.fields[name].range
+
+    def filtered(self, keep: Mask) -> Table:
+        """Return the rows where the mask is true."""
+        return self if keep.all() else Table(self.layout, np.ascontiguousarray(self.rows[:, keep]))
+
+    def taken(self, places: Places) -> Table:
+        """Return the rows at these places, in this order."""
+        return Table(self.layout, np.ascontiguousarray(self.rows[:, places]))
+
+    def part(self, start: int, end: int) -> Table:
+        """Return the rows from one place to another."""
+        return Table(self.layout, np.ascontiguousarray(self.rows[:, start:end]))
+
+    def moved(self, layout: Layout, sources: Mapping[Hashable, Source]) -> Table:
+        """Return the rows in another layout, each of its fields from a variable or a constant."""
+        constants, pairs = split_sources(self.layout, layout, sources)
+        return Table(layout, arrays(self.count).move(self.rows, moves(pairs), layout.constant(constants)))
+
+    def keeping(self, names: Iterable[Hashable]) -> Table:
+        """Return the rows with only these variables."""
+        kept = list(names)
+        layout = place((name, self.range(name)) for name in kept)
+        return self.moved(layout, {name: name for name in kept})  # type: ignore[misc]
+
+    def extended(self, name: Hashable, codes: Words, keep: Iterable[Hashable]) -> Table:
+        """Return the rows with one more variable, and of the others only those to keep."""
+        kept = [other for other in keep if other in self.layout.fields]
+        layout = place([*((other, self.range(other)) for other in kept), (name, range_of(codes))])
+        rows = self.moved(layout, {other: other for other in kept}).rows  # type: ignore[misc]
+        field = layout.fields[name]
+        if field.bits:
+            rows[field.word] |= (codes - np.uint64(field.base)) << np.uint64(field.shift)
+        return Table(layout, rows)
+
+
+def split_sources(
+    source: Layout, target: Layout, sources: Mapping[Hashable, Source]
+) -> tuple[dict[Hashable, int], list[tuple[Field, Field]]]:
+    """Return the constant fields of the target, and the pairs of fields to move."""
+    constants: dict[Hashable, int] = {}
+    pairs: list[tuple[Field, Field]] = []
+    for name, origin in sources.items():
+        if isinstance(origin, int):
+            constants[name] = origin
+        else:
+            pairs.append((source.fields[origin], target.fields[name]))
+    return constants, pairs
+
+
+UNIT = Table(Layout({}, 1), np.zeros((1, 1), np.uint64))
+"""One row without variables."""
+
+
+def empty(layout: Layout) -> Table:
+    """Return a table without rows."""
+    return Table(layout, no_rows(layout.words))
