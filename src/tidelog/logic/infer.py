@@ -1,31 +1,71 @@
 """Type inference for expressions and patterns: from `lang.syntax` to typed `base.expr`.
 
-One `Inference` serves one rule or function body. `expression` and `pattern` return typed trees whose types may still
-hold unknowns; `finish` is called on each tree after all of them were inferred, and replaces unknowns by what they
-became. What cannot be decided at once (an overload whose argument types are not known yet, a field of an unknown type)
-leaves a placeholder variable (its name starts with `?`), which `finish` replaces by what was decided.
+Bidirectional: what a place needs (`expected`) is handed down, what an expression gives is unified with it. One
+`Inference` serves one rule or function body; `infer_*.py` have a function for each form of expression. `expression` and
+`pattern` return typed trees whose types may still hold unknowns; `finish` is called on each tree after all of them were
+inferred, and replaces unknowns by what they became. What cannot be decided at once (an overload whose argument types
+are not known yet, a field of an unknown type) leaves a placeholder variable (its name starts with `?`), which `finish`
+replaces by what was decided.
 """
 
 from __future__ import annotations
 
-from tidelog.base.diagnostic import Report
-from tidelog.base.expr import Expr, Pattern
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import assert_never
+
+from tidelog.base.diagnostic import Label, Report
+from tidelog.base.expr import Const, Expr, Pattern, Var
 from tidelog.base.span import Span
-from tidelog.base.types import Type
+from tidelog.base.types import BOOL, Type
 from tidelog.lang import syntax
-from tidelog.logic.environment import Environment
-from tidelog.logic.scope import Scope
-from tidelog.logic.unify import Unifier
+from tidelog.logic import (
+    infer_access,
+    infer_calls,
+    infer_control,
+    infer_lambdas,
+    infer_literals,
+    infer_operators,
+    infer_patterns,
+)
+from tidelog.logic.cover import Cover
+from tidelog.logic.environment import Environment, Signature
+from tidelog.logic.exhaustive import check_exhaustive
+from tidelog.logic.finish import Finisher
+from tidelog.logic.mismatch import explain
+from tidelog.logic.scope import Origin, Scope
+from tidelog.logic.unify import ERROR, Unifier, is_unknown
+
+
+@dataclass(slots=True, eq=False)
+class Deferred:
+    """A question that waits for types.
+
+    `attempt(final)` answers it, or returns None while it cannot; a final attempt reports why, and answers.
+    """
+
+    attempt: Callable[[bool], Expr | None]
+    answer: Expr | None = None
 
 
 class Inference:
-    """The inference of one body."""
+    """The inference of one body; `type_variables` are those of the generic function it belongs to."""
 
     def __init__(self, environment: Environment, report: Report, type_variables: frozenset[str] = frozenset()) -> None:
         self.environment = environment
         self.report = report
         self.type_variables = type_variables
         self.types = Unifier()
+        self.deferred: dict[str, Deferred] = {}
+        self.uses: list[tuple[Signature, tuple[Type, ...], Span]] = []
+        """Functions used at type arguments; `Call.function` is `?` and the position here until `finish`."""
+        self.literals: list[tuple[int, Type, Span]] = []
+        self.covers: list[Cover] = []
+        self.never: set[str] = set()
+        """Unknown types of expressions without a value, such as `return`; unit if nothing says otherwise."""
+        self._pending: list[Deferred] = []
+
+    # --- types -------------------------------------------------------------------------------------------------------
 
     def fresh(self) -> Type:
         """Make an unknown type."""
@@ -33,49 +73,206 @@ class Inference:
 
     def unify(self, expected: Type, found: Type, span: Span, why: str = "") -> bool:
         """Make two types equal or report that they differ; `why` becomes the note."""
-        raise NotImplementedError
+        if expected is found or self.types.unify(expected, found):
+            return True
+        explain(self, expected, found, span, why)
+        return False
 
-    def expression(self, e: syntax.Expr, scope: Scope, expected: Type | None = None) -> Expr:
-        """Infer an expression; with `expected`, its type is that one (mistakes are reported)."""
-        raise NotImplementedError
+    def resolve_type(self, t: syntax.TypeExpr) -> Type:
+        """Resolve a type written in the body."""
+        return self.environment.type(t, self.report, self.type_variables)
 
-    def pattern(self, e: syntax.Expr, scope: Scope, expected: Type, *, binds: bool = True) -> Pattern:
+    # --- trees -------------------------------------------------------------------------------------------------------
+
+    def expression(self, e: syntax.Expr, scope: Scope, expected: Type | None = None, why: str = "") -> Expr:
+        """Infer an expression; with `expected`, its type is that one (a mistake is reported, `why` is its note)."""
+        found = self._expression(e, scope, expected)
+        if expected is None or expected is found.type or self.types.unify(expected, found.type):
+            return found
+        explain(self, expected, found.type, e.span, why, found)
+        return self.mistake(e.span)
+
+    def condition(self, e: syntax.Expr, scope: Scope) -> Expr:
+        """Infer a Boolean expression."""
+        return self.expression(e, scope, BOOL, "a condition is of type `bool`")
+
+    def _expression(self, e: syntax.Expr, scope: Scope, expected: Type | None) -> Expr:
+        match e:
+            case syntax.Name():
+                return infer_access.name(self, e, scope, expected)
+            case syntax.IntLiteral():
+                return infer_literals.integer(self, e.value, e, expected)
+            case syntax.StringLiteral():
+                return infer_literals.string(self, e, scope)
+            case syntax.Binary():
+                return infer_operators.binary(self, e, scope, expected)
+            case syntax.MethodCall() | syntax.Call():
+                return infer_calls.call(self, e, scope, expected)
+            case syntax.FieldAccess():
+                return infer_access.field(self, e, scope)
+            case syntax.Construct():
+                return infer_access.construct(self, e, scope, expected)
+            case syntax.TupleExpr():
+                return infer_literals.tuple_(self, e, scope, expected)
+            case syntax.TupleAccess():
+                return infer_access.component(self, e, scope)
+            case syntax.BoolLiteral(value, span):
+                return Const(value, BOOL, span)
+            case syntax.FloatLiteral():
+                return infer_literals.real(self, e.text, e, expected)
+            case syntax.Block():
+                return infer_control.block(self, e, scope, expected)
+            case syntax.If():
+                return infer_control.if_(self, e, scope, expected)
+            case syntax.Match():
+                return infer_control.match_(self, e, scope, expected)
+            case syntax.Assign():
+                return infer_control.assign(self, e, scope)
+            case syntax.For():
+                return infer_control.for_(self, e, scope)
+            case syntax.Lambda():
+                return infer_lambdas.lambda_(self, e, scope, expected)
+            case syntax.VecLiteral():
+                return infer_literals.vector(self, e, scope, expected)
+            case syntax.MapLiteral():
+                return infer_literals.map_(self, e, scope, expected)
+            case syntax.Unary():
+                return infer_operators.unary(self, e, scope, expected)
+            case syntax.Cast():
+                return infer_operators.cast(self, e, scope)
+            case syntax.Slice():
+                return infer_operators.slice_(self, e, scope)
+            case syntax.Annotated():
+                return infer_control.annotated(self, e, scope)
+            case syntax.Try():
+                return infer_lambdas.try_(self, e, scope)
+            case syntax.Return():
+                return infer_control.return_(self, e, scope)
+            case syntax.Break() | syntax.Continue():
+                return infer_control.leave_loop(self, e, scope)
+            case syntax.VarDecl() | syntax.Wildcard() | syntax.At():
+                return infer_control.misplaced(self, e)
+            case _:
+                assert_never(e)
+
+    def pattern(
+        self, e: syntax.Expr, scope: Scope, expected: Type, *, binds: bool = True, origin: Origin = "match"
+    ) -> Pattern:
         """Infer a pattern for values of a type; new variables are declared in `scope`.
 
         In a rule's scope (`scope.rule`) a bare name refers to the variable if it is declared, else declares it. With
         `binds` False no variable may be declared: an undeclared name is reported.
         """
-        raise NotImplementedError
+        return infer_patterns.pattern(self, e, scope, expected, "rule" if scope.rule else origin, binds)
+
+    def mistake(self, span: Span) -> Expr:
+        """Return an expression that stands for one with a reported mistake."""
+        return Const(None, ERROR, span)
+
+    def declare(self, name: str, type: Type, origin: Origin, scope: Scope, span: Span) -> str:
+        """Declare a variable unless it hides another one, which is reported; return its unique name."""
+        hidden = scope.lookup(name) if name != "_" else None
+        if hidden is not None:
+            self.report.add(
+                "E0204",
+                f"variable `{name}` hides another one",
+                span,
+                labels=[Label(hidden.span, "the other one")],
+                note="a variable that is visible cannot be declared again",
+                hint="choose another name" if origin == "rule" else f"write `{name} = ...` to assign, or rename it",
+            )
+            return scope.unique(name)
+        return scope.declare(name, type, origin, span).unique
+
+    def use(self, signature: Signature, by: Mapping[str, Type], span: Span) -> str:
+        """Record the use of a function at type arguments; return the name that `finish` replaces by the instance's."""
+        self.uses.append((signature, tuple([by[v] for v in signature.type_variables]), span))
+        return f"?{len(self.uses) - 1}"
+
+    # --- questions that wait -----------------------------------------------------------------------------------------
+
+    def defer(self, type: Type, span: Span, attempt: Callable[[bool], Expr | None]) -> Expr:
+        """Return what `attempt(False)` gives, or a placeholder of the type for what it will give."""
+        answer = attempt(False)
+        if answer is not None:
+            return answer
+        name = f"?{len(self.deferred)}"
+        self.deferred[name] = question = Deferred(attempt)
+        self._pending.append(question)
+        return Var(name, type, span)
+
+    def later(self, check: Callable[[bool], bool]) -> None:
+        """Run a check as soon as it can be made: it returns whether it was; a final one must be."""
+
+        def attempt(final: bool) -> Expr | None:
+            return _DONE if check(final) else None
+
+        self.defer(ERROR, _DONE.span, attempt)
+
+    def retry(self) -> bool:
+        """Try open questions again; return whether one was answered."""
+        progress = False
+        for question in self._pending:
+            question.answer = question.attempt(False)
+            progress = progress or question.answer is not None
+        if progress:
+            self._pending = [q for q in self._pending if q.answer is None]
+        return progress
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there are open questions."""
+        return bool(self._pending)
+
+    def settle(self) -> None:
+        """Answer all open questions: retry, then give literals their default types, then report what stays open."""
+        while self._pending:
+            if self.retry() or self.types.default():
+                continue
+            question = self._pending.pop(0)
+            question.answer = question.attempt(True)
+        self.types.default()
+        literals, self.literals = self.literals, []
+        for value, type, span in literals:
+            infer_literals.check_range(self, value, type, span)
+        covers, self.covers = self.covers, []
+        for cover in covers:
+            check_exhaustive(self, cover)
 
     def finish(self, e: Expr) -> Expr:
         """Return the expression with all types known; reports what stays ambiguous."""
-        raise NotImplementedError
+        self.settle()
+        return Finisher(self).expr(e)
 
     def finish_pattern(self, pattern: Pattern) -> Pattern:
         """Return the pattern with all types known."""
-        raise NotImplementedError
+        self.settle()
+        return Finisher(self).pattern(pattern)
 
     def finish_type(self, type: Type, span: Span) -> Type:
         """Return the type with all unknowns replaced; reports if one stays."""
-        raise NotImplementedError
+        self.settle()
+        return Finisher(self).known(type, span)
+
+    def unknown_type(self, what: str, span: Span) -> Expr:
+        """Report that a type must be known and is not."""
+        self.report.add(
+            "E0306",
+            f"cannot tell the type of {what}",
+            span,
+            note="types are inferred inside one rule or function; nothing there tells this one",
+            hint="annotate it: `(e: T)`, or `var x: T = e`",
+        )
+        return self.mistake(span)
+
+    def is_open(self, type: Type) -> bool:
+        """Tell whether nothing is known about a type yet."""
+        return is_unknown(type) and type is not ERROR
+
+
+_DONE = Const(None, ERROR)
 
 
 def is_pattern(e: syntax.Expr) -> bool:
     """Tell whether an expression is a pattern: variables, wildcards, literals, tuples, constructors, `&`, `@`, `:`."""
-    match e:
-        case syntax.Name(path):
-            return len(path) == 1
-        case syntax.Wildcard() | syntax.IntLiteral() | syntax.BoolLiteral() | syntax.VarDecl() | syntax.FloatLiteral():
-            return True
-        case syntax.StringLiteral(parts):
-            return all(isinstance(part, str) for part in parts)
-        case syntax.TupleExpr(items):
-            return all(is_pattern(item) for item in items)
-        case syntax.Construct(_, arguments):
-            return all(is_pattern(argument.value) for argument in arguments)
-        case syntax.Annotated(operand, _) | syntax.At(_, operand) | syntax.Unary("&", operand):
-            return is_pattern(operand)
-        case syntax.Unary("-", syntax.IntLiteral() | syntax.FloatLiteral()):
-            return True
-        case _:
-            return False
+    return infer_patterns.is_pattern(e)

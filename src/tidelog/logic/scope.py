@@ -40,7 +40,7 @@ class Scope:
     leave, `closure` marks the scope of a lambda, inside which outer variables cannot be assigned.
     """
 
-    __slots__ = ("taken", "closure", "loop", "parent", "returns", "rule", "variables")
+    __slots__ = ("closure", "loop", "parent", "returns", "rule", "taken", "variables")
 
     def __init__(self, *, rule: bool = False, returns: Type | None = None, parent: Scope | None = None) -> None:
         self.parent = parent

@@ -11,6 +11,8 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from tidelog.base.types import (
+    BIGINT,
+    DOUBLE,
     Bit,
     Double,
     Float,
@@ -93,6 +95,16 @@ class Unifier:
                 self._classes[type.name] = met
             return met is not None
         return _belongs(type, to)
+
+    def default(self) -> bool:
+        """Give unknown numbers their default type, bigint or double; return whether there were any."""
+        found = False
+        for name, of in list(self._classes.items()):
+            if name not in self._bound:
+                self._bound[name] = DOUBLE if of == "real" else BIGINT
+                found = True
+        self._classes.clear()
+        return found
 
     def unify(self, a: Type, b: Type) -> bool:
         """Make two types equal, or return False (some unknowns inside may then be bound)."""

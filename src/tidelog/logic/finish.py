@@ -1,0 +1,93 @@
+"""The last step of inference: unknown types replaced by what they became, placeholders by what was decided."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidelog.base import expr
+from tidelog.base.expr import Expr, Pattern
+from tidelog.base.span import Span
+from tidelog.base.types import UNIT, Float, Function, Named, Tuple, Type, TypeVariable
+from tidelog.base.values import single
+from tidelog.logic.typed_rewrite import Rewriter
+from tidelog.logic.unify import ERROR
+
+if TYPE_CHECKING:
+    from tidelog.logic.infer import Inference
+
+
+class Finisher(Rewriter):
+    """Rebuilds the trees of one inference with known types."""
+
+    def __init__(self, inference: Inference) -> None:
+        self.inference = inference
+
+    def type(self, type: Type) -> Type:
+        """Return the type without unknowns; of an expression that gives no value, unit."""
+        match type:
+            case TypeVariable():
+                known = self.inference.types.resolve(type)
+                if not isinstance(known, TypeVariable):
+                    return self.type(known)
+                return UNIT if known.name in self.inference.never else known
+            case Tuple() | Named() | Function():
+                return self.inference.types.zonk(type)
+            case _:
+                return type
+
+    def known(self, type: Type, span: Span, what: str = "this expression") -> Type:
+        """Return the type without unknowns, reporting if one stays."""
+        found = self.type(type)
+        if has_unknown(found):
+            self.inference.unknown_type(what, span)
+            return ERROR
+        return found
+
+    def function(self, name: str, span: Span) -> str:
+        """Return the name of the instance that a use of a function means."""
+        signature, arguments, place = self.inference.uses[int(name[1:])]
+        plain = signature.name.removeprefix("std::")
+        known = tuple([self.known(a, place, f"what `{plain}` is used for") for a in arguments])
+        return self.inference.environment.declarations.instances.name(signature, known)
+
+    def variable(self, e: expr.Var) -> Expr:
+        """Return the variable, or what was decided for a placeholder."""
+        if e.name[0] == "?":
+            answer = self.inference.deferred[e.name].answer
+            assert answer is not None
+            return self.expr(answer)
+        return expr.Var(e.name, self.type(e.type), e.span)
+
+    def constant(self, e: expr.Const) -> Expr:
+        """Return the constant, rounded if it turned out to be a `float`."""
+        type = self.type(e.type)
+        return expr.Const(single(e.value) if isinstance(type, Float) else e.value, type, e.span)
+
+    def expr(self, e: Expr) -> Expr:
+        """Rebuild an expression; an empty collection whose elements nothing tells is reported."""
+        done = super().expr(e)
+        if isinstance(done, expr.MakeVec | expr.Construct | expr.Lambda) and has_unknown(done.type):
+            self.inference.unknown_type("this expression", e.span)
+        return done
+
+    def pattern(self, p: Pattern) -> Pattern:
+        """Rebuild a pattern."""
+        if isinstance(p, expr.ConstPattern):
+            type = self.type(p.type)
+            return expr.ConstPattern(single(p.value) if isinstance(type, Float) else p.value, type)
+        return super().pattern(p)
+
+
+def has_unknown(type: Type) -> bool:
+    """Tell whether a type holds an unknown other than `ERROR`."""
+    match type:
+        case TypeVariable(name):
+            return name[0] == "?" and type is not ERROR
+        case Tuple(items):
+            return any(map(has_unknown, items))
+        case Named(_, arguments):
+            return any(map(has_unknown, arguments))
+        case Function(parameters, result, _):
+            return has_unknown(result) or any(map(has_unknown, parameters))
+        case _:
+            return False

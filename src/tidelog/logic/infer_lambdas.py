@@ -1,0 +1,139 @@
+"""Functions as values, lambdas, and `?`, which leaves the function with a failure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tidelog.base import types
+from tidelog.base.expr import Construct, ConstructorPattern, Expr, FunctionValue, Lambda, Match, Return, Var, VarPattern
+from tidelog.base.types import Function, Named, Type
+from tidelog.lang import syntax
+from tidelog.logic.environment import Signature
+from tidelog.logic.scope import Origin, Scope
+from tidelog.logic.unify import ERROR
+
+if TYPE_CHECKING:
+    from tidelog.logic.infer import Inference
+
+OPTION, RESULT = "std::Option", "std::Result"
+
+
+def function_type(signature: Signature) -> Function:
+    """Return the type of a function as a value, over its type variables."""
+    return Function(
+        tuple([p.type for p in signature.parameters]),
+        signature.result,
+        tuple([p.mutable for p in signature.parameters]),
+    )
+
+
+def function_value(
+    inference: Inference, e: syntax.Name, signatures: Sequence[Signature], expected: Type | None
+) -> Expr:
+    """A declared function used as a value; of several, the one that fits what is expected."""
+    result = inference.fresh()
+    if expected is not None:
+        inference.types.unify(result, expected)
+
+    def attempt(final: bool) -> Expr | None:
+        fits = [s for s in signatures if inference.types.fits(function_type(s), result)]
+        if len(fits) == 1 or (fits and final):
+            by: dict[str, Type] = {v: inference.fresh() for v in fits[0].type_variables}
+            type = types.substitute(function_type(fits[0]), by)
+            inference.unify(result, type, e.span)
+            return FunctionValue(inference.use(fits[0], by, e.span), type, e.span)
+        if fits:
+            return None
+        inference.report.add(
+            "E0504",
+            f"no function `{'::'.join(e.path)}` of type `{inference.types.show(result)}`",
+            e.span,
+            note="declared: " + ", ".join(f"`{s.show()}`" for s in signatures[:4]),
+        )
+        return inference.mistake(e.span)
+
+    return inference.defer(result, e.span, attempt)
+
+
+def lambda_(inference: Inference, e: syntax.Lambda, scope: Scope, expected: Type | None) -> Expr:
+    """`|x| e`: parameter types are written, or told by what is expected."""
+    wanted = inference.types.resolve(expected) if expected is not None else None
+    known: Sequence[Type | None] = [None] * len(e.parameters)
+    result: Type = inference.resolve_type(e.result) if e.result is not None else inference.fresh()
+    mutable = tuple([p.mutable for p in e.parameters])
+    if isinstance(wanted, Function) and len(wanted.parameters) == len(e.parameters):
+        known = wanted.parameters
+        mutable = tuple([w or p.mutable for w, p in zip(wanted.mutable, e.parameters, strict=True)])
+        if e.result is None:
+            result = wanted.result
+    inner = scope.lambda_child(result)
+    parameters: list[Var] = []
+    for parameter, told, is_mutable in zip(e.parameters, known, mutable, strict=True):
+        type: Type = told if told is not None else inference.fresh()
+        if parameter.type is not None:
+            written = inference.resolve_type(parameter.type)
+            inference.unify(type, written, parameter.type.span)
+            type = written
+        origin: Origin = "mutable" if is_mutable else "parameter"
+        unique = inference.declare(parameter.name, type, origin, inner, parameter.span)
+        parameters.append(Var(unique, type, parameter.span))
+    body = inference.expression(e.body, inner, result)
+    return Lambda(tuple(parameters), body, Function(tuple([p.type for p in parameters]), result, mutable), e.span)
+
+
+def try_(inference: Inference, e: syntax.Try, scope: Scope) -> Expr:
+    """`x?`: `match (x) { Some{v} -> v, None -> return None }`, or the same with `Ok` and `Err`."""
+    subject = inference.expression(e.operand, scope)
+    result = inference.fresh()
+    if scope.returns is None:
+        inference.report.add("E0506", "`?` outside a function", e.span, note="`?` leaves the function it stands in")
+        return inference.mistake(e.span)
+    name = scope.unique("value")
+
+    def attempt(final: bool) -> Expr | None:
+        type = inference.types.resolve(subject.type)
+        if inference.is_open(type) and not final:
+            return None
+        made = _try_known(inference, e, subject, type, scope.returns or ERROR, name)
+        inference.types.unify(result, made.type)
+        return made
+
+    return inference.defer(result, e.span, attempt)
+
+
+def _try_known(inference: Inference, e: syntax.Try, subject: Expr, type: Type, returns: Type, name: str) -> Expr:
+    span = e.span
+    match type:
+        case Named("std::Option", (value,)):
+            none, some = inference.environment.definition(OPTION).constructors
+            wanted: Type = Named(OPTION, (inference.fresh(),))
+            failure: Expr = Construct(none, (), returns, span)
+            failed = ConstructorPattern(none, ())
+            good = some
+        case Named("std::Result", (value, error)):
+            good, bad = inference.environment.definition(RESULT).constructors
+            wanted = Named(RESULT, (inference.fresh(), error))
+            failure = Construct(bad, (Var(f"{name}#error", error, span),), returns, span)
+            failed = ConstructorPattern(bad, (VarPattern(f"{name}#error", error),))
+        case _:
+            if type is not ERROR:
+                shown = inference.types.show(type)
+                note = "`?` takes the value out of an `Option` or `Result`"
+                inference.report.add("E0506", f"`?` on `{shown}`", span, note=note)
+            return inference.mistake(span)
+    if not inference.types.unify(wanted, returns):
+        shown = inference.types.show(wanted)
+        inference.report.add(
+            "E0506",
+            f"`?` returns `{shown}`, but the function returns `{inference.types.show(returns)}`",
+            span,
+            note="`?` leaves the function with the failure it finds, so the function returns the same kind of value",
+            hint="use `match` or `unwrap_or(...)`",
+        )
+        return inference.mistake(span)
+    arms = (
+        (ConstructorPattern(good, (VarPattern(name, value),)), Var(name, value, span)),
+        (failed, Return(failure, value, span)),
+    )
+    return Match(subject, arms, value, span)

@@ -1,0 +1,245 @@
+"""Operators: both operands of arithmetic and comparison have one type, nothing is converted unasked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidelog.base import expr, types
+from tidelog.base.expr import Expr, Operate
+from tidelog.base.span import Span
+from tidelog.base.types import BOOL, STRING, Bit, Named, Type, is_integer, is_number
+from tidelog.lang import syntax
+from tidelog.logic import infer_literals
+from tidelog.logic.scope import Scope
+from tidelog.logic.unify import ERROR, Class, integer_range
+
+if TYPE_CHECKING:
+    from tidelog.logic.infer import Inference
+
+_ARITHMETIC = frozenset(("+", "-", "*", "/", "%"))
+_BITWISE = frozenset(("&", "|", "^"))
+_SHIFTS = frozenset(("<<", ">>"))
+_COMPARISONS = frozenset(("==", "!=", "<", "<=", ">", ">="))
+
+
+def binary(inference: Inference, e: syntax.Binary, scope: Scope, expected: Type | None) -> Expr:
+    """A binary operator."""
+    operator = e.operator
+    if operator in _COMPARISONS:
+        left = inference.expression(e.left, scope)
+        right = _same(inference, e, left, scope)
+        return Operate(operator, (left, right), BOOL, e.span)
+    if operator in _ARITHMETIC:
+        return _numeric(inference, e, scope, expected, "number")
+    if operator in _BITWISE:
+        return _numeric(inference, e, scope, expected, "integer")
+    if operator in _SHIFTS:
+        left = _operand(inference, e.left, scope, expected, "integer", operator)
+        why = "the right side of a shift is of type `bit<32>`"
+        right = inference.expression(e.right, scope, Bit(32), why)
+        return Operate(operator, (left, right), left.type, e.span)
+    if operator == "++":
+        return _concatenate(inference, e, scope)
+    why = f"the operands of `{operator}` are of type `bool`"
+    operands = (inference.expression(e.left, scope, BOOL, why), inference.expression(e.right, scope, BOOL, why))
+    return Operate(operator, operands, BOOL, e.span)
+
+
+def _same(inference: Inference, e: syntax.Binary, left: Expr, scope: Scope) -> Expr:
+    why = f"both operands of `{e.operator}` have the same type, and nothing is converted unasked"
+    return inference.expression(e.right, scope, left.type, why)
+
+
+def _numeric(inference: Inference, e: syntax.Binary, scope: Scope, expected: Type | None, of: Class) -> Expr:
+    left = _operand(inference, e.left, scope, expected, of, e.operator)
+    if left.type is ERROR:
+        inference.expression(e.right, scope)
+        return inference.mistake(e.span)
+    right = _same(inference, e, left, scope)
+    return Operate(e.operator, (left, right), left.type, e.span)
+
+
+def _operand(
+    inference: Inference, e: syntax.Expr, scope: Scope, expected: Type | None, of: Class, operator: str
+) -> Expr:
+    """Infer an operand that must be a number; a number that is expected of the whole is expected of it."""
+    wanted = inference.types.resolve(expected) if expected is not None else None
+    operand = inference.expression(e, scope, wanted if wanted is not None and is_number(wanted) else None)
+    if inference.types.restrict(operand.type, of):
+        return operand
+    found = inference.types.resolve(operand.type)
+    inference.report.add(
+        "E0310",
+        f"`{operator}` needs {'integers' if of == 'integer' else 'numbers'}, found `{inference.types.show(found)}`",
+        e.span,
+        hint="strings are joined by `++`" if operator == "+" and found == STRING else "",
+    )
+    return inference.mistake(e.span)
+
+
+def _concatenate(inference: Inference, e: syntax.Binary, scope: Scope) -> Expr:
+    left = inference.expression(e.left, scope)
+    right = inference.expression(e.right, scope)
+    result = inference.fresh()
+
+    def attempt(final: bool) -> Expr | None:
+        match inference.types.resolve(left.type), inference.types.resolve(right.type):
+            case (types.String(), _):
+                inference.types.unify(result, STRING)
+                return Operate("++", (left, infer_literals.text_of(inference, right, e.right.span)), STRING, e.span)
+            case Bit(high), Bit(low):
+                type = Bit(high + low)
+                inference.types.unify(result, type)
+                return Operate("++", (left, right), type, e.span)
+            case (left_type, right_type) if left_type is ERROR or right_type is ERROR:
+                inference.types.unify(result, ERROR)
+                return inference.mistake(e.span)
+            case (left_type, right_type) if inference.is_open(left_type) or (
+                isinstance(left_type, Bit) and inference.is_open(right_type)
+            ):
+                if final:
+                    inference.types.unify(result, ERROR)
+                    return inference.unknown_type("this operand of `++`", e.left.span)
+                return None
+            case (left_type, right_type):
+                inference.types.unify(result, ERROR)
+                return _cannot_join(inference, e, left_type, right_type)
+
+    return inference.defer(result, e.span, attempt)
+
+
+def _cannot_join(inference: Inference, e: syntax.Binary, left: Type, right: Type) -> Expr:
+    shown_left, shown_right = inference.types.show(left), inference.types.show(right)
+    hint = ""
+    if right == STRING:
+        hint = 'make the left side text: `"${...}" ++ ...`'
+    elif isinstance(left, Named) and left.name == types.VEC:
+        hint = "join vectors with `append`"
+    inference.report.add(
+        "E0310",
+        f"`++` cannot join `{shown_left}` and `{shown_right}`",
+        e.span,
+        note="`++` joins strings, the right side being turned into text, and bit vectors of known width",
+        hint=hint,
+    )
+    return inference.mistake(e.span)
+
+
+def unary(inference: Inference, e: syntax.Unary, scope: Scope, expected: Type | None) -> Expr:
+    """A unary operator; a negated literal is a literal, so that `-128` is of type `signed<8>`."""
+    match e:
+        case syntax.Unary("-", syntax.IntLiteral() as literal):
+            made = infer_literals.integer(inference, -literal.value, literal, expected)
+            return expr.Const(made.value, made.type, e.span)
+        case syntax.Unary("-", syntax.FloatLiteral() as number):
+            return infer_literals.real(inference, f"-{number.text}", number, expected)
+        case syntax.Unary("-", operand):
+            of = _operand(inference, operand, scope, expected, "number", "-")
+            return Operate("neg", (of,), of.type, e.span)
+        case syntax.Unary("~", operand):
+            of = _operand(inference, operand, scope, expected, "integer", "~")
+            return Operate("~", (of,), of.type, e.span)
+        case syntax.Unary("not", operand):
+            of = inference.expression(operand, scope, BOOL, "the operand of `not` is of type `bool`")
+            return Operate("not", (of,), BOOL, e.span)
+        case _:
+            return _reference(inference, e, scope, expected)
+
+
+def _reference(inference: Inference, e: syntax.Unary, scope: Scope, expected: Type | None) -> Expr:
+    """`&x`: a reference is its content (`base.values`), so only the type changes."""
+    match inference.types.resolve(expected) if expected is not None else None:
+        case Named(types.REF, (content,)):
+            of = inference.expression(e.operand, scope, content)
+        case _:
+            of = inference.expression(e.operand, scope)
+    return expr.Sequence((of,), Named(types.REF, (of.type,)), e.span)
+
+
+def cast(inference: Inference, e: syntax.Cast, scope: Scope) -> Expr:
+    """`x as T`, between numbers only: integers wrap, floating point truncates toward zero."""
+    target = inference.resolve_type(e.type)
+    limits = integer_range(target)
+    match e.operand:
+        case syntax.IntLiteral(value, None) if limits is not None and limits[0] <= value <= limits[1]:
+            return expr.Const(value, target, e.span)
+        case _:
+            operand = inference.expression(e.operand, scope)
+    result = Operate("as", (operand,), target, e.span)
+
+    def check(final: bool) -> bool:
+        found = inference.types.resolve(operand.type)
+        if inference.is_open(found) and inference.types.class_of(found) == "any":
+            if final:
+                inference.unknown_type("what is cast", e.operand.span)
+            return final
+        if not _castable(inference, found, target):
+            inference.report.add(
+                "E0311",
+                f"cannot cast `{inference.types.show(found)}` to `{types.show(target)}`",
+                e.span,
+                note="`as` converts between numbers",
+                hint=_instead_of_cast(found, target),
+            )
+        return True
+
+    inference.later(check)
+    return result
+
+
+def _castable(inference: Inference, found: Type, target: Type) -> bool:
+    if found is ERROR or target is ERROR or found == target:
+        return True
+    return is_number(target) and (is_number(found) or inference.types.class_of(found) != "any")
+
+
+def _instead_of_cast(found: Type, target: Type) -> str:
+    if target == STRING:
+        return 'make it text: `"${...}"`'
+    if found == BOOL and is_number(target):
+        return "write `if (...) 1 else 0`"
+    if target == BOOL and is_number(found):
+        return "write `... != 0`"
+    if found == STRING and is_integer(target):
+        return "parse it: `parse_dec_u64(...)` or `parse_dec_i64(...)`"
+    return ""
+
+
+def slice_(inference: Inference, e: syntax.Slice, scope: Scope) -> Expr:
+    """`x[high:low]` of a bit vector."""
+    operand = inference.expression(e.of, scope)
+    if e.high < e.low:
+        inference.report.add(
+            "E0312", f"`[{e.high}:{e.low}]` has its ends in the wrong order", e.span, note="the high bit comes first"
+        )
+        return inference.mistake(e.span)
+    inference.later(lambda final: _check_slice(inference, e, operand.type, e.span, final))
+    bounds = (expr.Const(e.high, types.BIGINT, e.span), expr.Const(e.low, types.BIGINT, e.span))
+    return Operate("slice", (operand, *bounds), Bit(e.high - e.low + 1), e.span)
+
+
+def _check_slice(inference: Inference, e: syntax.Slice, type: Type, span: Span, final: bool) -> bool:
+    match inference.types.resolve(type):
+        case Bit(width) if e.high >= width:
+            inference.report.add(
+                "E0312",
+                f"`bit<{width}>` has no bit {e.high}",
+                span,
+                note=f"its bits are {width - 1} to 0",
+            )
+        case Bit():
+            pass
+        case known if known is ERROR:
+            pass
+        case unknown if inference.is_open(unknown):
+            if final:
+                inference.unknown_type("what is sliced", e.of.span)
+            return final
+        case other:
+            inference.report.add(
+                "E0310",
+                f"only bit vectors have slices, found `{inference.types.show(other)}`",
+                e.of.span,
+                hint=f"convert it: `(... as bit<{e.high + 1}>)[{e.high}:{e.low}]`" if is_integer(other) else "",
+            )
+    return True
