@@ -9,4 +9,104 @@ The folders are the pipeline, and alphabetical order is the order of data flow a
 ``run``      computing it: maintenance algorithms and the engines they run on
 ``session``  a living database: transactions, changes, sources and sinks
 ``shell``    faces: the command line
+
+The names of this module are loaded when they are first used, so that importing it costs nothing.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tidelog.base.errors import (
+        DataError,
+        EvaluationError,
+        LimitError,
+        MissingExtraError,
+        ProgramError,
+        TidelogError,
+        UserError,
+    )
+    from tidelog.base.extern import Externs
+    from tidelog.base.values import FrozenMap, Variant
+    from tidelog.run.contract import Limits
+    from tidelog.session.changes import Change, Changes, Commit
+    from tidelog.session.database import Database
+    from tidelog.session.engines import available as engines
+    from tidelog.session.relation import RelationView
+    from tidelog.session.rules import Rule
+    from tidelog.session.store import VerificationError
+    from tidelog.session.subscriptions import Subscription, SubscriptionWarning
+    from tidelog.session.transaction import Transaction
+
+__all__ = [
+    "Change",
+    "Changes",
+    "Commit",
+    "DataError",
+    "Database",
+    "EvaluationError",
+    "Externs",
+    "FrozenMap",
+    "LimitError",
+    "Limits",
+    "MissingExtraError",
+    "ProgramError",
+    "RelationView",
+    "Rule",
+    "Subscription",
+    "SubscriptionWarning",
+    "TidelogError",
+    "Transaction",
+    "UserError",
+    "Variant",
+    "VerificationError",
+    "__version__",
+    "engines",
+]
+
+_HOMES = {
+    "Change": "session.changes",
+    "Changes": "session.changes",
+    "Commit": "session.changes",
+    "DataError": "base.errors",
+    "Database": "session.database",
+    "EvaluationError": "base.errors",
+    "Externs": "base.extern",
+    "FrozenMap": "base.values",
+    "LimitError": "base.errors",
+    "Limits": "run.contract",
+    "MissingExtraError": "base.errors",
+    "ProgramError": "base.errors",
+    "RelationView": "session.relation",
+    "Rule": "session.rules",
+    "Subscription": "session.subscriptions",
+    "SubscriptionWarning": "session.subscriptions",
+    "TidelogError": "base.errors",
+    "Transaction": "session.transaction",
+    "UserError": "base.errors",
+    "Variant": "base.values",
+    "VerificationError": "session.store",
+}
+
+__version__: str
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version  # noqa: PLC0415  (slow to load)
+
+        value: Any = version("tidelog")
+    elif name == "engines":
+        value = import_module("tidelog.session.engines").available
+    elif name in _HOMES:
+        value = getattr(import_module(f"tidelog.{_HOMES[name]}"), name)
+    else:
+        raise AttributeError(f"module 'tidelog' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

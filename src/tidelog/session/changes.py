@@ -1,0 +1,180 @@
+"""What a commit did: for each relation the rows that became true and those that became false."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tidelog.base import types
+from tidelog.base.diagnostic import did_you_mean
+from tidelog.base.errors import UserError
+from tidelog.base.types import Field, Type
+from tidelog.base.values import in_order
+from tidelog.plan.nodes import Relation
+from tidelog.run import contract
+from tidelog.run.contract import Row, Work
+from tidelog.session.plain import Plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+WEIGHT = "weight"
+
+
+def in_row_order(rows: Collection[Row], columns: tuple[Field, ...]) -> list[Row]:
+    """Sort rows in the language's order, which for most types is Python's own."""
+    return sorted(rows) if all(_python_orders(column.type) for column in columns) else in_order(rows)
+
+
+def _python_orders(type: Type) -> bool:
+    return isinstance(type, types.Bool | types.String | types.BigInt | types.Bit | types.Signed)
+
+
+def to_pandas(table: Any) -> pd.DataFrame:
+    """Return an Arrow table as a pandas frame."""
+    try:
+        import pandas as pd  # noqa: F401  (optional, and slow to load)
+    except ImportError:
+        raise UserError("this needs pandas, which is not installed: pip install pandas") from None
+    frame: pd.DataFrame = table.to_pandas()
+    return frame
+
+
+def to_polars(table: Any) -> pl.DataFrame:
+    """Return an Arrow table as a polars frame."""
+    try:
+        import polars as pl  # optional, and slow to load
+    except ImportError:
+        raise UserError("this needs polars, which is not installed: pip install polars") from None
+    frame = pl.from_arrow(table)
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
+class Change:
+    """The exact change of one relation in one commit; iterating gives (row, weight), +1 for what became true.
+
+    Rows are in the language's order, first all inserted, then all deleted ones.
+    """
+
+    __slots__ = ("_columns", "_deleted", "_inserted", "_plain", "_sorted", "commit", "relation")
+
+    def __init__(self, relation: Relation, change: contract.Change, plain: Plain, commit: int | None) -> None:
+        self.relation = relation.name
+        self.commit = commit
+        """The number of the commit; None in a preview."""
+        self._columns = relation.columns
+        self._inserted = change.inserted
+        self._deleted = change.deleted
+        self._plain = plain
+        self._sorted: dict[str, list[Row]] = {}
+
+    @property
+    def inserted(self) -> list[Row]:
+        """The rows that became true."""
+        return self._in_order("inserted", self._inserted)
+
+    @property
+    def deleted(self) -> list[Row]:
+        """The rows that became false."""
+        return self._in_order("deleted", self._deleted)
+
+    def _in_order(self, name: str, rows: Collection[Row]) -> list[Row]:
+        if name not in self._sorted:
+            self._sorted[name] = in_row_order(rows, self._columns)
+        return self._sorted[name]
+
+    def __iter__(self) -> Iterator[tuple[Row, int]]:
+        yield from ((row, 1) for row in self.inserted)
+        yield from ((row, -1) for row in self.deleted)
+
+    def __len__(self) -> int:
+        return len(self._inserted) + len(self._deleted)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Change) and (self.relation, [*self]) == (other.relation, [*other])
+
+    __hash__ = None  # type: ignore[assignment]  # compared by content, like the lists it holds
+
+    def __repr__(self) -> str:
+        return f"Change({self.relation}: +{len(self._inserted)}, -{len(self._deleted)})"
+
+    def to_arrow(self) -> Any:
+        """Return an Arrow table of the relation's columns and `weight`."""
+        import pyarrow as pa  # noqa: PLC0415  (slow to load)
+
+        from tidelog.session.arrow import make_table  # noqa: PLC0415  (loads pyarrow)
+
+        rows = [row for row, _ in self]
+        table = make_table(rows, self._columns, self._plain)
+        weights = pa.array([weight for _, weight in self], pa.int64())
+        return table.append_column(WEIGHT, weights) if self._columns else pa.table({WEIGHT: weights})
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a pandas frame of the relation's columns and `weight`."""
+        return to_pandas(self.to_arrow())
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a polars frame of the relation's columns and `weight`."""
+        return to_polars(self.to_arrow())
+
+
+class Changes(Mapping[str, Change]):
+    """The changes of a commit by relation. It has those that changed; any other relation gives an empty change."""
+
+    def __init__(
+        self,
+        changes: Mapping[str, contract.Change],
+        relations: Mapping[str, Relation],
+        plain: Plain,
+        commit: int | None,
+    ) -> None:
+        self._relations = {name: relation for name, relation in relations.items() if not relation.auxiliary}
+        self._plain = plain
+        self._commit = commit
+        self._changes = {name: self._make(name, changes[name]) for name in self._relations if changes.get(name)}
+
+    def _make(self, name: str, change: contract.Change) -> Change:
+        return Change(self._relations[name], change, self._plain, self._commit)
+
+    def __getitem__(self, relation: str) -> Change:
+        found = self._changes.get(relation)
+        if found is not None:
+            return found
+        check_known(relation, self._relations)
+        return self._make(relation, contract.Change())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._changes)
+
+    def __len__(self) -> int:
+        return len(self._changes)
+
+    def __contains__(self, relation: object) -> bool:
+        return relation in self._changes
+
+    def __repr__(self) -> str:
+        return f"Changes({', '.join(repr(change) for change in self._changes.values())})"
+
+
+def check_known(relation: str, known: Mapping[str, Relation]) -> None:
+    """Refuse the name of a relation that the program does not have."""
+    if relation not in known:
+        hint = did_you_mean(relation, known)
+        raise UserError(f"the program has no relation `{relation}`" + (f"; {hint}" if hint else ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """The result of a transaction: its number, how long it took, the exact changes, and the work done by stratum.
+
+    `failures` are the errors raised by subscribers, whose calls cannot undo the commit.
+    """
+
+    number: int
+    duration: float
+    changes: Changes
+    profile: tuple[Work, ...] = ()
+    failures: list[Exception] = field(default_factory=list, compare=False)

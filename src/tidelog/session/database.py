@@ -1,0 +1,125 @@
+"""A living database: a program, its facts, and every consequence, kept true by transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tidelog.base.diagnostic import Diagnostic
+from tidelog.base.extern import Externs
+from tidelog.base.span import Source
+from tidelog.plan.nodes import Plan
+from tidelog.run.contract import Limits
+from tidelog.session.programs import read_source
+from tidelog.session.relation import RelationView
+from tidelog.session.rules import Rule, RuleBase
+from tidelog.session.store import Store
+from tidelog.session.subscriptions import Callback, Subscription
+from tidelog.session.transaction import Transaction
+
+NO_LIMITS = Limits()
+
+
+class Database:
+    """A program and its facts; derived relations follow every change of either.
+
+    `program` is a text, or the path of a file: a `Path`, or a string that ends in `.dl`. `engine` is one of
+    `tidelog.engines()`, by default the fastest. `externs` has the Python functions that the program declares, and
+    `library` folders in which it may find modules to import. Raises `ProgramError` with all mistakes of the program.
+
+    >>> import tidelog
+    >>> db = tidelog.Database('''
+    ...     input relation Parent(child: string, parent: string)
+    ...     output relation Ancestor(of: string, who: string)
+    ...     Ancestor(c, p) :- Parent(c, p).
+    ...     Ancestor(c, a) :- Parent(c, p), Ancestor(p, a).
+    ... ''')
+    >>> with db.transaction() as tx:
+    ...     tx.insert("Parent", [("ada", "byron"), {"child": "byron", "parent": "john"}])
+    >>> db.relation("Ancestor").rows()
+    [('ada', 'byron'), ('ada', 'john'), ('byron', 'john')]
+    """
+
+    def __init__(
+        self,
+        program: str | Path | Source,
+        engine: str | None = None,
+        strategy: str = "auto",
+        externs: Externs | None = None,
+        library: Sequence[str | Path] = (),
+    ) -> None:
+        rules = RuleBase.load(program_source(program), tuple(map(Path, library)), externs)
+        self._store = Store(rules, engine, strategy)
+
+    @property
+    def engine(self) -> str:
+        """The name of the engine."""
+        return self._store.engine_name
+
+    @property
+    def number(self) -> int:
+        """The number of the last commit; 0 before the first."""
+        return self._store.state.number
+
+    @property
+    def plan(self) -> Plan:
+        """How the rules in force are computed."""
+        return self._store.plan
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What is doubtful in the program."""
+        return self._store.state.rules.warnings
+
+    def relation(self, name: str) -> RelationView:
+        """Return a view of a relation; those of an imported module are called like `lib::Edge`."""
+        return RelationView(self._store.relation(name), self._store)
+
+    def relations(self) -> list[RelationView]:
+        """Return views of all relations, in order of declaration."""
+        return [self.relation(name) for name, found in self.plan.relations.items() if not found.auxiliary]
+
+    def rules(self) -> list[Rule]:
+        """Return the rules in force in order, then those of the program that were removed.
+
+        >>> Database("relation R(x: u8)  R(1).").rules()
+        [Rule(text='R(1).', name=None, origin='<program>:1:20', active=True)]
+        """
+        return self._store.state.rules.rules()
+
+    def transaction(self, limits: Limits = NO_LIMITS) -> Transaction:
+        """Return a transaction, to be used in a `with` block. `limits` bound the work of its commit.
+
+        One transaction is open at a time: another thread waits, the same thread gets a `UserError`.
+        """
+        return Transaction(self._store, limits)
+
+    def subscribe(self, relation: str, callback: Callback, *, snapshot: bool = False) -> Subscription:
+        """Call `callback` with the `Change` of a relation after each commit that changes it, until it is cancelled.
+
+        With `snapshot` it is first called with the present rows as insertions. Calls come after the commit, in order
+        of commits; a callback may open transactions. An error that it raises does not undo the commit: it is in
+        `Commit.failures` and told as a `SubscriptionWarning`.
+
+        >>> db = Database("input relation Edge(a: u8, b: u8)")
+        >>> subscription = db.subscribe("Edge", lambda change: print(change.commit, [*change]))
+        >>> with db.transaction() as tx:
+        ...     tx.insert("Edge", [(1, 2)])
+        1 [((1, 2), 1)]
+        >>> subscription.cancel()
+        """
+        found = self._store.relation(relation)
+        return self._store.subscriptions.add(relation, callback, lambda: self._store.as_change(found, rows=snapshot))
+
+    def verify(self) -> None:
+        """Compute everything from scratch and compare; raise `VerificationError` on a difference."""
+        self._store.verify()
+
+
+def program_source(program: str | Path | Source) -> Source:
+    """Return the text of a program given as text or as the path of a file."""
+    if isinstance(program, Source):
+        return program
+    if isinstance(program, str) and ("\n" in program or not program.endswith(".dl")):
+        return Source("<program>", program)
+    return read_source(Path(program))

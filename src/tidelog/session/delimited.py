@@ -1,0 +1,162 @@
+"""Rows in text files with one row a line: CSV, and tab-separated without quotes.
+
+A first line equal to the column names is a header. A cell is a value as the language shows it, strings without quotes.
+Large files are read by Arrow, a column at a time, and columns of simple types stay in Arrow. Small files, and every
+file in which Arrow finds something unexpected, are read row by row: that reader is the definition of the format, and
+tells each mistake with its file, line, column, the type expected and the text found.
+
+A relation without columns has the line `()` for its one possible row.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from tidelog.base import types
+from tidelog.base.errors import DataError
+from tidelog.base.reading import read_cell
+from tidelog.base.text import show_cell
+from tidelog.base.types import Field
+from tidelog.base.values import Value
+from tidelog.plan.nodes import Relation
+from tidelog.run.contract import Row, Rows
+from tidelog.session.changes import in_row_order
+from tidelog.session.mistakes import Mistakes
+from tidelog.session.plain import Plain, brief
+
+LARGE = 1 << 18
+"""From how many bytes on a file is worth loading Arrow, which takes as long as reading this much by rows."""
+UNIT_LINE = "()"
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What separates cells, and whether they may be quoted."""
+
+    separator: str
+    quoted: bool
+
+
+COMMA = Dialect(",", quoted=True)
+TAB = Dialect("\t", quoted=False)
+
+
+def read_delimited(path: Path, relation: Relation, plain: Plain, dialect: Dialect) -> Rows:
+    """Return the rows of a file, or raise `DataError` with its mistakes."""
+    if relation.columns and path.stat().st_size >= LARGE:
+        from tidelog.session.delimited_arrow import read_columns  # noqa: PLC0415  (loads pyarrow)
+
+        rows = read_columns(path, relation, plain, dialect)
+        if rows is not None:
+            return rows
+    return read_rows(path, relation, plain, dialect)
+
+
+def read_rows(path: Path, relation: Relation, plain: Plain, dialect: Dialect) -> list[Row]:
+    """Read a file row by row."""
+    mistakes = Mistakes(path)
+    rows: list[Row] = []
+    try:
+        with open_text(path) as file:
+            for line, cells in _records(file, relation, dialect):
+                row = _read_row(line, cells, relation, plain, mistakes)
+                if row is not None:
+                    rows.append(row)
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not UTF-8 text (byte {error.start})") from None
+    except (csv.Error, EOFError, gzip.BadGzipFile) as error:
+        raise DataError(f"{path}: {error}") from None
+    mistakes.raise_if_any()
+    return rows
+
+
+def open_text(path: Path) -> TextIO:
+    """Open a text file, uncompressing it if its name ends in `.gz`."""
+    if path.suffix == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+    return path.open(encoding="utf-8-sig", newline="")
+
+
+def _records(file: TextIO, relation: Relation, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
+    """Yield the cells of each line after the header, with the number of the line they start on."""
+    records = _quoted(file, dialect) if dialect.quoted else _unquoted(file, relation, dialect)
+    names = [column.name for column in relation.columns]
+    for number, (line, cells) in enumerate(records):
+        if number > 0 or cells != names:
+            yield line, cells
+
+
+def _quoted(file: TextIO, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader(file, delimiter=dialect.separator, strict=True)
+    start = 1
+    for cells in reader:
+        if cells:
+            yield start, cells
+        start = reader.line_num + 1
+
+
+def _unquoted(file: TextIO, relation: Relation, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
+    # An empty line is a row only where one empty string can be meant.
+    one_string = [column.type for column in relation.columns] == [types.STRING]
+    for number, line in enumerate(file, 1):
+        text = line.rstrip("\r\n")
+        if text or one_string:
+            yield number, text.split(dialect.separator)
+
+
+def _read_row(line: int, cells: list[str], relation: Relation, plain: Plain, mistakes: Mistakes) -> Row | None:
+    columns = relation.columns
+    if not columns and cells == [UNIT_LINE]:
+        return ()
+    if len(cells) != len(columns):
+        wanted = ", ".join(column.name for column in columns) if columns else f"the line {UNIT_LINE}"
+        mistakes.add(line, f"expected {len(columns)} cells ({wanted}), found {len(cells)}: {brief(','.join(cells))}")
+        return None
+    values = []
+    for column, text in zip(columns, cells, strict=True):
+        try:
+            values.append(read_text(text, column, plain))
+        except DataError as error:
+            mistakes.add(line, misfit(column, text, error))
+    return tuple(values) if len(values) == len(columns) else None
+
+
+def read_text(text: str, column: Field, plain: Plain) -> Value:
+    """Read the text of one cell."""
+    return read_cell(text, column.type, plain.definitions)
+
+
+def misfit(column: Field, text: str, error: DataError) -> str:
+    """Say what is wrong with a cell."""
+    reason = f" ({error})" if isinstance(column.type, types.Tuple | types.Named) else ""
+    return f"column `{column.name}`: expected {types.show(column.type)}, found {brief(text)}{reason}"
+
+
+def write_csv(path: Path, rows: Rows, relation: Relation, plain: Plain) -> None:
+    """Write a header and the rows in order; the file appears whole or not at all."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with draft.open("w", encoding="utf-8", newline="") as file:
+            write_rows(file, rows, relation, plain)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def write_rows(file: TextIO | io.StringIO, rows: Rows, relation: Relation, plain: Plain) -> None:
+    """Write a header and the rows in order."""
+    if not relation.columns:
+        file.write(f"{UNIT_LINE}\n" * len(rows))
+        return
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(column.name for column in relation.columns)
+    shown = [column.type for column in relation.columns]
+    for row in in_row_order(rows, relation.columns):
+        writer.writerow(show_cell(value, type, plain.definitions) for value, type in zip(row, shown, strict=True))

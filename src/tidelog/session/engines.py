@@ -1,0 +1,74 @@
+"""The engines by name, each imported when it is first asked for.
+
+`reference` defines the language and is slow; `columnar` runs in process; `spark` runs on a cluster and needs an extra.
+An engine that this installation has not got is left out of `available`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from typing import cast
+
+from tidelog.base.diagnostic import did_you_mean
+from tidelog.base.errors import MissingExtraError, UserError
+from tidelog.plan.nodes import Plan
+from tidelog.run.contract import Engine
+
+STRATEGIES = ("auto", "recompute")
+"""How derived relations follow a change; `auto` leaves the choice to the engine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Where an engine's class lives, and the optional package it needs."""
+
+    module: str
+    attribute: str
+    package: str | None = None
+    extra: str = ""
+
+    def exists(self) -> bool:
+        """Tell whether this version of Tidelog has the engine."""
+        folder = self.module.rpartition(".")[0]
+        return find_spec(folder) is not None and find_spec(self.module) is not None
+
+    def installed(self) -> bool:
+        """Tell whether what the engine needs is there."""
+        return self.package is None or find_spec(self.package) is not None
+
+
+DEFAULT = "reference"
+ENGINES = {
+    "columnar": Entry("tidelog.run.columnar.engine", "ColumnarEngine"),
+    "reference": Entry("tidelog.run.reference.engine", "ReferenceEngine"),
+    "spark": Entry("tidelog.run.spark.engine", "SparkEngine", "pyspark", "spark"),
+}
+
+
+def available() -> tuple[str, ...]:
+    """Return the names of the engines that can be used here.
+
+    >>> "reference" in available()
+    True
+    """
+    return tuple(name for name, entry in ENGINES.items() if entry.exists() and entry.installed())
+
+
+def make_engine(name: str | None, plan: Plan, strategy: str = "auto") -> Engine:
+    """Return a new engine for a plan; without a name, the default one."""
+    if strategy not in STRATEGIES:
+        raise UserError(_unknown("strategy", strategy, STRATEGIES))
+    chosen = DEFAULT if name is None else name
+    entry = ENGINES.get(chosen)
+    if entry is None or not entry.exists():
+        raise UserError(_unknown("engine", chosen, [n for n, e in ENGINES.items() if e.exists()]))
+    if entry.package is not None and not entry.installed():
+        raise MissingExtraError(entry.package, entry.extra)
+    return cast("Engine", getattr(import_module(entry.module), entry.attribute)(plan))
+
+
+def _unknown(kind: str, name: str, known: tuple[str, ...] | list[str]) -> str:
+    hint = did_you_mean(name, known)
+    return f"there is no {kind} `{name}`; there are {', '.join(known)}" + (f"; {hint}" if hint else "")

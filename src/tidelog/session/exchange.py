@@ -1,0 +1,77 @@
+"""Facts into a database and results out of it: folders of files, cells of tables, JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tidelog.base.text import show_cell
+from tidelog.run.contract import Row
+from tidelog.session.database import Database
+from tidelog.session.files import Facts, read_facts, write_outputs
+from tidelog.session.plain import Plain
+from tidelog.session.relation import RelationView
+
+
+def load_facts(database: Database, folder: Path) -> Facts:
+    """Insert the facts of a folder's files in one transaction, and return them with remarks; see `session.files`."""
+    facts = read_facts(folder, database.plan.relations, Plain(database.plan.types))
+    with database.transaction() as tx:
+        for relation, rows in facts.rows.items():
+            tx.insert(relation, rows)
+    return facts
+
+
+def outputs(database: Database) -> list[RelationView]:
+    """Return the output relations in order of declaration."""
+    return [view for view in database.relations() if view.role == "output"]
+
+
+def save_outputs(database: Database, folder: Path) -> dict[Path, int]:
+    """Write every output relation to a file, and return the files with the number of their rows."""
+    rows = {view.name: view.rows(ordered=False) for view in outputs(database)}
+    paths = write_outputs(folder, rows, database.plan.relations, Plain(database.plan.types))
+    return dict(zip(paths, map(len, rows.values()), strict=True))
+
+
+def output_cells(database: Database) -> Iterator[tuple[RelationView, list[list[str]]]]:
+    """Yield the output relations with the text of their cells, rows in order."""
+    for view in outputs(database):
+        types = [column.type for column in database.plan.relations[view.name].columns]
+        yield (
+            view,
+            [
+                [show_cell(value, type, database.plan.types) for value, type in zip(row, types, strict=True)]
+                for row in view.rows()
+            ],
+        )
+
+
+def outputs_as_json(database: Database) -> dict[str, list[list[Any]]]:
+    """Return the rows of output relations as JSON has them: in order, values in their plain form."""
+    plain = Plain(database.plan.types)
+    return {view.name: _rows_as_json(view, database, plain) for view in outputs(database)}
+
+
+def _rows_as_json(view: RelationView, database: Database, plain: Plain) -> list[list[Any]]:
+    writers = [plain.write(column.type) for column in database.plan.relations[view.name].columns]
+
+    def shown(row: Row) -> list[Any]:
+        return [_finite(write(value) if write else value) for write, value in zip(writers, row, strict=True)]
+
+    return [shown(row) for row in view.rows()]
+
+
+def _finite(value: Any) -> Any:
+    """Return a plain value with NaN and infinities as strings, which JSON cannot write as numbers."""
+    match value:
+        case float() if not math.isfinite(value):
+            return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+        case list() | tuple():
+            return [_finite(item) for item in value]
+        case dict():
+            return {key: _finite(item) for key, item in value.items()}
+        case _:
+            return value

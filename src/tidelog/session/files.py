@@ -1,0 +1,127 @@
+"""Facts from a folder, results to a folder.
+
+Input relation `R` is read from the one file `R` with an ending of `FORMATS`, also with `.gz` after it; relation `a::R`
+of an imported module from `a.R`. Without a file it is empty. Output relation `R` goes to `R.csv`: a header, and the
+rows in the language's order, so that equal results are equal files.
+
+Nothing is loaded unless everything can be: mistakes of all files are told together, up to `SHOWN` a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tidelog.base.diagnostic import did_you_mean
+from tidelog.base.errors import DataError, UserError
+from tidelog.plan.nodes import Relation
+from tidelog.run.contract import Rows
+from tidelog.session.delimited import COMMA, TAB, read_delimited, write_csv
+from tidelog.session.jsonlines import read_jsonlines
+from tidelog.session.plain import Plain
+
+Read = Callable[[Path, Relation, Plain], Rows]
+
+
+def _read_parquet(path: Path, relation: Relation, plain: Plain) -> Rows:
+    from tidelog.session.parquet import read_parquet  # noqa: PLC0415  (loads pyarrow)
+
+    return read_parquet(path, relation, plain)
+
+
+FORMATS: dict[str, Read] = {
+    ".csv": lambda path, relation, plain: read_delimited(path, relation, plain, COMMA),
+    ".tsv": lambda path, relation, plain: read_delimited(path, relation, plain, TAB),
+    ".facts": lambda path, relation, plain: read_delimited(path, relation, plain, TAB),
+    ".jsonl": read_jsonlines,
+    ".parquet": _read_parquet,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a folder had: rows by input relation, and remarks that are no mistakes."""
+
+    rows: Mapping[str, Rows]
+    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def file_stem(relation: str) -> str:
+    """Return the name of a relation's file, without an ending.
+
+    >>> file_stem("lib::graph::Edge")
+    'lib.graph.Edge'
+    """
+    return relation.replace("::", ".")
+
+
+def read_facts(folder: Path, relations: Mapping[str, Relation], plain: Plain) -> Facts:
+    """Read the files of all input relations; raise `DataError` with the mistakes of all of them."""
+    files = _files(folder)
+    inputs = {name: relation for name, relation in relations.items() if relation.role == "input"}
+    facts = Facts({}, warnings=[_stray(path, stem, relations) for path, stem in _strays(files, inputs)])
+    rows: dict[str, Rows] = {}
+    mistakes: list[str] = []
+    for name, relation in inputs.items():
+        found = [path for path, (stem, _) in files.items() if stem == file_stem(name)]
+        if not found:
+            facts.notes.append(f"{folder} has no file for {name}: it is empty")
+        elif len(found) > 1:
+            mistakes.append(f"{name} has several files, it can have one: {', '.join(path.name for path in found)}")
+        else:
+            try:
+                rows[name] = files[found[0]][1](found[0], relation, plain)
+            except DataError as error:
+                mistakes.append(str(error))
+            except OSError as error:
+                mistakes.append(f"cannot read {found[0]}: {error.strerror or error}")
+    if mistakes:
+        raise DataError("\n".join(mistakes))
+    return Facts(rows, facts.notes, facts.warnings)
+
+
+def _files(folder: Path) -> dict[Path, tuple[str, Read]]:
+    """Return the files of a folder with the relation's file name they have and how to read them."""
+    if not folder.is_dir():
+        raise UserError(f"there is no folder {folder}")
+    found: dict[Path, tuple[str, Read]] = {}
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and not path.name.startswith("."):
+            name = path.name.removesuffix(".gz")
+            ending = next((ending for ending in FORMATS if name.endswith(ending)), None)
+            found[path] = (name.removesuffix(ending), FORMATS[ending]) if ending else (path.name, _read_parquet)
+    return found
+
+
+def _strays(files: Mapping[Path, tuple[str, Read]], inputs: Iterable[str]) -> Iterable[tuple[Path, str]]:
+    wanted = set(map(file_stem, inputs))
+    return ((path, stem) for path, (stem, _) in files.items() if stem not in wanted)
+
+
+def _stray(path: Path, stem: str, relations: Mapping[str, Relation]) -> str:
+    known = {file_stem(name): name for name, relation in relations.items() if not relation.auxiliary}
+    if stem in known:
+        return f"{path} is not read: {known[stem]} is an {relations[known[stem]].role} relation"
+    name = path.name.removesuffix(".gz")
+    if stem == path.name and any(name.startswith(f"{other}.") for other in known):
+        return f"{path} is not read: files end in {', '.join(FORMATS)}, also with .gz"
+    inputs = [file for file, name in known.items() if relations[name].role == "input"]
+    hint = did_you_mean(stem, inputs)
+    return f"{path} is not read: there is no input relation `{stem}`" + (f"; {hint}" if hint else "")
+
+
+def write_outputs(
+    folder: Path, rows: Mapping[str, Rows], relations: Mapping[str, Relation], plain: Plain
+) -> list[Path]:
+    """Write each relation's rows to its file, and return the files."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        paths = []
+        for name, found in rows.items():
+            paths.append(folder / f"{file_stem(name)}.csv")
+            write_csv(paths[-1], found, relations[name], plain)
+    except OSError as error:
+        raise UserError(f"cannot write {error.filename or folder}: {error.strerror or error}") from None
+    return paths

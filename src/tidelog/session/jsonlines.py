@@ -1,0 +1,56 @@
+"""Rows in a file of JSON lines: each an array in column order, or an object by column name.
+
+Values have the plain form of `session.plain`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+from tidelog.base.errors import DataError
+from tidelog.plan.nodes import Relation
+from tidelog.run.contract import Row
+from tidelog.session.delimited import open_text
+from tidelog.session.mistakes import Mistakes
+from tidelog.session.plain import Misfit, Plain
+from tidelog.session.rows import RowReader
+
+
+def read_jsonlines(path: Path, relation: Relation, plain: Plain) -> list[Row]:
+    """Return the rows of a file, or raise `DataError` with its mistakes."""
+    reader = RowReader.of(relation, plain)
+    mistakes = Mistakes(path)
+    rows: list[Row] = []
+    try:
+        with open_text(path) as file:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    row = _read_line(number, line, reader, mistakes)
+                    if row is not None:
+                        rows.append(row)
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not UTF-8 text (byte {error.start})") from None
+    except (EOFError, gzip.BadGzipFile) as error:
+        raise DataError(f"{path}: {error}") from None
+    mistakes.raise_if_any()
+    return rows
+
+
+def _read_line(number: int, line: str, reader: RowReader, mistakes: Mistakes) -> Row | None:
+    try:
+        given = reader.values(json.loads(line), "a line")
+    except json.JSONDecodeError as error:
+        mistakes.add(number, f"not JSON: {error.msg} (column {error.colno})")
+        return None
+    except (DataError, RecursionError) as error:
+        mistakes.add(number, str(error))
+        return None
+    values = []
+    for column, read, value in zip(reader.relation.columns, reader.readers, given, strict=True):
+        try:
+            values.append(read(value))
+        except Misfit as misfit:
+            mistakes.add(number, f"column `{column.name}`: {misfit}")
+    return tuple(values) if len(values) == len(given) else None

@@ -1,0 +1,49 @@
+"""Primary keys: the key of a row, and the rows a relation has by key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import itemgetter
+
+from tidelog.base.expr import Expr, MakeTuple, Var
+from tidelog.base.values import Value
+from tidelog.plan.nodes import Plan, Relation
+from tidelog.run.contract import Change, Row, Rows
+from tidelog.run.reference.evaluate import Evaluator
+
+
+def key_function(relation: Relation, plan: Plan) -> Callable[[Row], Value]:
+    """Return the function from a row to its primary key."""
+    key = relation.primary_key
+    assert key is not None, f"{relation.name} has no primary key"
+    names = [column.name for column in relation.columns]
+    places = _columns(key, names)
+    if places is not None:
+        return itemgetter(*places)
+    evaluator = Evaluator(plan.functions, plan.types)
+    return lambda row: evaluator.value(key, dict(zip(names, row, strict=True)))
+
+
+def _columns(key: Expr, names: list[str]) -> list[int] | None:
+    """Return the places of the columns that the key consists of, if it is one or a tuple of several."""
+    match key:
+        case Var(name):
+            return [names.index(name)]
+        case MakeTuple(items) if len(items) > 1 and all(isinstance(item, Var) for item in items):
+            return [names.index(item.name) for item in items if isinstance(item, Var)]
+        case _:
+            return None
+
+
+class KeyedRows:
+    """The stored rows of a relation by primary key."""
+
+    def __init__(self, rows: Rows, key: Callable[[Row], Value]) -> None:
+        self.key = key
+        self.rows = {key(row): row for row in rows}
+
+    def apply(self, change: Change) -> None:
+        """Follow a commit."""
+        for row in change.deleted:
+            del self.rows[self.key(row)]
+        self.rows.update((self.key(row), row) for row in change.inserted)

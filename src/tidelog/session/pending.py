@@ -1,0 +1,104 @@
+"""What an open transaction would do to the facts of one relation: the last operation on a fact wins.
+
+A relation with a primary key holds at most one row for each key. Inserting a row whose key another row has is refused
+at once, naming both; an upsert replaces that row. A batch of operations is taken whole or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from tidelog.base.errors import DataError
+from tidelog.base.values import Value
+from tidelog.run.contract import Change, Row, Rows
+
+
+class PendingFacts:
+    """Operations on a relation without a primary key.
+
+    One single bulk of rows is handed on as it came, so that columns stay columns all the way to an engine.
+    """
+
+    def __init__(self) -> None:
+        self._bulk: Rows | None = None
+        self._present: dict[Row, bool] = {}
+
+    def insert(self, rows: Rows) -> None:
+        """Let the rows be true."""
+        if hasattr(rows, "__arrow_c_stream__") and self._bulk is None and not self._present:
+            self._bulk = rows
+        else:
+            self._set(rows, present=True)
+
+    def delete(self, rows: Rows) -> None:
+        """Let the rows be false."""
+        self._set(rows, present=False)
+
+    def _set(self, rows: Rows, *, present: bool) -> None:
+        if self._bulk is not None:
+            self._present.update(dict.fromkeys(self._bulk, True))
+            self._bulk = None
+        self._present.update(dict.fromkeys(rows, present))
+
+    def change(self) -> Change:
+        """Return what is to be inserted and deleted."""
+        if self._bulk is not None:
+            return Change(inserted=self._bulk)
+        inserted = [row for row, present in self._present.items() if present]
+        deleted = [row for row, present in self._present.items() if not present]
+        return Change(inserted, deleted)
+
+
+class PendingKeyed:
+    """Operations on a relation with a primary key, over the rows it has by key."""
+
+    def __init__(self, stored: Mapping[Value, Row], key: Callable[[Row], Value], show: Callable[[Row], str]) -> None:
+        self._stored = stored
+        self._key = key
+        self._show = show
+        self._over: dict[Value, Row | None] = {}
+
+    def insert(self, rows: Rows) -> None:
+        """Let the rows be true; refuse one whose key another row has."""
+        batch: dict[Value, Row | None] = {}
+        for row in rows:
+            key = self._key(row)
+            other = batch[key] if key in batch else self._current(key)
+            if other is not None and other != row:
+                raise DataError(
+                    f"{self._show(row)} has the same primary key as {self._show(other)}; upsert replaces it"
+                )
+            batch[key] = row
+        self._over.update(batch)
+
+    def upsert(self, rows: Rows) -> None:
+        """Let the rows be true in place of those with their keys."""
+        self._over.update((self._key(row), row) for row in rows)
+
+    def delete(self, rows: Rows) -> None:
+        """Let the rows be false."""
+        for row in rows:
+            key = self._key(row)
+            if self._current(key) == row:
+                self._over[key] = None
+
+    def delete_keys(self, keys: Iterable[Value]) -> None:
+        """Let no row have one of the keys."""
+        self._over.update(dict.fromkeys(keys))
+
+    def change(self) -> Change:
+        """Return what is to be inserted and deleted."""
+        inserted: list[Row] = []
+        deleted: list[Row] = []
+        for key, row in self._over.items():
+            stored = self._stored.get(key)
+            if stored != row:
+                if stored is not None:
+                    deleted.append(stored)
+                if row is not None:
+                    inserted.append(row)
+        return Change(inserted, deleted)
+
+    def _current(self, key: Value) -> Any:
+        return self._over[key] if key in self._over else self._stored.get(key)

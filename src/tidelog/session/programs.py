@@ -1,0 +1,63 @@
+"""What can be done with a program without running it: check, format, plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tidelog.base.diagnostic import Diagnostic, Report
+from tidelog.base.errors import ProgramError, UserError
+from tidelog.base.extern import Externs
+from tidelog.base.span import Source
+from tidelog.lang.format import format_module
+from tidelog.lang.parse import parse
+from tidelog.logic.passes import analyse
+from tidelog.plan.nodes import Plan
+from tidelog.plan.passes import plan_program
+
+
+def read_source(path: Path) -> Source:
+    """Return the text of a file."""
+    try:
+        return Source(str(path), path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise UserError(f"cannot read {path}: it is not UTF-8 text (byte {error.start})") from None
+
+
+def check_program(source: Source, library: Sequence[Path] = (), externs: Externs | None = None) -> list[Diagnostic]:
+    """Return all mistakes and warnings of a program, by position.
+
+    >>> [d.code for d in check_program(Source("a.dl", "relation R(x: u8)  R(x) :- Q(x)."))]
+    ['E0201']
+    """
+    report = Report()
+    program = analyse(source, report, library=library, externs=externs)
+    if program is not None:
+        plan_program(program, report)
+    return report.sorted()
+
+
+def plan_source(source: Source, library: Sequence[Path] = (), externs: Externs | None = None) -> Plan:
+    """Return the plan of a program; raise `ProgramError` with all its mistakes."""
+    report = Report()
+    program = analyse(source, report, library=library, externs=externs)
+    plan = plan_program(program, report) if program is not None else None
+    if plan is None:
+        raise ProgramError(report.errors)
+    return plan
+
+
+def format_source(source: Source) -> str:
+    """Return a program's text in the canonical layout, with its comments; raise `ProgramError` if it does not parse.
+
+    >>> print(format_source(Source("a.dl", "relation R(x:u8)R(1):-R(2).")), end="")
+    relation R(x: u8)
+    R(1) :- R(2).
+    """
+    report = Report()
+    module = parse(source, report)
+    if report.errors:
+        raise ProgramError(report.errors)
+    return format_module(module)

@@ -1,0 +1,135 @@
+"""Reading rows in every form a user may have them into tuples of `base.values`, checked.
+
+A row is a tuple or list in column order, a mapping by column name, or an object with an attribute for each column. A
+frame is anything that speaks Arrow's C stream: Arrow tables and batches, pandas, polars. A row that does not fit is a
+`DataError` that names relation, row, column, the type expected and the value found.
+
+Tuples of numbers, strings and truth values are checked a column at a time, in C, and taken as they are; only when that
+finds something else are they read one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tidelog.base import types
+from tidelog.base.conform import bounds
+from tidelog.base.diagnostic import did_you_mean
+from tidelog.base.errors import DataError
+from tidelog.base.types import Field, Type
+from tidelog.base.values import Value, Variant
+from tidelog.plan.nodes import Relation
+from tidelog.run.contract import Row
+from tidelog.session.plain import Misfit, Plain, Read, brief
+
+
+@dataclass(frozen=True, slots=True)
+class RowReader:
+    """Reads rows of one relation."""
+
+    relation: Relation
+    readers: tuple[Read, ...]
+
+    @classmethod
+    def of(cls, relation: Relation, plain: Plain) -> RowReader:
+        """Return a reader for a relation of the program whose types `plain` knows."""
+        return cls(relation, tuple(plain.read(column.type) for column in relation.columns))
+
+    def read(self, rows: Iterable[Any]) -> list[Row]:
+        """Return the rows as tuples, or raise `DataError` for the first that does not fit."""
+        if isinstance(rows, str | bytes | Mapping):
+            raise DataError(f"{self.relation.name}: expected rows, found {brief(rows)}; one row is written [row]")
+        try:
+            given = rows if isinstance(rows, list) else list(rows)
+        except TypeError:
+            raise DataError(f"{self.relation.name}: expected rows, found {brief(rows)}") from None
+        if self._fits(given):
+            return given
+        return [self._row(i, row) for i, row in enumerate(given)]
+
+    def _fits(self, rows: Sequence[Any]) -> bool:
+        """Tell whether all rows are tuples of proper values already; only columns of simple types can be seen to be."""
+        width = len(self.relation.columns)
+        if set(map(type, rows)) - {tuple} or set(map(len, rows)) - {width}:
+            return False
+        return all(map(_column_fits, zip(*rows, strict=True), [column.type for column in self.relation.columns]))
+
+    def _row(self, number: int, row: Any) -> Row:
+        values = self.values(row, f"rows[{number}]")
+        return tuple(
+            self._value(f"rows[{number}]", column, read, value)
+            for column, read, value in zip(self.relation.columns, self.readers, values, strict=True)
+        )
+
+    def values(self, row: Any, place: str) -> Sequence[Any]:
+        """Return what a row has for each column, in order, not checked; `place` says which row it is."""
+        columns = self.relation.columns
+        match row:
+            case tuple() | list():
+                if len(row) == len(columns):
+                    return row
+            case Mapping():
+                return self._by_name(row, place)
+            case Variant() if self._is_element(row):
+                return row.fields
+            case str() | int() | float() | bytes() | None | Variant():
+                pass
+            case _ if columns and all(hasattr(row, column.name) for column in columns):
+                return [getattr(row, column.name) for column in columns]
+        raise DataError(f"{self.relation.name}, {place}: expected ({_shown(columns)}), found {brief(row)}")
+
+    def _is_element(self, row: Variant) -> bool:
+        element = self.relation.element
+        return (
+            isinstance(element, types.Named) and len(row.fields) == len(self.relation.columns) and len(row.fields) > 0
+        )
+
+    def _by_name(self, row: Mapping[str, Any], place: str) -> Sequence[Any]:
+        names = [column.name for column in self.relation.columns]
+        for name in names:
+            if name not in row:
+                raise DataError(f"{self.relation.name}, {place}: column `{name}` is missing in {brief(row)}")
+        for key in row:
+            if key not in names:
+                hint = did_you_mean(str(key), names)
+                raise DataError(
+                    f"{self.relation.name}, {place}: there is no column `{key}` in ({_shown(self.relation.columns)})"
+                    + (f"; {hint}" if hint else "")
+                )
+        return [row[name] for name in names]
+
+    def _value(self, place: str, column: Field, read: Read, value: Any) -> Value:
+        try:
+            return read(value)
+        except Misfit as misfit:
+            raise DataError(f"{self.relation.name}, {place}, column `{column.name}`: {misfit}") from None
+
+
+def _shown(columns: Sequence[Field]) -> str:
+    return ", ".join(f"{column.name}: {types.show(column.type)}" for column in columns)
+
+
+def _column_fits(values: Sequence[Any], wanted: Type) -> bool:
+    python = _PYTHON.get(type(wanted))
+    if python is None or set(map(type, values)) - {python}:
+        return False
+    match wanted:
+        case types.String():
+            return all(map(str.isascii, values))
+        case types.Bit() | types.Signed():
+            low, high = bounds(wanted)
+            return not values or (low <= min(values) and max(values) <= high)
+        case _:
+            return True
+
+
+# Reals are left out: each is to be rounded, and NaN replaced.
+_PYTHON: dict[type, type] = {
+    types.Bool: bool,
+    types.String: str,
+    types.BigInt: int,
+    types.Bit: int,
+    types.Signed: int,
+}

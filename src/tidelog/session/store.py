@@ -1,0 +1,219 @@
+"""The state behind a database: an engine, what was committed, and the locks around both.
+
+One transaction is open at a time; other threads wait for it. What readers see is always one whole commit: the engine
+works under a lock that a read takes too, and what was read is kept until a commit changes it, so reading it again
+waits for nobody.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidelog.base.errors import DataError, TidelogError, UserError
+from tidelog.base.text import show_row
+from tidelog.plan.nodes import Plan, Relation
+from tidelog.run import contract
+from tidelog.run.contract import Engine, Limits, Row, Rows
+from tidelog.session.changes import Change, Changes, Commit, check_known
+from tidelog.session.engines import make_engine
+from tidelog.session.keys import KeyedRows, key_function
+from tidelog.session.pending import PendingFacts, PendingKeyed
+from tidelog.session.plain import Misfit, Plain
+from tidelog.session.rows import RowReader
+from tidelog.session.rules import RuleBase
+from tidelog.session.subscriptions import Subscriptions
+
+
+class VerificationError(TidelogError):
+    """The maintained state differs from evaluation from scratch: a defect of Tidelog."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A commit as readers see it: its number, its rules, and the rows that were read of it so far."""
+
+    number: int
+    rules: RuleBase
+    seen: dict[str, Rows] = field(default_factory=dict)
+
+
+class Store:
+    """An engine and its committed state. Made by a database and used by its views and transactions."""
+
+    def __init__(self, rules: RuleBase, engine: str | None, strategy: str) -> None:
+        self._new_engine: Callable[[Plan], Engine] = lambda plan: make_engine(engine, plan, strategy)
+        self._engine = self._new_engine(rules.plan)
+        self._state = State(0, rules)
+        self._readers: dict[str, RowReader] = {}
+        self._keyed: dict[str, KeyedRows] = {}
+        self._reading = threading.RLock()
+        self._writing = threading.Lock()
+        self._writer: int | None = None
+        self.plain = Plain(rules.plan.types)
+        self.subscriptions = Subscriptions()
+
+    @property
+    def state(self) -> State:
+        """The last commit."""
+        return self._state
+
+    @property
+    def engine_name(self) -> str:
+        """The name of the engine."""
+        return self._engine.name
+
+    @property
+    def plan(self) -> Plan:
+        """How the rules in force are computed."""
+        return self._state.rules.plan
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    def rows(self, relation: str) -> Rows:
+        """Return the rows of a relation in no particular order."""
+        seen = self._state.seen.get(relation)
+        if seen is None:
+            with self._reading:
+                rows = self._engine.rows(relation)
+                seen = self._state.seen[relation] = rows if hasattr(rows, "__arrow_c_stream__") else tuple(rows)
+        return seen
+
+    def count(self, relation: str) -> int:
+        """Return the number of rows of a relation."""
+        with self._reading:
+            return self._engine.count(relation)
+
+    def contains(self, relation: str, row: Row) -> bool:
+        """Tell whether a row is in a relation."""
+        with self._reading:
+            return self._engine.contains(relation, row)
+
+    def relation(self, name: str) -> Relation:
+        """Return the declaration of a relation."""
+        check_known(name, self.plan.relations)
+        return self.plan.relations[name]
+
+    def as_change(self, relation: Relation, *, rows: bool) -> tuple[int, Change | None]:
+        """Return the number of the last commit and, if wanted, the rows it left as insertions."""
+        with self._reading:
+            number = self._state.number
+            change = contract.Change(self.rows(relation.name)) if rows else None
+        return number, Change(relation, change, self.plain, number) if change is not None else None
+
+    def verify(self) -> None:
+        """Compute everything from scratch and compare; raise `VerificationError` on a difference."""
+        with self._reading:
+            fresh = self._new_engine(self.plan)
+            inputs = [name for name, relation in self.plan.relations.items() if relation.role == "input"]
+            fresh.update({name: contract.Change(inserted=self._engine.rows(name)) for name in inputs})
+            for name, relation in self.plan.relations.items():
+                kept, computed = set(self._engine.rows(name)), set(fresh.rows(name))
+                count = self._engine.count(name)
+                if kept != computed or len(kept) != count:
+                    row = next(iter(kept ^ computed), None)
+                    example = f", for instance {self._show(relation, row)}" if row is not None else ""
+                    raise VerificationError(
+                        f"{name} has {count} rows, evaluation from scratch gives {len(computed)}{example}"
+                    )
+
+    # --- one writer --------------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Wait until no other transaction is open."""
+        if self._writer == threading.get_ident():
+            raise UserError("this thread has a transaction open already; commit or roll it back first")
+        self._writing.acquire()
+        self._writer = threading.get_ident()
+
+    def end(self) -> None:
+        """Let the next transaction begin, and tell subscribers of the last."""
+        self._writer = None
+        self._writing.release()
+        self.subscriptions.deliver()
+
+    def apply(self, facts: Mapping[str, contract.Change], rules: RuleBase, limits: Limits) -> Commit:
+        """Commit changes. On any exception nothing has changed."""
+        started = time.perf_counter()
+        before = self._state
+        plan = self._changed_plan(rules)
+        with self._reading:
+            token = self._engine.snapshot()
+            try:
+                update = self._engine.update(facts, plan, limits)
+                changes = Changes(update.changes, rules.plan.relations, self.plain, before.number + 1)
+                for name, keyed in self._keyed.items():
+                    if name in update.changes:
+                        keyed.apply(update.changes[name])
+            except BaseException:
+                self._engine.restore(token)
+                self._keyed.clear()
+                raise
+            seen = {name: rows for name, rows in before.seen.items() if not update.changes.get(name)}
+            self._state = State(before.number + 1, rules, seen)
+        commit = Commit(before.number + 1, time.perf_counter() - started, changes, update.work)
+        self.subscriptions.publish(commit)
+        return commit
+
+    def try_out(self, facts: Mapping[str, contract.Change], rules: RuleBase, limits: Limits) -> Changes:
+        """Return the changes that a commit would make."""
+        plan = self._changed_plan(rules)
+        with self._reading:
+            token = self._engine.snapshot()
+            try:
+                update = self._engine.update(facts, plan, limits)
+            finally:
+                self._engine.restore(token)
+        return Changes(update.changes, rules.plan.relations, self.plain, None)
+
+    def _changed_plan(self, rules: RuleBase) -> Plan | None:
+        return rules.plan if rules is not self._state.rules else None
+
+    # --- what a writer gives -----------------------------------------------------------------------------------------
+
+    def pending(self, relation: str) -> PendingFacts | PendingKeyed:
+        """Return an empty collection of operations on an input relation."""
+        found = self._input(relation)
+        if found.primary_key is None:
+            return PendingFacts()
+        if relation not in self._keyed:
+            with self._reading:
+                self._keyed[relation] = KeyedRows(self._engine.rows(relation), key_function(found, self.plan))
+        keyed = self._keyed[relation]
+        return PendingKeyed(keyed.rows, keyed.key, lambda row: self._show(found, row))
+
+    def read(self, relation: str, rows: Any) -> Rows:
+        """Return rows given by a user, checked."""
+        found = self._input(relation)
+        if hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__"):
+            from tidelog.session.arrow import TableRows, as_table, read_table  # noqa: PLC0415  (loads pyarrow)
+
+            return rows if isinstance(rows, TableRows) else read_table(as_table(rows), found, self.plain)
+        if relation not in self._readers:
+            self._readers[relation] = RowReader.of(found, self.plain)
+        return self._readers[relation].read(rows)
+
+    def read_keys(self, relation: str, keys: Iterable[Any]) -> list[Any]:
+        """Return primary keys given by a user, checked."""
+        key = self._input(relation).primary_key
+        assert key is not None, f"{relation} has no primary key"
+        read = self.plain.read(key.type)
+        result = []
+        for number, value in enumerate(keys):
+            try:
+                result.append(read(value))
+            except Misfit as misfit:
+                raise DataError(f"{relation}, keys[{number}]: {misfit}") from None
+        return result
+
+    def _input(self, name: str) -> Relation:
+        found = self.relation(name)
+        if found.role != "input":
+            raise DataError(f"{name} is an {found.role} relation: only input relations take facts")
+        return found
+
+    def _show(self, relation: Relation, row: Row) -> str:
+        return show_row(relation.name, relation.columns, row, self.plan.types)

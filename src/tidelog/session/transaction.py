@@ -1,0 +1,173 @@
+"""A transaction: changes to facts and rules that happen together or not at all.
+
+Operations are checked as they are given and collected; nothing reaches the engine before the commit. Leaving the
+`with` block commits, an exception in it rolls back, and so does a refused commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from tidelog.base.errors import DataError, UserError
+from tidelog.run.contract import Change, Limits, Rows
+from tidelog.session.changes import Changes, Commit
+from tidelog.session.pending import PendingFacts, PendingKeyed
+from tidelog.session.rules import RuleBase
+
+
+class State(Protocol):
+    """What was committed last."""
+
+    @property
+    def rules(self) -> RuleBase: ...
+
+
+class Owner(Protocol):
+    """What a transaction asks of its database."""
+
+    @property
+    def state(self) -> State: ...
+    def begin(self) -> None: ...
+    def end(self) -> None: ...
+    def pending(self, relation: str) -> PendingFacts | PendingKeyed: ...
+    def read(self, relation: str, rows: Any) -> Rows: ...
+    def read_keys(self, relation: str, keys: Iterable[Any]) -> list[Any]: ...
+    def apply(self, facts: dict[str, Change], rules: RuleBase, limits: Limits) -> Commit: ...
+    def try_out(self, facts: dict[str, Change], rules: RuleBase, limits: Limits) -> Changes: ...
+
+
+class Transaction:
+    """An open transaction of a database; see `Database.transaction`.
+
+    >>> import tidelog
+    >>> db = tidelog.Database('''
+    ...     input relation Edge(a: u32, b: u32)
+    ...     output relation Reach(a: u32, b: u32)
+    ...     Reach(a, b) :- Edge(a, b).
+    ...     Reach(a, c) :- Reach(a, b), Edge(b, c).
+    ... ''')
+    >>> with db.transaction() as tx:
+    ...     tx.insert("Edge", [(1, 2), (2, 3)])
+    >>> tx.result.changes["Reach"].inserted
+    [(1, 2), (1, 3), (2, 3)]
+    """
+
+    def __init__(self, owner: Owner, limits: Limits) -> None:
+        self._owner = owner
+        self._limits = limits
+        self._facts: dict[str, PendingFacts | PendingKeyed] = {}
+        self._rules: RuleBase | None = None
+        self._open = False
+        self._result: Commit | None = None
+
+    # --- facts -------------------------------------------------------------------------------------------------------
+
+    def insert(self, relation: str, rows: Any) -> None:
+        """Let rows of an input relation be true; rows that are true already change nothing.
+
+        Rows are tuples, mappings or objects by column name, or a frame: Arrow, pandas, polars, or anything else with
+        `__arrow_c_stream__`. A row whose primary key another row has is refused.
+        """
+        self._pending(relation).insert(self._owner.read(relation, rows))
+
+    def delete(self, relation: str, rows: Any) -> None:
+        """Let rows of an input relation be false; rows that are false already change nothing."""
+        self._pending(relation).delete(self._owner.read(relation, rows))
+
+    def upsert(self, relation: str, rows: Any) -> None:
+        """Let rows be true in place of those with the same primary key."""
+        self._keyed(relation).upsert(self._owner.read(relation, rows))
+
+    def delete_keys(self, relation: str, keys: Iterable[Any]) -> None:
+        """Delete the rows with these primary keys; a key that no row has changes nothing."""
+        pending = self._keyed(relation)
+        pending.delete_keys(self._owner.read_keys(relation, keys))
+
+    def _pending(self, relation: str) -> PendingFacts | PendingKeyed:
+        self._check_open()
+        if relation not in self._facts:
+            self._facts[relation] = self._owner.pending(relation)
+        return self._facts[relation]
+
+    def _keyed(self, relation: str) -> PendingKeyed:
+        pending = self._pending(relation)
+        if isinstance(pending, PendingKeyed):
+            return pending
+        raise DataError(f"{relation} has no primary key: its declaration needs `primary key (x) x.column`")
+
+    # --- rules -------------------------------------------------------------------------------------------------------
+
+    def add_rules(self, text: str) -> None:
+        """Add rules; raise `ProgramError` if they do not fit the program. A rule in force already changes nothing."""
+        self._check_open()
+        self._rules = (self._rules or self._owner.state.rules).add(text)
+
+    def remove_rules(self, rule: str) -> None:
+        """Remove the rules with a name, or with a text (layout does not matter)."""
+        self._check_open()
+        self._rules = (self._rules or self._owner.state.rules).remove(rule)
+
+    # --- the end -----------------------------------------------------------------------------------------------------
+
+    def preview(self) -> Changes:
+        """Return the changes that a commit would make now, without making them."""
+        self._check_open()
+        return self._owner.try_out(self._changes(), self._rules or self._owner.state.rules, self._limits)
+
+    def commit(self) -> Commit:
+        """Make the changes and return what they were. If refused, nothing has changed and the transaction is over."""
+        self._check_open()
+        try:
+            self._result = self._owner.apply(self._changes(), self._rules or self._owner.state.rules, self._limits)
+        finally:
+            self._close()
+        return self._result
+
+    def rollback(self) -> None:
+        """Drop everything."""
+        self._check_open()
+        self._close()
+
+    @property
+    def result(self) -> Commit:
+        """What the commit did."""
+        if self._result is None:
+            state = "is still open" if self._open else "was not committed"
+            raise UserError(f"the transaction has no result: it {state}")
+        return self._result
+
+    def _changes(self) -> dict[str, Change]:
+        changes = {relation: pending.change() for relation, pending in self._facts.items()}
+        return {relation: change for relation, change in changes.items() if change}
+
+    def _check_open(self) -> None:
+        if not self._open:
+            raise UserError("the transaction is not open: use `with db.transaction() as tx:`")
+
+    def begin(self) -> Self:
+        """Open the transaction without a `with` block; `commit` or `rollback` must follow."""
+        if self._open or self._result is not None:
+            raise UserError("a transaction can be used once: call db.transaction() again")
+        self._owner.begin()
+        self._open = True
+        return self
+
+    def _close(self) -> None:
+        self._open = False
+        self._facts.clear()
+        self._rules = None
+        self._owner.end()
+
+    def __enter__(self) -> Self:
+        return self if self._open else self.begin()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._open:
+            if error is None:
+                self.commit()
+            else:
+                self.rollback()

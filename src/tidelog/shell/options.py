@@ -1,0 +1,48 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from pathlib import Path
+
+import click
+
+from tidelog.base.errors import UserError
+from tidelog.base.extern import Externs
+from tidelog.base.span import Source
+from tidelog.session.programs import read_source
+
+FOLDER = click.Path(path_type=Path, file_okay=False)
+
+program_argument = click.argument("program", type=click.Path(path_type=Path, allow_dash=True))
+library_option = click.option(
+    "-L", "--library", multiple=True, type=FOLDER, metavar="DIR", help="Folder with modules to import (repeatable)."
+)
+externs_option = click.option(
+    "--externs",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Python file that defines `externs`, a tidelog.Externs with the program's extern functions.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def load_source(program: Path) -> Source:
+    """Return the text of a program file, or of standard input for `-`."""
+    return Source("<stdin>", sys.stdin.read()) if str(program) == "-" else read_source(program)
+
+
+def load_externs(path: Path | None) -> Externs | None:
+    """Return the table that a Python file defines as `externs`."""
+    if path is None:
+        return None
+    if not path.is_file():
+        raise UserError(f"there is no file {path}")
+    try:
+        found = runpy.run_path(str(path)).get("externs")
+    except Exception as error:
+        raise UserError(f"{path} cannot be run: {type(error).__name__}: {error}") from error
+    if not isinstance(found, Externs):
+        raise UserError(f"{path} does not define `externs`: it needs `externs = tidelog.Externs()`")
+    return found

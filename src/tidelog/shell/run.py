@@ -1,0 +1,71 @@
+"""`tidelog run`: evaluate a program on the facts of a folder, and show or write its output relations.
+
+With `--json` standard output is one object `{"relations": {"R": [[value, ...], ...], ...}}` of all output relations,
+rows in the language's order, values in the plain form described in `session.plain`; NaN and infinities are strings.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from tidelog.session.database import Database
+from tidelog.session.exchange import load_facts, output_cells, outputs_as_json, save_outputs
+from tidelog.shell.options import (
+    FOLDER,
+    externs_option,
+    json_option,
+    library_option,
+    load_externs,
+    load_source,
+    program_argument,
+)
+from tidelog.shell.tables import table
+from tidelog.shell.terminal import say, say_diagnostics, say_note, say_warning
+
+
+@click.command("run")
+@program_argument
+@click.option(
+    "--facts",
+    type=FOLDER,
+    metavar="DIR",
+    help="Read input relation R from DIR/R.csv (tsv, facts, jsonl, parquet; .gz).",
+)
+@click.option("--out", type=FOLDER, metavar="DIR", help="Write output relation R to DIR/R.csv.")
+@click.option("--engine", metavar="ENGINE", help="Engine to use; `tidelog doctor` lists them.")
+@json_option
+@click.option("--quiet", is_flag=True, help="Print results and errors only.")
+@library_option
+@externs_option
+def command(
+    program: Path,
+    facts: Path | None,
+    out: Path | None,
+    engine: str | None,
+    as_json: bool,
+    quiet: bool,
+    library: tuple[Path, ...],
+    externs: Path | None,
+) -> None:
+    """Evaluate PROGRAM and show its output relations."""
+    database = Database(load_source(program), engine, externs=load_externs(externs), library=library)
+    if not quiet:
+        say_diagnostics(database.warnings)
+    if facts is not None:
+        remarks = load_facts(database, facts)
+        if not quiet:
+            for text in remarks.warnings:
+                say_warning(text)
+            for text in remarks.notes:
+                say_note(text)
+    if out is not None:
+        for path, count in save_outputs(database, out).items():
+            if not quiet and not as_json:
+                say(f"wrote {path} ({count} row{'' if count == 1 else 's'})")
+    if as_json:
+        click.echo(json.dumps({"relations": outputs_as_json(database)}, ensure_ascii=False))
+    elif out is None:
+        click.echo("\n".join(table(view, cells) for view, cells in output_cells(database)), nl=False)

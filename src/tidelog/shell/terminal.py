@@ -1,0 +1,92 @@
+"""What reaches the terminal: escaped, so that data cannot command it, and coloured only where somebody looks."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+
+import click
+
+from tidelog.base.diagnostic import Diagnostic, render
+from tidelog.base.errors import ProgramError, UserError
+
+# Control characters except line break and tab; and those that change the direction of the text around them.
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_HEADLINE = re.compile(r"^(error|warning)(\[\w+\])?:")
+_MARKS = re.compile(r"^ *\| [\s]*[\^-]+$")
+
+
+def escape(text: str) -> str:
+    r"""Return the text with control characters made visible.
+
+    >>> escape("a\x1b[31mb")
+    'a\\x1b[31mb'
+    """
+    return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def escape_line(text: str) -> str:
+    r"""Return the text as one line, with control characters made visible.
+
+    >>> escape_line("one\ntwo")
+    'one\\ntwo'
+    """
+    return escape(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def say(text: str) -> None:
+    """Print to standard output."""
+    click.echo(escape(text))
+
+
+def say_note(text: str) -> None:
+    """Print a remark to standard error."""
+    click.echo(_style(f"note: {escape(text)}", dim=True), err=True)
+
+
+def say_warning(text: str) -> None:
+    """Print a warning to standard error."""
+    click.echo(_coloured(f"warning: {escape(text)}"), err=True)
+
+
+def say_error(text: str) -> None:
+    """Print an error to standard error."""
+    click.echo(_coloured(f"error: {escape(text)}"), err=True)
+
+
+def say_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
+    """Print diagnostics to standard error, an empty line between them."""
+    shown = [escape(render(diagnostic)) for diagnostic in diagnostics]
+    if shown:
+        click.echo("\n\n".join(map(_coloured, shown)), err=True)
+
+
+def fail(error: UserError) -> None:
+    """Print what is wrong."""
+    if isinstance(error, ProgramError):
+        say_diagnostics(error.diagnostics)
+    else:
+        for line in str(error).split("\n"):
+            say_error(line) if not line.startswith(" ") else click.echo(escape(line), err=True)
+
+
+def _coloured(text: str) -> str:
+    return "\n".join(map(_coloured_line, text.split("\n")))
+
+
+def _coloured_line(line: str) -> str:
+    headline = _HEADLINE.match(line)
+    if headline is not None:
+        colour = "red" if headline[1] == "error" else "yellow"
+        return _style(headline[0], fg=colour, bold=True) + _style(line[headline.end() :], bold=True)
+    if _MARKS.match(line):
+        return _style(line, fg="red" if "^" in line else "blue")
+    if line.startswith(("  note:", "  hint:")):
+        return _style(line[:7], fg="cyan") + line[7:]
+    return line
+
+
+def _style(text: str, fg: str | None = None, *, bold: bool | None = None, dim: bool | None = None) -> str:
+    # click itself removes styles when the stream is not a terminal.
+    return text if os.environ.get("NO_COLOR") else click.style(text, fg=fg, bold=bold, dim=dim)

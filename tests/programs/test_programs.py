@@ -1,0 +1,47 @@
+"""Every case of this folder gives the expected relations on every engine, by the command line and by the Python API."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+from tests.cases import case_name, inside, program_cases, run_case
+from tidelog import Database, engines
+from tidelog.session.exchange import load_facts, outputs
+from tidelog.session.files import FORMATS, file_stem
+from tidelog.session.plain import Plain
+
+CASES = program_cases()
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in sorted(folder.iterdir())}
+
+
+@pytest.mark.parametrize("engine", engines())
+@pytest.mark.parametrize("case", CASES, ids=case_name)
+def test_command_line(case: Path, engine: str, tmp_path: Path) -> None:
+    printed = run_case(case, tmp_path / "out", engine)
+    assert (printed.status, printed.err) == (0, ""), printed.err
+    assert contents(tmp_path / "out") == contents(case / "expected")
+
+
+@pytest.mark.parametrize("engine", engines())
+@pytest.mark.parametrize("case", CASES, ids=case_name)
+def test_python_api(case: Path, engine: str) -> None:
+    externs = runpy.run_path(str(case / "externs.py"))["externs"] if (case / "externs.py").exists() else None
+    with inside(case):
+        database = Database(Path("program.dl"), engine=engine, externs=externs)
+        if Path("facts").is_dir():
+            load_facts(database, Path("facts"))
+    plain = Plain(database.plan.types)
+    for view in outputs(database):
+        relation = database.plan.relations[view.name]
+        expected = FORMATS[".csv"](case / "expected" / f"{file_stem(view.name)}.csv", relation, plain)
+        assert set(view.rows()) == set(expected), view.name
+        assert view.count() == len(expected)
+    database.verify()
+
+
+def test_there_are_cases() -> None:
+    assert CASES
