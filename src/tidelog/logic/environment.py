@@ -80,9 +80,13 @@ class Instances:
 class Declarations:
     """All modules of a program; made by `declare`. `environments` has a view for each module path."""
 
-    def __init__(self, tables: Mapping[Path, ModuleTable], report: Report) -> None:
+    def __init__(
+        self, tables: Mapping[Path, ModuleTable], report: Report, library: frozenset[Path] = frozenset((STD,))
+    ) -> None:
         self.tables = tables
         self.report = report
+        self.library = library
+        """Modules whose declarations are looked at only when used."""
         self.instances = Instances()
         self.environments = {path: Environment(self, table) for path, table in tables.items()}
         self._definitions: dict[str, TypeDefinition] = {}
@@ -130,7 +134,7 @@ class Declarations:
         return self._aliases[key] or body
 
     def relation(self, table: ModuleTable, plain: str) -> Relation:
-        """Return a relation of a module with typed columns; its primary key is filled in by `declare`."""
+        """Return a relation of a module with typed columns; its primary key is filled in by `check_relations`."""
         name = table.qualify(plain)
         found = self._relations.get(name)
         if found is None:

@@ -1,0 +1,149 @@
+"""Generic functions at their type arguments: what the rules reach, without type variables.
+
+    function twice(x: 'A): ('A, 'A) = (x, x)      R(twice(1)) gives the function `twice<bigint>`
+
+A body was checked once over its type variables; an instance is that body with types replaced. Only the text of a
+generic value (`"${x}"` with `x: 'A`) is decided here: built in, or through the `to_string` of the type it turned
+out to be, looked for where the generic function stands and where the type is declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from tidelog.base import expr, types
+from tidelog.base.expr import Expr, Function, Parameter
+from tidelog.base.span import Span
+from tidelog.base.types import STRING, Named, Type
+from tidelog.logic.environment import Environment, Signature
+from tidelog.logic.infer_literals import is_built_in
+from tidelog.logic.typed_rewrite import Rewriter
+from tidelog.logic.unify import ERROR, Unifier
+
+if TYPE_CHECKING:
+    from tidelog.logic.functions import CheckedFunction, Functions
+
+_DEEPEST = 100
+
+
+class Instantiation:
+    """The instances reached so far, and those still to make, each with how far from the rules it was reached."""
+
+    def __init__(self, functions: Functions) -> None:
+        self.functions = functions
+        self.instances = functions.declarations.instances
+        self.made: dict[str, Function] = {}
+        self._waiting: list[tuple[str, int]] = []
+
+    def run(self, names: Iterable[str]) -> Mapping[str, Function]:
+        """Make the functions of the given names and all that they call."""
+        self._waiting = [(name, 0) for name in reversed(list(names))]
+        while self._waiting:
+            name, depth = self._waiting.pop()
+            if name not in self.made:
+                signature, arguments = self.instances.by_name[name]
+                if depth > _DEEPEST:
+                    self._endless(signature)
+                    break
+                self.made[name] = self._instance(name, signature, arguments, depth)
+        return self.made
+
+    def reach(self, signature: Signature, arguments: tuple[Type, ...], depth: int) -> str:
+        """Note that an instance is called; return its name."""
+        name = self.instances.name(signature, arguments)
+        if name not in self.made:
+            self._waiting.append((name, depth))
+        return name
+
+    def _instance(self, name: str, signature: Signature, arguments: tuple[Type, ...], depth: int) -> Function:
+        checked = self.functions.checked(signature)
+        by = dict(zip(signature.type_variables, arguments, strict=True))
+        parameters = tuple(Parameter(p.name, types.substitute(p.type, by), p.mutable) for p in checked.parameters)
+        result = types.substitute(signature.result, by)
+        body = None
+        if checked.body is not None:
+            body = _Instantiator(self, signature.environment, by, depth + 1).body(checked)
+        extern = checked.extern
+        return Function(
+            name,
+            parameters,
+            result,
+            body,
+            extern.python if extern else None,
+            typed=extern.typed if extern else False,
+            trusted=extern.trusted if extern else False,
+            pure=all(a.name != "has_side_effects" for a in signature.definition.attributes),
+            span=signature.definition.span,
+        )
+
+    def _endless(self, signature: Signature) -> None:
+        self.functions.report.add(
+            "E0509",
+            f"function `{signature.definition.name}` calls itself through `to_string`",
+            signature.definition.span,
+            note="functions are not recursive, so that every evaluation ends",
+        )
+
+
+class _Instantiator(Rewriter):
+    def __init__(self, instantiation: Instantiation, environment: Environment, by: dict[str, Type], depth: int) -> None:
+        self.instantiation = instantiation
+        self.environment = environment
+        self.by = by
+        self.depth = depth
+
+    def body(self, checked: CheckedFunction) -> Expr:
+        assert checked.body is not None
+        if self.by:
+            return self.expr(checked.body)
+        for name in checked.calls:
+            self.function(name, checked.signature.definition.span)
+        return checked.body
+
+    def type(self, type: Type) -> Type:
+        return types.substitute(type, self.by)
+
+    def function(self, name: str, span: Span) -> str:
+        signature, arguments = self.instantiation.instances.by_name[name]
+        known = tuple([types.substitute(a, self.by) for a in arguments])
+        return self.instantiation.reach(signature, known, self.depth)
+
+    def operate(self, e: expr.Operate) -> Expr:
+        if e.operator != "string":
+            return super().operate(e)
+        (operand,) = self.exprs(e.operands)
+        if operand.type == STRING:
+            return operand
+        if is_built_in(operand.type) or operand.type is ERROR:
+            return expr.Operate("string", (operand,), STRING, e.span)
+        found = _text_function(self.environment, operand.type)
+        if found is None:
+            shown = types.show(operand.type)
+            self.instantiation.functions.report.add(
+                "E0502",
+                f"no function `to_string` for `{shown}`",
+                e.span,
+                note=f"this generic function is used for `{shown}` and shows it as text",
+                hint=f"declare `function to_string(x: {shown}): string`",
+            )
+            return operand
+        signature, arguments = found
+        name = self.instantiation.reach(signature, arguments, self.depth)
+        return expr.Call(name, (operand,), STRING, span=e.span)
+
+
+def _text_function(environment: Environment, type: Type) -> tuple[Signature, tuple[Type, ...]] | None:
+    environments = [environment]
+    if isinstance(type, Named):
+        table, _ = environment.declarations.split(type.name)
+        environments.append(environment.declarations.environments[table.path])
+    for place in environments:
+        for signature in place.functions(("to_string",)):
+            unifier = Unifier()
+            by: dict[str, Type] = {v: unifier.fresh() for v in signature.type_variables}
+            if len(signature.parameters) == 1 and unifier.unify(
+                types.substitute(signature.parameters[0].type, by), type
+            ):
+                return signature, tuple(unifier.zonk(by[v]) for v in signature.type_variables)
+    return None
