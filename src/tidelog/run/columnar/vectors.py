@@ -147,7 +147,8 @@ def _shift(operator: str, a: Vector, b: Vector, type: Type) -> Vector | None:
     if not isinstance(type, t.Bit | t.Signed):
         return None
     amount = (b % U(1 << (type.width - 1).bit_length())).astype(a.dtype)
-    return np.left_shift(a, amount) if operator == "<<" else np.right_shift(a, amount)
+    shifted: Vector = np.left_shift(a, amount) if operator == "<<" else np.right_shift(a, amount)
+    return shifted
 
 
 def _big(operator: str, operands: list[Vector]) -> Vector | None:

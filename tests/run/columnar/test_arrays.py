@@ -1,0 +1,90 @@
+"""Every kernel equals its numpy twin, which defines it."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidelog.run.columnar.arrays import CompiledArrays, NumpyArrays, Words, prefix
+
+SLOW, FAST = NumpyArrays(), CompiledArrays()
+
+
+@st.composite
+def packed(draw: st.DrawFn, words: int, low: int = 0) -> Words:
+    """Draw packed rows over a small or large domain."""
+    top = draw(st.sampled_from([1, 3, 255, 256, 1 << 33, (1 << 64) - 1]))
+    rows = draw(st.lists(st.lists(st.integers(low, top), min_size=words, max_size=words), max_size=40))
+    return np.array(rows, np.uint64).reshape(len(rows), words).T.copy()
+
+
+def ordered(rows: Words) -> Words:
+    return SLOW.unique(SLOW.sort(rows))
+
+
+@given(st.data(), st.integers(1, 3))
+def test_sort_and_order(data: st.DataObject, words: int) -> None:
+    rows = data.draw(packed(words))
+    assert (FAST.sort(rows.copy()) == SLOW.sort(rows)).all()
+    assert (FAST.order(rows.copy()) == SLOW.order(rows)).all()
+
+
+@given(st.data(), st.integers(1, 3))
+def test_unique_and_firsts(data: st.DataObject, words: int) -> None:
+    rows = SLOW.sort(data.draw(packed(words)))
+    assert (FAST.firsts(rows) == SLOW.firsts(rows)).all()
+    expected = SLOW.unique(rows.copy())
+    assert (FAST.unique(rows.copy()) == expected).all()
+    assert expected.shape[1] == len({tuple(row) for row in rows.T.tolist()})
+
+
+@given(st.data(), st.integers(1, 3), st.booleans())
+def test_ranges(data: st.DataObject, words: int, in_order: bool) -> None:
+    batch = ordered(data.draw(packed(words)))
+    probes = data.draw(packed(words))
+    full = data.draw(st.integers(0, words))
+    shift = 64 if full == words else data.draw(st.sampled_from([1, 4, 33, 63, 64]))
+    keys = np.concatenate((prefix(probes, full, shift), prefix(batch, full, shift)), axis=1)
+    keys = SLOW.sort(keys) if in_order and keys.shape[0] else keys
+    low, high, total = SLOW.ranges(keys, batch, full, shift)
+    fast_low, fast_high, fast_total = FAST.ranges(keys, batch, full, shift)
+    assert total == fast_total
+    assert ((fast_high - fast_low) == (high - low)).all()
+    assert (fast_low[high > low] == low[high > low]).all()
+
+
+@given(st.data(), st.integers(1, 3))
+def test_without_and_merge(data: st.DataObject, words: int) -> None:
+    a, b = ordered(data.draw(packed(words))), ordered(data.draw(packed(words)))
+    rest = SLOW.without(a.copy(), b)
+    assert (FAST.without(a.copy(), b) == rest).all()
+    assert {*map(tuple, rest.T.tolist())} == {*map(tuple, a.T.tolist())} - {*map(tuple, b.T.tolist())}
+    assert (FAST.merge(a, b) == SLOW.merge(a, b)).all()
+    assert (FAST.merge_places(a, b) == SLOW.merge_places(a, b)).all()
+
+
+@given(st.data(), st.integers(1, 2), st.integers(1, 2))
+def test_emit_and_move(data: st.DataObject, left_words: int, batch_words: int) -> None:
+    batch = ordered(data.draw(packed(batch_words)))
+    left = data.draw(packed(left_words))
+    n, m = left.shape[1], batch.shape[1]
+    low = np.array([data.draw(st.integers(0, m)) for _ in range(n)], np.int64)
+    high = np.array([data.draw(st.integers(int(start), m)) for start in low], np.int64)
+    moves = np.array(
+        [
+            [
+                data.draw(st.integers(0, batch_words - 1)),
+                data.draw(st.integers(0, 63)),
+                (1 << data.draw(st.integers(1, 64))) - 1,
+                data.draw(st.sampled_from([0, 7, (1 << 64) - 3])),
+                data.draw(st.integers(0, left_words - 1)),
+                data.draw(st.integers(0, 63)),
+            ]
+            for _ in range(data.draw(st.integers(0, 3)))
+        ],
+        np.uint64,
+    ).reshape(-1, 6)
+    assert (FAST.emit(low, high, left, batch, moves) == SLOW.emit(low, high, left, batch, moves)).all()
+    constant = np.arange(left_words, dtype=np.uint64).reshape(left_words, 1)
+    assert (FAST.move(batch, moves, constant) == SLOW.move(batch, moves, constant)).all()
