@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tidelog.base.extern import Externs
-from tidelog.logic.std import containers, groups, patterns, reals, scalars
+from tidelog.logic.std import clock, containers, documents, groups, patterns, reals, scalars
 
 Table = Mapping[str, Callable[..., Any]]
 
@@ -28,3 +28,6 @@ _offer("set", containers.SET_FUNCTIONS)
 _offer("group", groups.GROUP_TYPED, typed=True)
 _offer("fp", reals.FUNCTIONS)
 _offer("regex", patterns.FUNCTIONS)
+_offer("time", clock.FUNCTIONS)
+_offer("json", documents.TYPED, typed=True)
+_offer("json", documents.FUNCTIONS)

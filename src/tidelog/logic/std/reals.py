@@ -9,7 +9,9 @@ from typing import Any
 
 from tidelog.base.values import NAN, NONE, Variant, err, ok, real, single, some
 
-_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?|\.[0-9]+([eE][+-]?[0-9]+)?|inf|infinity|nan)", re.I)
+_NUMBER = re.compile(
+    r"[+-]?([0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?|\.[0-9]+([eE][+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE
+)
 
 
 def round_half_away(x: float) -> float:
