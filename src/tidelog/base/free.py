@@ -46,7 +46,7 @@ def parts(expression: Expr) -> tuple[Expr, ...]:
 
 
 def with_parts(expression: Expr, change: Callable[[Expr], Expr]) -> Expr:
-    """Return the expression with each direct subexpression changed."""
+    """Return the expression with each direct subexpression changed, in the order of `parts`."""
     match expression:
         case expr.Const() | Var() | expr.FunctionValue() | expr.Break() | expr.Continue():
             return expression
@@ -67,8 +67,8 @@ def with_parts(expression: Expr, change: Callable[[Expr], Expr]) -> Expr:
         case expr.If(condition, then, otherwise):
             return replace(expression, condition=change(condition), then=change(then), otherwise=change(otherwise))
         case expr.Match(subject, arms):
-            changed = tuple((pattern, change(value)) for pattern, value in arms)
-            return replace(expression, subject=change(subject), arms=changed)
+            changed = change(subject)
+            return replace(expression, subject=changed, arms=tuple((pattern, change(value)) for pattern, value in arms))
         case expr.Declare(_, value) | expr.Assign(_, value) | expr.Return(value):
             return replace(expression, value=change(value))
         case expr.For(_, iterable, body):
