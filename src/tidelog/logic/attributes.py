@@ -1,0 +1,110 @@
+"""The attributes that may stand before declarations: `#[name = value]`.
+
+`name` names a rule. DDlog's attributes about storage and generated code say nothing about meaning; they are accepted,
+so that its programs run, and have no effect:
+
+    size, original, alias, rust, dyn_alloc, shared_ref, by_val, return_by_ref, iterate_by_ref, iterate_by_val,
+    deserialize_from_array, custom_serde, custom_from_record, has_side_effects, optimize
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tidelog.base.diagnostic import Label, Report, did_you_mean
+from tidelog.base.span import Span
+from tidelog.lang import syntax
+from tidelog.lang.syntax import Attribute, Attributes, Declaration, Module
+
+STORAGE = frozenset(
+    {
+        "size",
+        "original",
+        "alias",
+        "rust",
+        "dyn_alloc",
+        "shared_ref",
+        "by_val",
+        "return_by_ref",
+        "iterate_by_ref",
+        "iterate_by_val",
+        "deserialize_from_array",
+        "custom_serde",
+        "custom_from_record",
+        "has_side_effects",
+        "optimize",
+    }
+)
+"""DDlog's attributes that are accepted anywhere and ignored."""
+
+
+def check_attributes(module: Module, names: dict[str, Span], report: Report) -> None:
+    """Report unknown attributes of a module, and rule names that are used twice; `names` collects those in use."""
+    for declaration in module.declarations:
+        own = declaration.attributes
+        is_rule = isinstance(declaration, syntax.RuleDef | syntax.ImperativeRule)
+        for attribute in (*own, *_inner(declaration)) if not is_rule else own:
+            if is_rule and attribute.name == "name":
+                _check_name(attribute, names, report)
+            elif attribute.name not in STORAGE:
+                _unknown(attribute, is_rule, report)
+
+
+def rule_name(attributes: Attributes) -> str | None:
+    """Return the name that `#[name = "..."]` gives a rule."""
+    for attribute in attributes:
+        match attribute:
+            case Attribute("name", syntax.StringLiteral((str() as name,))):
+                return name
+            case _:
+                pass
+    return None
+
+
+def _inner(declaration: Declaration) -> Iterator[Attribute]:
+    match declaration:
+        case syntax.TypeDef(body=tuple() as constructors):
+            for constructor in constructors:
+                yield from constructor.attributes
+                for field in constructor.fields:
+                    yield from field.attributes
+        case (
+            syntax.FunctionDef(parameters=items) | syntax.RelationDef(fields=items) | syntax.IndexDef(parameters=items)
+        ):
+            for item in items:
+                yield from item.attributes
+        case _:
+            pass
+
+
+def _check_name(attribute: Attribute, names: dict[str, Span], report: Report) -> None:
+    name = rule_name((attribute,))
+    if name is None:
+        report.add(
+            "E0417",
+            "the name of a rule is a string",
+            attribute.span,
+            note="a rule can be removed or replaced by its name",
+            hint='write `#[name = "..."]`',
+        )
+    elif name in names:
+        report.add(
+            "E0418",
+            f"two rules have the name `{name}`",
+            attribute.span,
+            labels=[Label(names[name], "first used here")],
+            note="names tell rules apart",
+            hint="choose another name",
+        )
+    else:
+        names[name] = attribute.span
+
+
+def _unknown(attribute: Attribute, is_rule: bool, report: Report) -> None:
+    known = STORAGE | {"name"} if is_rule else STORAGE
+    if attribute.name == "name":
+        note, hint = "only rules have names of this kind", "remove the attribute"
+    else:
+        note = "the attribute of rules is `name`; attributes of DDlog about storage are accepted and ignored"
+        hint = did_you_mean(attribute.name, known) or "remove the attribute"
+    report.add("E0416", f"unknown attribute `{attribute.name}`", attribute.span, note=note, hint=hint)

@@ -1,0 +1,352 @@
+"""Types of rules: every variable of a rule gets one type, found from all of its uses, whatever their order.
+
+    R(x, y + 1) :- S(x, y), var z = x.len(), z > 3.      x: string, y: bit<32> from S; z: bit<64> from len
+
+Atoms are looked at first, since their columns have written types, then the other clauses and the head. A body with a
+`group_by` is checked in two parts: the grouped part has a scope of its own, and the rest sees the variables of the
+key and, in place of `e.group_by(k)`, a variable of type `Group<K, V>`.
+
+A rule with a mistake is left out; mistakes that would only follow from another one are not reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+from tidelog.base import types
+from tidelog.base.diagnostic import Report
+from tidelog.base.expr import Expr, Pattern, Var
+from tidelog.base.span import Span
+from tidelog.base.types import Named, Type
+from tidelog.lang import syntax
+from tidelog.lang.syntax import Clause, Path, RuleDef
+from tidelog.logic import checked, program, rule_mistakes
+from tidelog.logic.check_atoms import check_atom, place_arguments
+from tidelog.logic.environment import Declarations, Environment
+from tidelog.logic.infer import Inference, is_pattern
+from tidelog.logic.program import Origin, Relation
+from tidelog.logic.rows import row_columns
+from tidelog.logic.rule_names import alternatives, bound_names, common_names, key_names, last_grouping, read_names
+from tidelog.logic.scope import Scope, Variable
+from tidelog.logic.traverse import groupings, is_grouping, rewrite, subexpressions
+from tidelog.logic.unify import ERROR
+
+Body = checked.Body[checked.Clause]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRule:
+    """A rule of the text, the module it stands in, and what it came from."""
+
+    module: Path
+    rule: RuleDef
+    origin: Origin
+
+
+def check_rules(
+    rules: Iterable[SourceRule], declarations: Declarations, report: Report
+) -> list[checked.Rule[checked.Clause]]:
+    """Return the typed form of the rules that have no mistake."""
+    found = []
+    for source in rules:
+        checker = _Checker(declarations.environments[source.module], report)
+        rule = checker.rule(source.rule, source.origin)
+        if rule is not None:
+            found.append(rule)
+    return found
+
+
+@dataclass(slots=True)
+class _Checker:
+    """The check of one rule."""
+
+    environment: Environment
+    report: Report
+    inference: Inference = field(init=False)
+    taken: dict[str, int] = field(default_factory=dict)
+    groups: int = 0
+    hidden: dict[str, Span] = field(default_factory=dict)
+    """Variables that a `group_by` hides, with its place."""
+
+    def __post_init__(self) -> None:
+        self.inference = Inference(self.environment, self.report)
+
+    def rule(self, rule: RuleDef, origin: Origin) -> checked.Rule[checked.Clause] | None:
+        mistakes = len(self.report.diagnostics)
+        (head,) = rule.heads
+        relation = self.environment.relation(head.atom.relation, head.atom.span, self.report)
+        body, scope = self.body(rule.body, {})
+        arguments = self.head(head, relation, scope) if relation is not None else ()
+        if any(d.severity == "error" for d in self.report.diagnostics[mistakes:]):
+            return None
+        assert relation is not None
+        finished = self.finish_body(body)
+        made = tuple(map(self.inference.finish, arguments))
+        if any(d.severity == "error" for d in self.report.diagnostics[mistakes:]):
+            return None
+        return checked.Rule(relation, made, finished, origin)
+
+    # --- scopes ------------------------------------------------------------------------------------------------------
+
+    def body(self, clauses: Sequence[Clause], given: Mapping[str, Variable]) -> tuple[Body, Scope]:
+        """Infer a body; `given` has variables that it shares with other bodies, by name."""
+        scope = self.scope()
+        position = last_grouping(clauses)
+        grouping = None
+        if position is not None:
+            found = groupings(clauses[position])
+            if len(found) > 1:
+                rule_mistakes.several_groupings(found[1].span, self.report)
+                return checked.Body(None, ()), scope
+            grouping = self.grouping(clauses[:position], found[0], given, scope)
+            clauses = (_see_group(clauses[position], found[0], grouping.group.name), *clauses[position + 1 :])
+        self.declare(clauses, given, scope)
+        literals: dict[int, checked.Clause | None] = {}
+        for i in sorted(range(len(clauses)), key=lambda i: not isinstance(clauses[i], syntax.Positive)):
+            literals[i] = self.clause(clauses[i], scope)
+        made = tuple(literal for i in range(len(clauses)) if (literal := literals[i]) is not None)
+        return checked.Body(grouping, made), scope
+
+    def scope(self) -> Scope:
+        scope = Scope(rule=True)
+        scope.taken = self.taken
+        return scope
+
+    def declare(self, clauses: Sequence[Clause], given: Mapping[str, Variable], scope: Scope) -> None:
+        """Give each variable that the clauses bind a type, still unknown."""
+        for clause in clauses:
+            declared = _declared_names(clause)
+            for name, span in bound_names(clause):
+                if name not in scope.variables:
+                    shared = given.get(name)
+                    if shared is None:
+                        scope.declare(name, self.inference.fresh(), "rule", span)
+                    else:
+                        scope.variables[name] = shared
+                elif name in declared:
+                    rule_mistakes.declared_again(name, span, scope.variables[name].span, self.report)
+
+    def grouping(
+        self, clauses: Sequence[Clause], grouping: syntax.Expr, given: Mapping[str, Variable], outer: Scope
+    ) -> checked.Grouping[checked.Clause]:
+        """Infer the grouped part of a body, and declare in `outer` what stays visible."""
+        assert isinstance(grouping, syntax.MethodCall)
+        bodies = alternatives(clauses)
+        inner = self.scope()
+        keys = {name for name, _ in key_names(grouping)}
+        for name, span in common_names(bodies).items():
+            if name in keys and name in given:
+                inner.variables[name] = given[name]
+            else:
+                inner.declare(name, self.inference.fresh(), "rule", span)
+        made = tuple(self.body(body, inner.variables)[0] for body in bodies)
+        value = self.expression(grouping.receiver, inner)
+        if len(grouping.arguments) == 1:
+            key = self.expression(grouping.arguments[0], inner)
+        else:
+            rule_mistakes.one_key(grouping.span, self.report)
+            key = value
+        for name, variable in inner.variables.items():
+            if name in keys:
+                outer.variables[name] = variable
+            else:
+                self.hidden.setdefault(name, grouping.span)
+        self.groups += 1
+        group = outer.declare(f"#group{self.groups}", Named(types.GROUP, (key.type, value.type)), "rule", grouping.span)
+        return checked.Grouping(made, value, key, group.use(grouping.span), grouping.span)
+
+    # --- clauses -----------------------------------------------------------------------------------------------------
+
+    def clause(self, clause: Clause, scope: Scope) -> checked.Clause | None:
+        match clause:
+            case syntax.Positive(atom):
+                relation = self.relation(atom, scope)
+                return checked.Positive(check_atom(atom, relation, scope, self.inference)) if relation else None
+            case syntax.Negative(atom):
+                relation = self.relation(atom, scope, negated=True)
+                return checked.Negative(check_atom(atom, relation, scope, self.inference)) if relation else None
+            case syntax.Condition(syntax.Assign(target, value), span):
+                return self.assignment(target, value, scope, span)
+            case syntax.Condition(expression, span):
+                self.check_bound(expression, scope)
+                return program.Condition(self.inference.condition(expression, scope), span)
+            case syntax.FlatMap(pattern, expression, span):
+                return self.unnest(pattern, expression, scope, span)
+            case syntax.OldAggregate() | syntax.Either():
+                raise AssertionError("earlier passes have replaced it")
+            case _:
+                assert_never(clause)
+
+    def relation(self, atom: syntax.Atom, scope: Scope, negated: bool = False) -> Relation | None:
+        """Find the relation of an atom in a body, and report variables of it that nothing binds."""
+        if negated and atom.binding is not None and atom.binding not in scope.variables:
+            self.unbound(atom.binding, atom.span, scope, negated)
+        arguments = [argument.value for argument in atom.arguments or ()]
+        for e in arguments if atom.whole is None else (*arguments, atom.whole):
+            self.check_argument(e, scope, negated)
+            if self.is_misplaced(e):
+                return None
+        return self.environment.relation(atom.relation, atom.span, self.report)
+
+    def check_argument(self, e: syntax.Expr, scope: Scope, negated: bool) -> None:
+        match e:
+            case syntax.Wildcard():
+                pass
+            case syntax.Name((name,), span) if negated and name not in scope.variables:
+                self.unbound(name, span, scope, negated=True)
+            case _ if negated or not is_pattern(e):
+                self.check_bound(e, scope, negated)
+            case _:
+                pass
+
+    def assignment(
+        self, target: syntax.Expr, value: syntax.Expr, scope: Scope, span: Span
+    ) -> checked.Assignment | None:
+        if not is_pattern(target):
+            rule_mistakes.no_pattern(target.span, self.report)
+            return None
+        target = rewrite(target, _undeclared)
+        if isinstance(target, syntax.Name | syntax.Annotated):  # the written type helps to infer the value
+            type = self.inference.fresh()
+            pattern = self.inference.pattern(target, scope, type)
+            return checked.Assignment(pattern, self.expression(value, scope, type), span)
+        expression = self.expression(value, scope)
+        return checked.Assignment(self.inference.pattern(target, scope, expression.type), expression, span)
+
+    def unnest(self, pattern: syntax.Expr, e: syntax.Expr, scope: Scope, span: Span) -> checked.Unnest | None:
+        if not is_pattern(pattern):
+            rule_mistakes.no_pattern(pattern.span, self.report)
+            return None
+        expression = self.expression(e, scope)
+        element = self.inference.fresh()
+
+        def check(final: bool) -> bool:
+            collection = self.inference.types.resolve(expression.type)
+            if self.inference.is_open(collection) and not final:
+                return False
+            found = _element(collection)
+            if found is not None:
+                self.inference.types.unify(element, found)
+            elif collection is not ERROR:
+                rule_mistakes.no_collection(self.inference.types.show(collection), e.span, self.report)
+            return True
+
+        self.inference.later(check)
+        return checked.Unnest(self.inference.pattern(rewrite(pattern, _undeclared), scope, element), expression, span)
+
+    def head(self, head: syntax.Head, relation: Relation, scope: Scope) -> tuple[Expr, ...]:
+        atom = head.atom
+        if relation.role == "input":
+            rule_mistakes.input_head(relation, atom.span, self.report)
+        if head.location is not None:
+            self.expression(head.location, scope)
+            rule_mistakes.location(head.location.span, self.report)
+        if atom.whole is not None:
+            row = self.expression(atom.whole, scope, relation.element)
+            return row_columns(row, relation, self.environment.definition)
+        given = place_arguments(atom, relation, self.report)
+        missing = [c.name for i, c in enumerate(relation.columns) if i not in given]
+        if missing and len(given) == len(atom.arguments or ()):
+            rule_mistakes.missing_columns(relation, missing, atom.span, self.report)
+        return tuple(
+            self.expression(given[i], scope, column.type) for i, column in enumerate(relation.columns) if i in given
+        )
+
+    # --- expressions -------------------------------------------------------------------------------------------------
+
+    def expression(self, e: syntax.Expr, scope: Scope, expected: Type | None = None) -> Expr:
+        self.check_bound(e, scope)
+        if self.is_misplaced(e):
+            return Var("#error", ERROR, e.span)
+        return self.inference.expression(e, scope, expected)
+
+    def is_misplaced(self, e: syntax.Expr) -> bool:
+        """Report a `group_by` that stands where nothing can be grouped."""
+        if isinstance(e, syntax.Name):
+            return False
+        grouping = next((inner for inner in subexpressions(e) if is_grouping(inner)), None)
+        if grouping is not None:
+            rule_mistakes.misplaced_grouping(grouping.span, self.report)
+        return grouping is not None
+
+    def check_bound(self, e: syntax.Expr, scope: Scope, negated: bool = False) -> None:
+        for name, span in read_names(e):
+            if name not in scope.variables and not self.environment.functions((name,)):
+                self.unbound(name, span, scope, negated)
+
+    def unbound(self, name: str, span: Span, scope: Scope, negated: bool) -> None:
+        if name in self.hidden:
+            rule_mistakes.hidden(name, span, self.hidden[name], self.report)
+        elif negated:
+            rule_mistakes.unbound_in_negation(name, span, scope.variables, self.report)
+        else:
+            rule_mistakes.unbound(name, span, scope.variables, self.report)
+        scope.declare(name, ERROR, "rule", span)
+
+    # --- the end -----------------------------------------------------------------------------------------------------
+
+    def finish_body(self, body: Body) -> Body:
+        grouping = body.grouping
+        if grouping is not None:
+            group = self.inference.finish(grouping.group)
+            assert isinstance(group, Var)
+            grouping = replace(
+                grouping,
+                alternatives=tuple(map(self.finish_body, grouping.alternatives)),
+                value=self.inference.finish(grouping.value),
+                key=self.inference.finish(grouping.key),
+                group=group,
+            )
+        return checked.Body(grouping, tuple(map(self.finish_clause, body.literals)))
+
+    def finish_clause(self, clause: checked.Clause) -> checked.Clause:
+        finish, finish_pattern = self.inference.finish, self.inference.finish_pattern
+        match clause:
+            case checked.Positive(atom) | checked.Negative(atom):
+                return replace(clause, atom=self.finish_atom(atom))
+            case program.Condition(expression):
+                return replace(clause, expression=finish(expression))
+            case checked.Assignment(pattern, expression) | checked.Unnest(pattern, expression):
+                return replace(clause, pattern=finish_pattern(pattern), expression=finish(expression))
+            case _:
+                assert_never(clause)
+
+    def finish_atom(self, atom: checked.Atom) -> checked.Atom:
+        row = None if atom.row is None else self.finish_argument(atom.row)
+        return checked.Atom(atom.relation, tuple(map(self.finish_argument, atom.arguments)), row, atom.span)
+
+    def finish_argument(self, argument: Pattern | Expr) -> Pattern | Expr:
+        if isinstance(argument, Pattern):
+            return self.inference.finish_pattern(argument)
+        return self.inference.finish(argument)
+
+
+def _declared_names(clause: Clause) -> frozenset[str]:
+    match clause:
+        case syntax.Condition(syntax.Assign(target, _)) | syntax.FlatMap(target, _):
+            return frozenset(e.name for e in subexpressions(target) if isinstance(e, syntax.VarDecl))
+        case _:
+            return frozenset()
+
+
+def _undeclared(e: syntax.Expr) -> syntax.Expr | None:
+    return syntax.Name((e.name,), e.span) if isinstance(e, syntax.VarDecl) else None
+
+
+def _see_group(clause: Clause, grouping: syntax.Expr, group: str) -> Clause:
+    """Put the variable of the group in place of `e.group_by(k)`."""
+    assert isinstance(clause, syntax.Condition | syntax.FlatMap)
+    variable = syntax.Name((group,), grouping.span)
+    return replace(clause, expression=rewrite(clause.expression, lambda e: variable if e is grouping else None))
+
+
+def _element(collection: Type) -> Type | None:
+    match collection:
+        case Named(types.VEC | types.SET, (element,)):
+            return element
+        case Named(types.MAP, (key, value)):
+            return types.Tuple((key, value))
+        case _:
+            return None

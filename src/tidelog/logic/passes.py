@@ -1,0 +1,137 @@
+"""From a text to a typed program: the passes in order.
+
+    load_modules, declare, check_relations        what there is
+    REWRITES                                      rules without sugar, still untyped
+    check_rules                                   rules with types
+    flatten_patterns, unfold_rows, split_groups   flat bodies of literals
+    order_body, fold_constants                    safe, and no more than needed
+    warn                                          what is allowed but probably not meant
+
+Every rule remembers the declaration it was made from. All mistakes are reported; a program with one is not returned.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+from tidelog.base.diagnostic import Report
+from tidelog.base.expr import Const, Expr, Var
+from tidelog.base.extern import Externs
+from tidelog.base.span import Source, Span
+from tidelog.lang import syntax
+from tidelog.lang.syntax import RuleDef
+from tidelog.logic import checked
+from tidelog.logic.attributes import check_attributes, rule_name
+from tidelog.logic.auxiliaries import Auxiliaries
+from tidelog.logic.check_rules import SourceRule, check_rules
+from tidelog.logic.declare import declare
+from tidelog.logic.environment import Declarations
+from tidelog.logic.expand_disjunction import expand_disjunction
+from tidelog.logic.flatten_patterns import flatten_patterns
+from tidelog.logic.fold_constants import fold_constants
+from tidelog.logic.functions import Functions
+from tidelog.logic.imperative_rules import imperative_rules
+from tidelog.logic.modules import Modules, load_modules
+from tidelog.logic.order_body import order_body
+from tidelog.logic.program import Aggregate, Bind, Condition, Literal, Origin, Program, Relation, Rule, Unnest
+from tidelog.logic.relations import check_indexes, check_relations
+from tidelog.logic.replace_aggregates import replace_aggregates
+from tidelog.logic.split_groups import split_groups
+from tidelog.logic.split_heads import split_heads
+from tidelog.logic.std.externs import EXTERNS
+from tidelog.logic.typed_rewrite import called_functions
+from tidelog.logic.unfold_rows import unfold_rows
+
+REWRITES: tuple[Callable[[RuleDef], tuple[RuleDef, ...]], ...] = (replace_aggregates, expand_disjunction, split_heads)
+
+
+def analyse(
+    source: Source,
+    report: Report,
+    *,
+    library: Sequence[pathlib.Path] = (),
+    externs: Externs | None = None,
+    additions: Sequence[Source] = (),
+    removed: Collection[tuple[str, int]] = (),
+) -> Program | None:
+    """Return the typed program of a text, or None if it has mistakes, all of which are in `report`.
+
+    `additions` are further texts of the main module; `removed` has the source name and offset of rules to leave out.
+    """
+    modules = load_modules(source, report, library, additions, removed)
+    if report.errors:
+        return None
+    names: dict[str, Span] = {}
+    for path, module in modules.by_path.items():
+        if path not in modules.library:
+            check_attributes(module, names, report)
+    declarations = declare(modules.by_path, report, modules.library)
+    relations = check_relations(declarations, report)
+    indexes = check_indexes(modules, declarations, report)
+    functions = Functions(declarations, (EXTERNS,) if externs is None else (externs, EXTERNS), report)
+    functions.check()
+    checked_rules = check_rules(_source_rules(modules, report), declarations, report)
+    auxiliaries = Auxiliaries()
+    rules = list(_typed_rules(checked_rules, declarations, auxiliaries, report))
+    if report.errors:
+        return None
+    return Program(
+        declarations.definitions,
+        {**relations, **auxiliaries.relations},
+        functions.instantiate(_called(rules, relations.values())),
+        tuple(rules),
+        indexes,
+    )
+
+
+def _source_rules(modules: Modules, report: Report) -> Iterator[SourceRule]:
+    """The rules of all modules, rewritten until only plain rules are left."""
+    for path, module in modules.by_path.items():
+        for declaration in module.declarations:
+            match declaration:
+                case RuleDef():
+                    rules: tuple[RuleDef, ...] = (declaration,)
+                case syntax.ImperativeRule():
+                    rules = imperative_rules(declaration, report)
+                case _:
+                    continue
+            origin = Origin(declaration.span, declaration.span.text, rule_name(declaration.attributes))
+            for rewrite in REWRITES:
+                rules = tuple(made for rule in rules for made in rewrite(rule))
+            yield from (SourceRule(path, rule, origin) for rule in rules)
+
+
+def _typed_rules(
+    rules: Iterable[checked.Rule[checked.Clause]], declarations: Declarations, auxiliaries: Auxiliaries, report: Report
+) -> Iterator[Rule]:
+    """The rules of the typed program, those of auxiliary relations before the rule they were made for."""
+    for rule in rules:
+        flat = unfold_rows(flatten_patterns(rule, declarations.definition, auxiliaries))
+        split = split_groups(flat, declarations.definition, auxiliaries)
+        made, auxiliaries.rules = [*auxiliaries.rules, split], []
+        for one in made:
+            ordered = order_body(one, report)
+            folded = ordered and fold_constants(ordered)
+            if folded:
+                yield folded
+
+
+def _called(rules: Iterable[Rule], relations: Iterable[Relation]) -> set[str]:
+    """The names of the functions that rules and keys call."""
+    expressions = [r.primary_key.expression for r in relations if r.primary_key is not None]
+    for rule in rules:
+        expressions += rule.arguments
+        for literal in rule.body:
+            expressions += _expressions(literal)
+    return {name for e in expressions if not isinstance(e, Var | Const) for name in called_functions(e)}
+
+
+def _expressions(literal: Literal) -> tuple[Expr, ...]:
+    match literal:
+        case Condition(expression) | Bind(_, expression) | Unnest(_, expression):
+            return (expression,)
+        case Aggregate(value=value, reduce=reduce):
+            return (value, reduce)
+        case _:
+            return ()
