@@ -44,6 +44,8 @@ class _Head:
 def check_exhaustive(inference: Inference, cover: Cover) -> None:
     """Report values that no pattern fits, and warn of patterns that fit no value."""
     subject = inference.types.zonk(cover.type)
+    if _has_error(subject):
+        return
     matcher = _Matcher(inference.environment)
     column = (subject,)
     rows: list[Row] = []
@@ -74,6 +76,14 @@ def check_exhaustive(inference: Inference, cover: Cover) -> None:
     inference.report.add(
         "E0318", f"not covered: `{witness[0]}`", cover.span, note=note, hint="take it apart with `match`"
     )
+
+
+def _has_error(type: Type) -> bool:
+    match type:
+        case Named(_, items) | Tuple(items):
+            return any(map(_has_error, items))
+        case _:
+            return type is ERROR
 
 
 def _plain(pattern: Pattern) -> Pattern:

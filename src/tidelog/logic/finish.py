@@ -40,6 +40,7 @@ class Finisher(Rewriter):
         found = self.type(type)
         if has_unknown(found):
             self.inference.unknown_type(what, span)
+            self.inference.types.give_up(found)
             return ERROR
         return found
 
@@ -67,7 +68,7 @@ class Finisher(Rewriter):
         """Rebuild an expression; an empty collection whose elements nothing tells is reported."""
         done = super().expr(e)
         if isinstance(done, expr.MakeVec | expr.Construct | expr.Lambda) and has_unknown(done.type):
-            self.inference.unknown_type("this expression", e.span)
+            self.known(done.type, e.span)
         return done
 
     def pattern(self, p: Pattern) -> Pattern:

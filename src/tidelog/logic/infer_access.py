@@ -177,7 +177,7 @@ def construct(inference: Inference, e: syntax.Construct, scope: Scope, expected:
             why = f"`{_plain(constructor)}` declares `{declared.name}: {types.show(declared.type)}`"
             values.append(inference.expression(value, scope, field_type, why))
     if missing:
-        if len(e.arguments) <= len(constructor.fields):
+        if len(e.arguments) == len(values):
             _report_missing(inference, constructor, missing, e.span)
         return inference.mistake(e.span)
     return Construct(constructor, tuple(values), type, e.span)

@@ -83,39 +83,51 @@ def lambda_(inference: Inference, e: syntax.Lambda, scope: Scope, expected: Type
 
 
 def try_(inference: Inference, e: syntax.Try, scope: Scope) -> Expr:
-    """`x?`: `match (x) { Some{v} -> v, None -> return None }`, or the same with `Ok` and `Err`."""
+    """`x?`: `match (x) { Some{v} -> v, None -> return None }`, or the same with `Ok` and `Err`.
+
+    In a function that returns an Option, the failure of a Result is None.
+    """
     subject = inference.expression(e.operand, scope)
-    result = inference.fresh()
-    if scope.returns is None:
+    returns = scope.returns
+    if returns is None:
         inference.report.add("E0506", "`?` outside a function", e.span, note="`?` leaves the function it stands in")
         return inference.mistake(e.span)
-    name = scope.unique("value")
+    result = inference.fresh()
+    names = scope.unique("value"), scope.unique("error")
 
     def attempt(final: bool) -> Expr | None:
         type = inference.types.resolve(subject.type)
         if inference.is_open(type) and not final:
             return None
-        made = _try_known(inference, e, subject, type, scope.returns or ERROR, name)
+        made = _try_known(inference, e, subject, type, returns, names)
         inference.types.unify(result, made.type)
         return made
 
     return inference.defer(result, e.span, attempt)
 
 
-def _try_known(inference: Inference, e: syntax.Try, subject: Expr, type: Type, returns: Type, name: str) -> Expr:
+def _try_known(
+    inference: Inference, e: syntax.Try, subject: Expr, type: Type, returns: Type, names: tuple[str, str]
+) -> Expr:
     span = e.span
+    value_name, error_name = names
+    into_option = _is(inference, returns, OPTION)
+    failure: Expr
     match type:
         case Named("std::Option", (value,)):
-            none, some = inference.environment.definition(OPTION).constructors
-            wanted: Type = Named(OPTION, (inference.fresh(),))
-            failure: Expr = Construct(none, (), returns, span)
-            failed = ConstructorPattern(none, ())
-            good = some
+            none, good = inference.environment.definition(OPTION).constructors
+            wanted = Named(OPTION, (inference.fresh(),))
+            failed, failure = ConstructorPattern(none, ()), Construct(none, (), returns, span)
         case Named("std::Result", (value, error)):
             good, bad = inference.environment.definition(RESULT).constructors
-            wanted = Named(RESULT, (inference.fresh(), error))
-            failure = Construct(bad, (Var(f"{name}#error", error, span),), returns, span)
-            failed = ConstructorPattern(bad, (VarPattern(f"{name}#error", error),))
+            failed = ConstructorPattern(bad, (VarPattern(error_name, error),))
+            if into_option:
+                none, _ = inference.environment.definition(OPTION).constructors
+                wanted = Named(OPTION, (inference.fresh(),))
+                failure = Construct(none, (), returns, span)
+            else:
+                wanted = Named(RESULT, (inference.fresh(), error))
+                failure = Construct(bad, (Var(error_name, error, span),), returns, span)
         case _:
             if type is not ERROR:
                 shown = inference.types.show(type)
@@ -123,17 +135,21 @@ def _try_known(inference: Inference, e: syntax.Try, subject: Expr, type: Type, r
                 inference.report.add("E0506", f"`?` on `{shown}`", span, note=note)
             return inference.mistake(span)
     if not inference.types.unify(wanted, returns):
-        shown = inference.types.show(wanted)
         inference.report.add(
             "E0506",
-            f"`?` returns `{shown}`, but the function returns `{inference.types.show(returns)}`",
+            f"`?` returns `{inference.types.show(wanted)}`, but the function `{inference.types.show(returns)}`",
             span,
-            note="`?` leaves the function with the failure it finds, so the function returns the same kind of value",
+            note="`?` leaves the function with the failure it finds, so the function returns such a value",
             hint="use `match` or `unwrap_or(...)`",
         )
         return inference.mistake(span)
     arms = (
-        (ConstructorPattern(good, (VarPattern(name, value),)), Var(name, value, span)),
+        (ConstructorPattern(good, (VarPattern(value_name, value),)), Var(value_name, value, span)),
         (failed, Return(failure, value, span)),
     )
     return Match(subject, arms, value, span)
+
+
+def _is(inference: Inference, type: Type, name: str) -> bool:
+    known = inference.types.resolve(type)
+    return isinstance(known, Named) and known.name == name

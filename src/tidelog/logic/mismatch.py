@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tidelog.base import types
 from tidelog.base.expr import Const, Expr, If
 from tidelog.base.span import Span
-from tidelog.base.types import BOOL, STRING, UNIT, Double, Float, Named, Type, is_integer, is_number
+from tidelog.base.types import BOOL, STRING, UNIT, Double, Float, Named, Type, is_number
 
 if TYPE_CHECKING:
     from tidelog.logic.infer import Inference
@@ -69,7 +69,5 @@ def _hint(inference: Inference, expected: Type, found: Type, expression: Expr | 
             return "take the value out: `match`, `?`, or `unwrap_or(...)`"
         case Named("std::Option", (content,)), _ if inference.types.fits(content, found):
             return "wrap it: `Some{...}`"
-        case _ if found == UNIT and is_integer(expected):
-            return "a `;` after the last expression drops its value"
         case _:
             return ""

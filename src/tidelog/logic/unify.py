@@ -182,6 +182,20 @@ class Unifier:
             case _:
                 return declared == given
 
+    def give_up(self, type: Type) -> None:
+        """Let the unknowns of a type fit everything, after one diagnostic about them."""
+        match self.resolve(type):
+            case TypeVariable() as unknown if unknown.name[0] == "?" and unknown is not ERROR:
+                self._bound[unknown.name] = ERROR
+            case Tuple(items) | Named(_, items):
+                for item in items:
+                    self.give_up(item)
+            case Function(parameters, result, _):
+                for item in (*parameters, result):
+                    self.give_up(item)
+            case _:
+                pass
+
     def show(self, type: Type) -> str:
         """Write a type for a diagnostic: an unknown as `_`, or as its class of numbers."""
         return show(self._shown(type))
