@@ -19,10 +19,10 @@ from tidelog.base.expr import Const, Var
 from tidelog.plan.nodes import (
     Aggregate,
     AntiJoin,
-    DeclaredIndex,
     Index,
     Join,
     Node,
+    Probe,
     Product,
     Project,
     Relation,
@@ -31,22 +31,14 @@ from tidelog.plan.nodes import (
 )
 from tidelog.plan.spine import spine
 
-Signatures = dict[str, dict[int, None]]
-"""The sets of bound columns (bit i: column i) with which each relation is probed."""
-
 
 def choose_indexes(
-    relations: Mapping[str, Relation],
-    trees: Iterable[Project],
-    declared: Iterable[DeclaredIndex] = (),
-    existing: Iterable[Index] = (),
+    relations: Mapping[str, Relation], probes: Iterable[Probe], existing: Iterable[Index] = ()
 ) -> tuple[Index, ...]:
-    """Return the orders that serve every probe of the trees and of the declared indexes."""
-    signatures: Signatures = {}
-    for tree in trees:
-        collect_signatures(tree, signatures)
-    for index in declared:
-        _add(signatures, index.relation, _columns(index.terms, (*index.parameters,)))
+    """Return the orders that serve every probe, by relation."""
+    signatures: dict[str, dict[int, None]] = {}
+    for probe in dict.fromkeys(probes):
+        signatures.setdefault(probe.relation, {})[sum(1 << column for column in probe.columns)] = None
     present: dict[str, list[tuple[int, ...]]] = {}
     for order in existing:
         present.setdefault(order.relation, []).append(order.columns)
@@ -58,42 +50,46 @@ def choose_indexes(
     )
 
 
-def collect_signatures(tree: Project, into: Signatures) -> None:
-    """Note the bound columns of every probe of a tree; a delta is read whole, so it is none."""
-    for node in spine(tree):
-        match node:
-            case Scan() | Aggregate():
-                _probe(node, (), into)
-            case Join(right=right, keys=keys) | AntiJoin(right=right, keys=keys):
-                _probe(right, keys, into)
-            case Product(right=right):
-                _probe(right, (), into)
-            case _:
-                pass
+def probes_of(trees: Iterable[Project]) -> tuple[Probe, ...]:
+    """Return the distinct probes of some trees; a delta is read whole, so it is none."""
+    found: dict[tuple[str, tuple[int, ...]], None] = {}
+    for tree in trees:
+        for node in spine(tree):
+            match node:
+                case Scan() | Aggregate():
+                    _add(found, node, ())
+                case Join(right=side, keys=keys) | AntiJoin(right=side, keys=keys):
+                    _add(found, side, keys)
+                case Product(right=side):
+                    _add(found, side, ())
+                case _:
+                    pass
+    return tuple(Probe(relation, columns) for relation, columns in found)
 
 
-def _probe(node: Node, keys: tuple[Var, ...], into: Signatures) -> None:
-    match node:
+def _add(found: dict[tuple[str, tuple[int, ...]], None], side: Node, keys: tuple[Var, ...]) -> None:
+    match side:
         case Scan(version=version) if version is not Version.DELTA:
-            _add(into, node.relation, _columns(node.terms, keys))
-        case Aggregate(input=scan, keys=groups):
-            _add(into, scan.relation, _columns(scan.terms, groups))
-        case _:
+            scan = side
+        case Aggregate(input=scan, keys=keys):
             pass
-
-
-def _columns(terms: tuple[Var | Const | None, ...], keys: tuple[Var, ...]) -> int:
-    names = [key.name for key in keys]
-    found = 0
-    for column, term in enumerate(terms):
-        if isinstance(term, Const) or (isinstance(term, Var) and term.name in names):
-            found |= 1 << column
-    return found
-
-
-def _add(signatures: Signatures, relation: str, columns: int) -> None:
+        case _:
+            return
+    columns = bound_columns(scan.terms, keys)
     if columns:
-        signatures.setdefault(relation, {})[columns] = None
+        found[scan.relation, columns] = None
+
+
+def bound_columns(terms: tuple[Var | Const | None, ...], keys: tuple[Var, ...]) -> tuple[int, ...]:
+    """Return the columns of a scan whose value is known when the keys are."""
+    names = [key.name for key in keys]
+    return tuple(
+        [
+            column
+            for column, term in enumerate(terms)
+            if isinstance(term, Const) or (isinstance(term, Var) and term.name in names)
+        ]
+    )
 
 
 def orders_for(signatures: list[int], arity: int, existing: Iterable[tuple[int, ...]] = ()) -> list[tuple[int, ...]]:

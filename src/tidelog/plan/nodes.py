@@ -23,7 +23,7 @@ An aggregated atom as delta is no algebra of tuples: an engine evaluates the gro
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -190,12 +190,21 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
+class Probe:
+    """A look-up in a relation by the values of some of its columns, in ascending order."""
+
+    relation: str
+    columns: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """A rule with its plans.
 
     `body` is the tree in body order with all scans `ALL`, as translated, not optimised: the definition of the rule.
     `full` is the optimised tree for evaluation from scratch; `variants` one for each atom occurrence as delta, except
     aggregated ones: look a variant up by its `delta`. Engines may order the body anew with live sizes (`order_joins`).
+    `probes` are the distinct look-ups that all these trees make. Variants and probes are made when first looked at.
     `reads` are the relations of the occurrences, in order; `negated[i]` tells whether occurrence i is negated or
     aggregated, so that its relation must be complete before the rule's stratum.
     `identity` names the rule in a plan: its name or canonical text, with ` #2`, ` #3` ... when the text gave several
@@ -205,12 +214,13 @@ class Rule:
     identity: str
     head: str
     body: Project
-    full: Variant
-    variants: tuple[Variant, ...]
+    full: Variant = field(compare=False)
+    variants: Sequence[Variant] = field(compare=False)
     reads: tuple[str, ...]
     negated: tuple[bool, ...]
     aggregated: tuple[bool, ...]
     origin: Origin
+    probes: Sequence[Probe] = field(default=(), compare=False, repr=False)
     source: logic.Rule | None = field(default=None, compare=False, repr=False)
 
 
@@ -244,11 +254,11 @@ class DeclaredIndex:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A whole program, ready for an engine."""
+    """A whole program, ready for an engine. `indexes` are chosen when first looked at."""
 
     types: Mapping[str, TypeDefinition]
     relations: Mapping[str, Relation]
     functions: Mapping[str, Function]
     strata: tuple[Stratum, ...]
-    indexes: tuple[Index, ...]
+    indexes: Sequence[Index]
     declared: Mapping[str, DeclaredIndex]

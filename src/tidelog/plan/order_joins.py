@@ -22,7 +22,7 @@ from heapq import heappop, heappush
 from tidelog.plan.assemble import assemble
 from tidelog.plan.estimate import ELEMENTS, Distinct, Estimate, Sizes
 from tidelog.plan.nodes import Project
-from tidelog.plan.parts import Absent, Body, Element, Equation, Filter, Present, conjuncts, parts
+from tidelog.plan.parts import Absent, Body, Element, Equation, Filter, Present, bits_of, conjuncts, parts
 from tidelog.plan.propagate_equalities import propagate_equalities
 
 OTHER_STARTS = 16
@@ -121,7 +121,7 @@ def _rows(body: Body, i: int, estimate: Estimate, bound: int) -> float:
 class _Search:
     """One greedy search: what is placed and bound, and what could come next."""
 
-    __slots__ = ("body", "bound", "estimate", "frontier", "order", "parked", "placed", "products", "ready", "touching")
+    __slots__ = ("body", "bound", "estimate", "frontier", "order", "parked", "placed", "products", "ready")
 
     def __init__(self, body: Body, estimate: Estimate) -> None:
         self.body = body
@@ -132,11 +132,7 @@ class _Search:
         self.products = 0
         self.ready: list[int] = []
         self.parked: list[int] = []
-        self.frontier: dict[int, None] = {}
-        self.touching: dict[int, list[int]] = {}
-        for i, (needs, gives) in enumerate(zip(body.needs, body.gives, strict=True)):
-            for bit in _bits(needs | gives):
-                self.touching.setdefault(bit, []).append(i)
+        self.frontier: list[tuple[float, int]] = []
 
     def run(self, first: list[int]) -> None:
         """Order all parts, `first` before the others."""
@@ -151,31 +147,35 @@ class _Search:
                 self._offer(i)
         if first or not present:
             self._drain()
-        while True:
+        while len(self.order) < len(body.parts):
             if self.frontier:
-                self._place(min(self.frontier, key=self._cost))
+                i = heappop(self.frontier)[1]
+                if self.placed >> i & 1:
+                    continue
             else:
-                present = [i for i in present if not self.placed >> i & 1]
-                if not present:
-                    break
-                self.products += bool(self.order)
-                self._place(min(present, key=self._cost))
+                i = self._unconnected(present)
+            self._place(i)
             self._drain()
-        assert len(self.order) == len(body.parts), "a variable of the rule is bound nowhere"
 
-    def _cost(self, i: int) -> tuple[float, int]:
-        return _rows(self.body, i, self.estimate, self.bound), i
+    def _unconnected(self, present: list[int]) -> int:
+        """Return the smallest relation among those left, none of which shares a variable with what is placed."""
+        if not self.products:
+            present.sort(key=lambda i: _rows(self.body, i, self.estimate, 0), reverse=True)
+        self.products += bool(self.order)
+        while self.placed >> present[-1] & 1:
+            present.pop()
+        return present.pop()
 
     def _place(self, i: int) -> None:
         body = self.body
         self.order.append(i)
         self.placed |= 1 << i
-        self.frontier.pop(i, None)
         gives = body.gives[i] or (body.needs[i] if isinstance(body.parts[i], Absent) else 0)
         fresh = gives & ~self.bound
         self.bound |= fresh
-        for bit in _bits(fresh):
-            for other in self.touching[bit]:
+        touching = body.touching
+        for bit in bits_of(fresh):
+            for other in touching[bit]:
                 if not self.placed >> other & 1:
                     self._offer(other)
 
@@ -184,10 +184,10 @@ class _Search:
         body = self.body
         part = body.parts[i]
         if isinstance(part, Present):
-            self.frontier[i] = None
+            heappush(self.frontier, (self.estimate.rows(part.node, body.bits, self.bound), i))
         elif not body.needs[i] & ~self.bound:
             if isinstance(part, Element) and body.gives[i] & ~self.bound and i not in body.guards:
-                self.frontier[i] = None
+                heappush(self.frontier, (ELEMENTS, i))
             else:
                 heappush(self.ready, i)
 
@@ -209,12 +209,3 @@ class _Search:
                     self.parked.append(i)
             else:
                 self._place(i)
-
-
-def _bits(mask: int) -> list[int]:
-    found = []
-    while mask:
-        bit = mask & -mask
-        found.append(bit)
-        mask ^= bit
-    return found

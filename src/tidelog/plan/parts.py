@@ -79,6 +79,8 @@ class Body:
     needs: list[int] = field(init=False)
     gives: list[int] = field(init=False)
     head: int = field(init=False)
+    touching: dict[int, list[int]] = field(init=False)
+    """The parts that mention a variable, by its bit."""
     guards: dict[int, int] = field(init=False)
     """For each part that may fail, the set of parts before it that may keep it from failing (bit i: part i)."""
 
@@ -108,6 +110,10 @@ class Body:
         self.head = 0
         for expression in self.expressions:
             self.head |= self._uses(expression)
+        self.touching = {bit: [] for bit in self.bits.values()}
+        for i, (needs, gives) in enumerate(zip(self.needs, self.gives, strict=True)):
+            for bit in bits_of(needs | gives):
+                self.touching[bit].append(i)
         for i in careful:
             self.guards[i] = self._guards(i)
 
@@ -151,6 +157,20 @@ class Body:
                 bits[name] = bit = 1 << len(bits)
             found |= bit
         return found
+
+
+def bits_of(mask: int) -> list[int]:
+    """Return the single bits of a set.
+
+    >>> bits_of(0b101)
+    [1, 4]
+    """
+    found = []
+    while mask:
+        bit = mask & -mask
+        found.append(bit)
+        mask ^= bit
+    return found
 
 
 def parts(tree: Project) -> list[Part]:

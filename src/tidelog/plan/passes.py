@@ -1,4 +1,6 @@
-"""From a typed program to a plan. The order of the passes, each a function of the same name in its file:
+"""From a typed program to a plan.
+
+The order of the passes, each a function of the same name in its file:
 
 1. `project_negations`: no wildcards in negated atoms;
 2. `stratify`: the strata, or a diagnostic that shows a negative cycle;
@@ -10,13 +12,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 from tidelog.base.diagnostic import Report
 from tidelog.logic import program as logic
-from tidelog.plan.choose_indexes import choose_indexes
+from tidelog.plan.choose_indexes import bound_columns, choose_indexes
 from tidelog.plan.estimate import Estimate, Sizes
-from tidelog.plan.nodes import DeclaredIndex, Plan, Relation, Rule, Stratum
+from tidelog.plan.lazy import Lazy
+from tidelog.plan.nodes import DeclaredIndex, Index, Plan, Probe, Relation, Rule, Stratum
 from tidelog.plan.plan_rules import plan_rules
 from tidelog.plan.project_negations import project_negations
 from tidelog.plan.stratify import stratify
@@ -31,8 +35,8 @@ def plan_program(program: logic.Program, report: Report, *, sizes: Sizes | None 
 def replan(earlier: Plan | None, program: logic.Program, report: Report, *, sizes: Sizes | None = None) -> Plan | None:
     """Plan a program that has changed since the earlier plan.
 
-    Rules that have not changed keep their `Rule` objects, and indexes that are still needed stay as they are; strata are
-    found anew.
+    Rules that have not changed keep their `Rule` objects; indexes that were looked at and are still needed stay as they
+    are; strata are found anew.
     """
     program = project_negations(program)
     components = stratify(program, report)
@@ -42,9 +46,26 @@ def replan(earlier: Plan | None, program: logic.Program, report: Report, *, size
     rules = plan_rules(program.rules, known, Estimate(sizes))
     relations = {name: _relation(relation) for name, relation in program.relations.items()}
     declared = {name: _declared(index) for name, index in program.indexes.items()}
-    trees = (variant.tree for rule in rules for variant in (rule.full, *rule.variants))
-    indexes = choose_indexes(relations, trees, declared.values(), earlier.indexes if earlier else ())
+    indexes = _indexes(relations, rules, declared, earlier)
     return Plan(program.types, relations, program.functions, _strata(components, rules), indexes, declared)
+
+
+def _indexes(
+    relations: Mapping[str, Relation],
+    rules: Iterable[Rule],
+    declared: Mapping[str, DeclaredIndex],
+    earlier: Plan | None,
+) -> Sequence[Index]:
+    # Taken now: a reference to the earlier plan would keep every plan there ever was alive.
+    existing: tuple[Index, ...] = ()
+    if earlier is not None and (not isinstance(earlier.indexes, Lazy) or earlier.indexes.made):
+        existing = tuple(earlier.indexes)
+    wanted = [Probe(index.relation, bound_columns(index.terms, index.parameters)) for index in declared.values()]
+
+    def make() -> tuple[Index, ...]:
+        return choose_indexes(relations, chain(wanted, *(rule.probes for rule in rules)), existing)
+
+    return Lazy(make)
 
 
 def _strata(components: list[list[str]], rules: Iterable[Rule]) -> tuple[Stratum, ...]:

@@ -7,11 +7,14 @@ after a small change costs what the change does, and an engine sees by `is` what
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 from tidelog.logic import program as logic
 from tidelog.plan.assemble import assemble
+from tidelog.plan.choose_indexes import probes_of
 from tidelog.plan.delta_variants import delta_variants
 from tidelog.plan.estimate import Estimate
+from tidelog.plan.lazy import Lazy
 from tidelog.plan.nodes import Origin, Rule, Scan, Variant
 from tidelog.plan.order_joins import order_body, simplify
 from tidelog.plan.parts import Absent, Body, Present
@@ -40,15 +43,18 @@ def plan_rule(rule: logic.Rule, identity: str, estimate: Estimate) -> Rule:
     definition = assemble(body, range(len(body.parts)), prune=False)
     atoms = [part for part in body.parts if isinstance(part, Present | Absent)]
     simple = simplify(body)
+    full = Variant(None, False, order_body(simple, None, estimate))
+    variants = Lazy(partial(delta_variants, simple, estimate))
     return Rule(
         identity=identity,
         head=rule.head,
         body=definition,
-        full=Variant(None, False, order_body(simple, None, estimate)),
-        variants=delta_variants(simple, estimate),
+        full=full,
+        variants=variants,
         reads=tuple([atom.scan.relation for atom in atoms]),
         negated=tuple([not (isinstance(atom, Present) and isinstance(atom.node, Scan)) for atom in atoms]),
         aggregated=tuple([isinstance(atom, Present) and not isinstance(atom.node, Scan) for atom in atoms]),
         origin=Origin(rule.origin.text, rule.origin.name, rule.origin.span),
+        probes=Lazy(lambda: probes_of(variant.tree for variant in (full, *variants))),
         source=rule,
     )
