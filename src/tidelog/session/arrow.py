@@ -34,7 +34,9 @@ from tidelog.base.text import show_value
 from tidelog.base.types import Field, Named, Type
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Row
-from tidelog.session.plain import Misfit, Plain, brief, is_enumeration, tag_name
+from tidelog.session.misfit import Misfit, brief
+from tidelog.session.plain import Plain
+from tidelog.session.plain_write import is_enumeration, tag_name
 
 WIDE = (pa.int64(), pa.decimal128(38), pa.decimal256(76))
 

@@ -28,8 +28,9 @@ from tidelog.base.values import Value
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Row, Rows
 from tidelog.session.changes import in_row_order
+from tidelog.session.misfit import brief
 from tidelog.session.mistakes import Mistakes
-from tidelog.session.plain import Plain, brief
+from tidelog.session.plain import Plain
 
 LARGE = 1 << 18
 """From how many bytes on a file is worth loading Arrow, which takes as long as reading this much by rows."""

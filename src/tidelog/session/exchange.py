@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from tidelog.base.text import show_cell
 from tidelog.run.contract import Row
 from tidelog.session.database import Database
 from tidelog.session.files import Facts, read_facts, write_outputs
+from tidelog.session.jsonlines import finite
 from tidelog.session.plain import Plain
 from tidelog.session.relation import RelationView
 
@@ -59,19 +59,6 @@ def _rows_as_json(view: RelationView, database: Database, plain: Plain) -> list[
     writers = [plain.write(column.type) for column in database.plan.relations[view.name].columns]
 
     def shown(row: Row) -> list[Any]:
-        return [_finite(write(value) if write else value) for write, value in zip(writers, row, strict=True)]
+        return [finite(write(value) if write else value) for write, value in zip(writers, row, strict=True)]
 
     return [shown(row) for row in view.rows()]
-
-
-def _finite(value: Any) -> Any:
-    """Return a plain value with NaN and infinities as strings, which JSON cannot write as numbers."""
-    match value:
-        case float() if not math.isfinite(value):
-            return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-        case list() | tuple():
-            return [_finite(item) for item in value]
-        case dict():
-            return {key: _finite(item) for key, item in value.items()}
-        case _:
-            return value

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 from pathlib import Path
+from typing import Any
 
 from tidelog.base.errors import DataError
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Row
 from tidelog.session.delimited import open_text
+from tidelog.session.misfit import Misfit
 from tidelog.session.mistakes import Mistakes
-from tidelog.session.plain import Misfit, Plain
+from tidelog.session.plain import Plain
 from tidelog.session.rows import RowReader
 
 
@@ -40,7 +43,7 @@ def read_jsonlines(path: Path, relation: Relation, plain: Plain) -> list[Row]:
 
 def _read_line(number: int, line: str, reader: RowReader, mistakes: Mistakes) -> Row | None:
     try:
-        given = reader.values(json.loads(line), "a line")
+        given = reader.values(json.loads(line.strip()), "a line")
     except json.JSONDecodeError as error:
         mistakes.add(number, f"not JSON: {error.msg} (column {error.colno})")
         return None
@@ -54,3 +57,16 @@ def _read_line(number: int, line: str, reader: RowReader, mistakes: Mistakes) ->
         except Misfit as misfit:
             mistakes.add(number, f"column `{column.name}`: {misfit}")
     return tuple(values) if len(values) == len(given) else None
+
+
+def finite(value: Any) -> Any:
+    """Return a plain value with NaN and infinities as strings, which JSON cannot write as numbers."""
+    match value:
+        case float() if not math.isfinite(value):
+            return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+        case list() | tuple():
+            return [finite(item) for item in value]
+        case dict():
+            return {key: finite(item) for key, item in value.items()}
+        case _:
+            return value

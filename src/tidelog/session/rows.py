@@ -22,7 +22,9 @@ from tidelog.base.types import Field, Type
 from tidelog.base.values import Value, Variant
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Row
-from tidelog.session.plain import Misfit, Plain, Read, brief
+from tidelog.session.misfit import Misfit, brief
+from tidelog.session.plain import Plain
+from tidelog.session.plain_read import Read
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,9 @@ from tidelog.run.contract import Engine, Limits, Row, Rows
 from tidelog.session.changes import Change, Changes, Commit, check_known
 from tidelog.session.engines import make_engine
 from tidelog.session.keys import KeyedRows, key_function
+from tidelog.session.misfit import Misfit
 from tidelog.session.pending import PendingFacts, PendingKeyed
-from tidelog.session.plain import Misfit, Plain
+from tidelog.session.plain import Plain
 from tidelog.session.rows import RowReader
 from tidelog.session.rules import RuleBase
 from tidelog.session.subscriptions import Subscriptions
