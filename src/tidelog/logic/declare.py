@@ -59,7 +59,7 @@ def _check_shared_fields(definition: TypeDefinition, report: Report) -> None:
             first, owner = seen.setdefault(field.name, (field, constructor.name))
             if first.type != field.type:
                 report.add(
-                    "E0320",
+                    "E0319",
                     f"field `{field.name}` is `{types.show(first.type)}` in `{owner}` "
                     f"and `{types.show(field.type)}` in `{constructor.name}`",
                     definition.span,

@@ -28,6 +28,7 @@ from tidelog.logic.resolve import (
     resolve_constructors,
     resolve_type,
 )
+from tidelog.logic.shipped import import_hint
 from tidelog.logic.unify import ERROR
 
 Declared = TypeVar("Declared")
@@ -123,7 +124,9 @@ class Declarations:
             if found is None:
                 self._aliases[key] = found = ERROR
                 span = table.types[plain].span
-                self.report.add("E0305", f"type alias `{plain}` stands for itself", span, note="an alias must end")
+                note = "an alias is another name for a type, which cannot contain itself"
+                hint = f"declare a struct: `typedef {plain} = {plain}{{...}}`"
+                self.report.add("E0305", f"type alias `{plain}` stands for itself", span, note=note, hint=hint)
             return found
         self._aliases[key] = None
         declared = table.types[plain]
@@ -223,10 +226,13 @@ class Environment:
     def unknown(self, kind: str, path: Path, span: Span, report: Report) -> None:
         """Report a name that nothing visible has."""
         shown = "::".join(path)
-        hint = did_you_mean(shown, self.visible(kind))
-        if not hint:
-            hint = self._elsewhere(kind, path)
-        report.add("E0201", f"unknown {kind} `{shown}`", span, hint=hint)
+        hint = self.import_hint(path) if kind == "function" else ""
+        hint = hint or did_you_mean(shown, self.visible(kind)) or self._elsewhere(kind, path)
+        report.add("E0201", f"unknown {kind} `{shown}`", span, note=_DECLARED[kind], hint=hint)
+
+    def import_hint(self, path: Path) -> str:
+        """Return a hint that names a library module with such a function, if one is not imported."""
+        return import_hint(path[0], ["::".join(i.path) for i in self.table.imports]) if len(path) == 1 else ""
 
     def visible(self, kind: str) -> Iterator[str]:
         """Return the names of a kind, as they may be written here."""
@@ -304,6 +310,14 @@ class Environment:
             if path[-1] in _names(table, kind):
                 return f"module `{'::'.join(table.path)}` has one: `import {'::'.join(table.path)}`"
         return ""
+
+
+_DECLARED = {
+    "type": "types are built in, or declared by `typedef` here, in an imported module or in the library",
+    "constructor": "constructors are declared by a `typedef` here, in an imported module or in the library",
+    "relation": "relations are declared by `relation` here or in an imported module",
+    "function": "functions are declared by `function` here, in an imported module or in the library",
+}
 
 
 def _names(table: ModuleTable, kind: str) -> Mapping[str, object]:

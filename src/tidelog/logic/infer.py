@@ -101,7 +101,7 @@ class Inference:
             case syntax.Name():
                 return infer_access.name(self, e, scope, expected)
             case syntax.IntLiteral():
-                return infer_literals.integer(self, e.value, e, expected)
+                return infer_literals.integer(self, e.value, e, expected, e.span)
             case syntax.StringLiteral():
                 return infer_literals.string(self, e, scope)
             case syntax.Binary():
@@ -179,7 +179,9 @@ class Inference:
                 span,
                 labels=[Label(hidden.span, "the other one")],
                 note="a variable that is visible cannot be declared again",
-                hint="choose another name" if origin == "rule" else f"write `{name} = ...` to assign, or rename it",
+                hint=f"write `{name} = ...` to assign it, or rename one of them"
+                if origin == "local" and hidden.origin in ("local", "mutable")
+                else "rename one of them",
             )
             return scope.unique(name)
         return scope.declare(name, type, origin, span).unique
@@ -254,8 +256,9 @@ class Inference:
         self.settle()
         return Finisher(self).known(type, span)
 
-    def unknown_type(self, what: str, span: Span) -> Expr:
-        """Report that a type must be known and is not."""
+    def unknown_type(self, what: str, span: Span, type: Type = ERROR) -> Expr:
+        """Report that a type must be known and is not; it then fits everything."""
+        self.types.give_up(type)
         self.report.add(
             "E0306",
             f"cannot tell the type of {what}",

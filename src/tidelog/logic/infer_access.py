@@ -60,7 +60,7 @@ def field(inference: Inference, e: syntax.FieldAccess, scope: Scope) -> Expr:
             if not final:
                 return None
             inference.types.unify(result, ERROR)
-            return inference.unknown_type(f"what has the field `{e.name}`", e.of.span)
+            return inference.unknown_type(f"what has the field `{e.name}`", e.of.span, owner)
         place = find_field(inference, owner, e.name, e.span)
         if place is None:
             inference.types.unify(result, ERROR)
@@ -134,7 +134,7 @@ def component(inference: Inference, e: syntax.TupleAccess, scope: Scope) -> Expr
             if not final:
                 return None
             inference.types.unify(result, ERROR)
-            return inference.unknown_type(f"what has the component `.{e.index}`", e.of.span)
+            return inference.unknown_type(f"what has the component `.{e.index}`", e.of.span, owner)
         type = find_component(inference, owner, e.index, e.span)
         inference.types.unify(result, type)
         return Project(of, e.index, type, span=e.span)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidelog.base import types
-from tidelog.base.diagnostic import Label
 from tidelog.base.expr import Apply, Call, Expr, Operate, Place
 from tidelog.base.span import Span
 from tidelog.base.types import STRING, Function, Type, TypeVariable
@@ -202,17 +201,15 @@ def _no_overload(
             message,
             site.span,
             note="declared: " + ", ".join(f"`{s.show()}`" for s in listed[:4]) + (", ..." if listed[4:] else ""),
-            hint="tell an argument's type: `(e: T)`" if fits else "",
-            labels=[Label(s.definition.span, "here") for s in listed[:2]] if _own(listed) else [],
+            hint="tell an argument's type: `(e: T)`" if fits else inference.environment.import_hint(site.path),
         )
+    for inferred in ready:
+        if inferred is not None:
+            inference.types.give_up(inferred.type)
     for argument, inferred in zip(site.arguments, ready, strict=True):
         if inferred is None and isinstance(argument, syntax.Lambda) and not argument.parameters:
             inference.expression(argument, site.scope)
     return inference.mistake(site.span)
-
-
-def _own(signatures: Sequence[Signature]) -> bool:
-    return all(not s.name.startswith("std::") for s in signatures)
 
 
 def _generic_text(inference: Inference, site: Site, ready: Sequence[Expr | None]) -> Expr | None:

@@ -13,6 +13,7 @@ from tidelog.base.types import UNIT, Named, Signed, Tuple, Type, TypeVariable
 from tidelog.lang import syntax
 from tidelog.logic import infer_places
 from tidelog.logic.cover import Cover
+from tidelog.logic.infer_patterns import is_pattern
 from tidelog.logic.scope import Scope
 from tidelog.logic.unify import ERROR
 
@@ -86,12 +87,16 @@ def match_(inference: Inference, e: syntax.Match, scope: Scope, expected: Type |
     result = expected if expected is not None else inference.fresh()
     why = "" if expected is not None else "all arms of a `match` have the same type"
     arms: list[tuple[Pattern, Expr]] = []
+    sound = True
     for written, value in e.arms:
         inner = scope.child()
+        mistakes = len(inference.report.diagnostics)
         pattern = inference.pattern(written, inner, subject.type)
+        sound = sound and len(inference.report.diagnostics) == mistakes
         arms.append((pattern, inference.expression(value, inner, result, why)))
-    spans = tuple([written.span for written, _ in e.arms])
-    inference.covers.append(Cover(subject.type, tuple([p for p, _ in arms]), spans, e.span, "match"))
+    if sound:
+        spans = tuple([written.span for written, _ in e.arms])
+        inference.covers.append(Cover(subject.type, tuple([p for p, _ in arms]), spans, e.span, "match"))
     return Match(subject, tuple(arms), result, e.span)
 
 
@@ -132,7 +137,7 @@ def _check_iterable(inference: Inference, e: syntax.Expr, type: Type, element: T
     found = element_type(collection)
     if found is None:
         if inference.is_open(collection):
-            inference.unknown_type("what the loop runs over", e.span)
+            inference.unknown_type("what the loop runs over", e.span, collection)
         elif collection is not ERROR:
             inference.report.add(
                 "E0314",
@@ -148,7 +153,7 @@ def _check_iterable(inference: Inference, e: syntax.Expr, type: Type, element: T
 def assign(inference: Inference, e: syntax.Assign, scope: Scope) -> Expr:
     """`target = value`: declares the variables of a pattern, or assigns a place."""
     match e.target:
-        case syntax.Name() | syntax.FieldAccess() | syntax.TupleAccess():
+        case target if isinstance(target, syntax.Name) or not is_pattern(target):
             found = infer_places.place(inference, e.target, scope)
             value = inference.expression(e.value, scope, found.type if found is not None else None)
             return expr.Assign(found, value, e.span) if found is not None else inference.mistake(e.span)
@@ -235,7 +240,8 @@ def return_(inference: Inference, e: syntax.Return, scope: Scope) -> Expr:
         inference.expression(e.value, scope, scope.returns, why) if e.value is not None else MakeTuple((), UNIT, e.span)
     )
     if scope.returns is None:
-        inference.report.add("E0316", "`return` outside a function", e.span)
+        note = "a rule has nothing to return from; the value of a block is that of its last expression"
+        inference.report.add("E0316", "`return` outside a function", e.span, note=note)
     elif e.value is None:
         inference.unify(scope.returns, UNIT, e.span, why)
     return expr.Return(value, _never(inference), e.span)
@@ -245,6 +251,7 @@ def leave_loop(inference: Inference, e: syntax.Break | syntax.Continue, scope: S
     """`break` and `continue` stand in a loop."""
     is_break = isinstance(e, syntax.Break)
     if not scope.loop:
-        inference.report.add("E0316", f"`{'break' if is_break else 'continue'}` outside a loop", e.span)
+        note = "they leave the `for` around them; a lambda is a function of its own"
+        inference.report.add("E0316", f"`{'break' if is_break else 'continue'}` outside a loop", e.span, note=note)
     type = _never(inference)
     return expr.Break(type, e.span) if is_break else expr.Continue(type, e.span)

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 INTERNED_STRING = Named(types.INTERN, (STRING,))
 
 
-def integer(inference: Inference, value: int, literal: syntax.IntLiteral, expected: Type | None) -> Const:
+def integer(inference: Inference, value: int, literal: syntax.IntLiteral, expected: Type | None, span: Span) -> Const:
     """An integer literal, of its written width or of an integer type told by its place; `value` may be negated."""
-    span = literal.span
     if literal.width is not None:
         written: Type = Signed(literal.width) if literal.signed else Bit(literal.width)
         check_range(inference, value, written, span)
@@ -96,7 +95,7 @@ def text_of(inference: Inference, e: Expr, span: Span) -> Expr:
         if type is ERROR:
             return inference.mistake(span)
         if inference.is_open(type):
-            return inference.unknown_type("this text", span) if final else None
+            return inference.unknown_type("this text", span, type) if final else None
         return _text_of_known(inference, e, type, span)
 
     return inference.defer(STRING, span, attempt)

@@ -99,7 +99,7 @@ def _concatenate(inference: Inference, e: syntax.Binary, scope: Scope) -> Expr:
             ):
                 if final:
                     inference.types.unify(result, ERROR)
-                    return inference.unknown_type("this operand of `++`", e.left.span)
+                    return inference.unknown_type("this operand of `++`", e.left.span, left_type)
                 return None
             case (left_type, right_type):
                 inference.types.unify(result, ERROR)
@@ -129,8 +129,7 @@ def unary(inference: Inference, e: syntax.Unary, scope: Scope, expected: Type | 
     """A unary operator; a negated literal is a literal, so that `-128` is of type `signed<8>`."""
     match e:
         case syntax.Unary("-", syntax.IntLiteral() as literal):
-            made = infer_literals.integer(inference, -literal.value, literal, expected)
-            return expr.Const(made.value, made.type, e.span)
+            return infer_literals.integer(inference, -literal.value, literal, expected, e.span)
         case syntax.Unary("-", syntax.FloatLiteral() as number):
             return infer_literals.real(inference, f"-{number.text}", number, expected)
         case syntax.Unary("-", operand):
@@ -171,7 +170,7 @@ def cast(inference: Inference, e: syntax.Cast, scope: Scope) -> Expr:
         found = inference.types.resolve(operand.type)
         if inference.is_open(found) and inference.types.class_of(found) == "any":
             if final:
-                inference.unknown_type("what is cast", e.operand.span)
+                inference.unknown_type("what is cast", e.operand.span, found)
             return final
         if not _castable(inference, found, target):
             inference.report.add(
@@ -233,7 +232,7 @@ def _check_slice(inference: Inference, e: syntax.Slice, type: Type, span: Span, 
             pass
         case unknown if inference.is_open(unknown):
             if final:
-                inference.unknown_type("what is sliced", e.of.span)
+                inference.unknown_type("what is sliced", e.of.span, unknown)
             return final
         case other:
             inference.report.add(

@@ -150,9 +150,9 @@ def _referred(inference: Inference, e: syntax.Unary, expected: Type) -> Type:
 def _constant(inference: Inference, e: syntax.Expr, expected: Type) -> Pattern:
     match e:
         case syntax.IntLiteral():
-            made = infer_literals.integer(inference, e.value, e, expected)
+            made = infer_literals.integer(inference, e.value, e, expected, e.span)
         case syntax.Unary("-", syntax.IntLiteral() as literal):
-            made = infer_literals.integer(inference, -literal.value, literal, expected)
+            made = infer_literals.integer(inference, -literal.value, literal, expected, e.span)
         case syntax.FloatLiteral():
             made = infer_literals.real(inference, e.text, e, expected)
         case syntax.Unary("-", syntax.FloatLiteral() as number):

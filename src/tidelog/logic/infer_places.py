@@ -80,7 +80,7 @@ def _owns(inference: Inference, type: Type, e: syntax.Expr) -> bool:
             )
             return False
         case unknown if inference.is_open(unknown):
-            inference.unknown_type("what is assigned", e.span)
+            inference.unknown_type("what is assigned", e.span, unknown)
             return False
         case known:
             return known is not ERROR

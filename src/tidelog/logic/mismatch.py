@@ -21,7 +21,7 @@ def explain(
     if shown_expected == shown_found:
         shown_expected, shown_found = _apart(inference, expected, found)
     if isinstance(expression, If) and expression.type == UNIT and expression.otherwise.type == UNIT:
-        why = why or "an `if` without `else` has the value `()`"
+        why = "an `if` without `else` has the value `()`"
     inference.report.add(
         "E0301",
         f"expected `{shown_expected}`, found `{shown_found}`",

@@ -109,7 +109,10 @@ class Unifier:
     def unify(self, a: Type, b: Type) -> bool:
         """Make two types equal, or return False (some unknowns inside may then be bound)."""
         a, b = self.resolve(a), self.resolve(b)
-        if a is b or a is ERROR or b is ERROR:
+        if a is b:
+            return True
+        if a is ERROR or b is ERROR:
+            self.give_up(b if a is ERROR else a)
             return True
         if isinstance(a, TypeVariable) and a.name[0] == "?":
             return self._bind(a, b)

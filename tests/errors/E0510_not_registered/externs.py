@@ -1,0 +1,8 @@
+from tidelog.base.extern import Externs
+
+externs = Externs()
+
+
+@externs.register("shuot")
+def shout(s: str) -> str:
+    return s.upper()
