@@ -1,4 +1,4 @@
-"""Every example in README.md and docs/ runs.
+"""Every example in README.md, docs/ and the READMEs of examples/ runs.
 
 A ```` ```python ```` block runs as written, or as a doctest if it has prompts; the blocks of one document share their
 names. In a ```` ```console ```` block each ``$ command`` runs in bash and must print the lines below it, where ``...``
@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")])
 FENCED = re.compile(r"^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 # A command ends with the first line that no backslash continues.
 STEP = re.compile(r"(?P<command>(?:.*\\\n)*.*)\n(?P<output>(?s:.*))")
