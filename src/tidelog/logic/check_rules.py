@@ -17,14 +17,16 @@ from typing import assert_never
 
 from tidelog.base import types
 from tidelog.base.diagnostic import Report
-from tidelog.base.expr import Expr, Pattern, Var
+from tidelog.base.expr import Expr, Var
 from tidelog.base.span import Span
 from tidelog.base.types import Named, Type
 from tidelog.lang import syntax
 from tidelog.lang.syntax import Clause, Path, RuleDef
 from tidelog.logic import checked, program, rule_mistakes
-from tidelog.logic.check_atoms import check_atom, place_arguments
+from tidelog.logic.check_atoms import PlacedAtom, check_atom, declare_pattern, declare_variables, place_atom
 from tidelog.logic.environment import Declarations, Environment
+from tidelog.logic.finish import Finisher
+from tidelog.logic.finish_rule import finish_rule
 from tidelog.logic.infer import Inference, is_pattern
 from tidelog.logic.program import Origin, Relation
 from tidelog.logic.rows import row_columns
@@ -82,11 +84,11 @@ class _Checker:
         if any(d.severity == "error" for d in self.report.diagnostics[mistakes:]):
             return None
         assert relation is not None
-        finished = self.finish_body(body)
-        made = tuple(map(self.inference.finish, arguments))
+        self.inference.settle()
+        finished = finish_rule(checked.Rule(relation, arguments, body, origin), Finisher(self.inference))
         if any(d.severity == "error" for d in self.report.diagnostics[mistakes:]):
             return None
-        return checked.Rule(relation, made, finished, origin)
+        return finished
 
     # --- scopes ------------------------------------------------------------------------------------------------------
 
@@ -102,31 +104,67 @@ class _Checker:
                 return checked.Body(None, ()), scope
             grouping = self.grouping(clauses[:position], found[0], given, scope)
             clauses = (_see_group(clauses[position], found[0], grouping.group.name), *clauses[position + 1 :])
-        self.declare(clauses, given, scope)
-        literals: dict[int, checked.Clause | None] = {}
-        for i in sorted(range(len(clauses)), key=lambda i: not isinstance(clauses[i], syntax.Positive)):
-            literals[i] = self.clause(clauses[i], scope)
-        made = tuple(literal for i in range(len(clauses)) if (literal := literals[i]) is not None)
-        return checked.Body(grouping, made), scope
+        placed = self.declare(clauses, given, scope)
+        literals: list[checked.Clause | None] = [None] * len(clauses)
+        for i, atom in placed.items():
+            literals[i] = checked.Positive(check_atom(atom, scope, self.inference))
+        for i, clause in enumerate(clauses):
+            if not isinstance(clause, syntax.Positive):
+                literals[i] = self.clause(clause, scope)
+        return checked.Body(grouping, tuple([literal for literal in literals if literal is not None])), scope
 
     def scope(self) -> Scope:
         scope = Scope(rule=True)
         scope.taken = self.taken
         return scope
 
-    def declare(self, clauses: Sequence[Clause], given: Mapping[str, Variable], scope: Scope) -> None:
-        """Give each variable that the clauses bind a type, still unknown."""
-        for clause in clauses:
-            declared = _declared_names(clause)
-            for name, span in bound_names(clause):
-                if name not in scope.variables:
-                    shared = given.get(name)
-                    if shared is None:
-                        scope.declare(name, self.inference.fresh(), "rule", span)
+    def declare(self, clauses: Sequence[Clause], given: Mapping[str, Variable], scope: Scope) -> dict[int, PlacedAtom]:
+        """Declare each variable that the clauses bind; return the positive atoms that have no mistake."""
+        placed: dict[int, PlacedAtom] = {}
+        for i, clause in enumerate(clauses):
+            match clause:
+                case syntax.Positive(atom):
+                    relation = self.environment.relation(atom.relation, atom.span, self.report)
+                    if relation is not None:
+                        placed[i] = place_atom(atom, relation, self.report)
+                        declare_variables(placed[i], scope, given, self.inference)
                     else:
-                        scope.variables[name] = shared
-                elif name in declared:
-                    rule_mistakes.declared_again(name, span, scope.variables[name].span, self.report)
+                        self.declare_mistaken(clause, scope)
+                case syntax.Condition(syntax.Assign(target, _)) | syntax.FlatMap(target, _):
+                    for e in subexpressions(target):
+                        if isinstance(e, syntax.VarDecl) and e.name in scope.variables:
+                            rule_mistakes.declared_again(e.name, e.span, scope.variables[e.name].span, self.report)
+                    declare_pattern(target, scope, given, self.inference)
+                case _:
+                    pass
+        return {i: atom for i, atom in placed.items() if self.is_bound(atom, scope)}
+
+    def declare_mistaken(self, clause: Clause, scope: Scope) -> None:
+        """Declare the variables of an atom whose relation is unknown, so that their uses are no mistakes."""
+        for name, span in bound_names(clause):
+            if name not in scope.variables:
+                scope.declare(name, ERROR, "rule", span)
+
+    def is_bound(self, placed: PlacedAtom, scope: Scope, negated: bool = False) -> bool:
+        """Report variables of an atom that nothing binds, and groupings in it."""
+        arguments = [e for e in placed.arguments if e is not None]
+        if placed.atom.whole is not None:
+            arguments.append(placed.atom.whole)
+        if negated and placed.atom.binding is not None and placed.atom.binding not in scope.variables:
+            self.unbound(placed.atom.binding, placed.atom.span, scope, negated)
+        sound = True
+        for e in arguments:
+            match e:
+                case syntax.Wildcard():
+                    pass
+                case syntax.Name((name,), span):
+                    if name not in scope.variables:
+                        self.unbound(name, span, scope, negated)
+                case _ if negated or not is_pattern(e):
+                    sound = self.check_reads(e, scope, negated) and sound
+                case _:
+                    pass
+        return sound
 
     def grouping(
         self, clauses: Sequence[Clause], grouping: syntax.Expr, given: Mapping[str, Variable], outer: Scope
@@ -161,45 +199,24 @@ class _Checker:
 
     def clause(self, clause: Clause, scope: Scope) -> checked.Clause | None:
         match clause:
-            case syntax.Positive(atom):
-                relation = self.relation(atom, scope)
-                return checked.Positive(check_atom(atom, relation, scope, self.inference)) if relation else None
             case syntax.Negative(atom):
-                relation = self.relation(atom, scope, negated=True)
-                return checked.Negative(check_atom(atom, relation, scope, self.inference)) if relation else None
+                relation = self.environment.relation(atom.relation, atom.span, self.report)
+                placed = relation and place_atom(atom, relation, self.report)
+                if not placed or not self.is_bound(placed, scope, negated=True):
+                    return None
+                return checked.Negative(check_atom(placed, scope, self.inference))
             case syntax.Condition(syntax.Assign(target, value), span):
                 return self.assignment(target, value, scope, span)
             case syntax.Condition(expression, span):
-                self.check_bound(expression, scope)
+                if not self.check_reads(expression, scope):
+                    return None
                 return program.Condition(self.inference.condition(expression, scope), span)
             case syntax.FlatMap(pattern, expression, span):
                 return self.unnest(pattern, expression, scope, span)
-            case syntax.OldAggregate() | syntax.Either():
-                raise AssertionError("earlier passes have replaced it")
+            case syntax.Positive() | syntax.OldAggregate() | syntax.Either():
+                raise AssertionError("the caller, or an earlier pass, has dealt with it")
             case _:
                 assert_never(clause)
-
-    def relation(self, atom: syntax.Atom, scope: Scope, negated: bool = False) -> Relation | None:
-        """Find the relation of an atom in a body, and report variables of it that nothing binds."""
-        if negated and atom.binding is not None and atom.binding not in scope.variables:
-            self.unbound(atom.binding, atom.span, scope, negated)
-        arguments = [argument.value for argument in atom.arguments or ()]
-        for e in arguments if atom.whole is None else (*arguments, atom.whole):
-            self.check_argument(e, scope, negated)
-            if self.is_misplaced(e):
-                return None
-        return self.environment.relation(atom.relation, atom.span, self.report)
-
-    def check_argument(self, e: syntax.Expr, scope: Scope, negated: bool) -> None:
-        match e:
-            case syntax.Wildcard():
-                pass
-            case syntax.Name((name,), span) if negated and name not in scope.variables:
-                self.unbound(name, span, scope, negated=True)
-            case _ if negated or not is_pattern(e):
-                self.check_bound(e, scope, negated)
-            case _:
-                pass
 
     def assignment(
         self, target: syntax.Expr, value: syntax.Expr, scope: Scope, span: Span
@@ -246,35 +263,43 @@ class _Checker:
         if atom.whole is not None:
             row = self.expression(atom.whole, scope, relation.element)
             return row_columns(row, relation, self.environment.definition)
-        given = place_arguments(atom, relation, self.report)
-        missing = [c.name for i, c in enumerate(relation.columns) if i not in given]
-        if missing and len(given) == len(atom.arguments or ()):
+        placed = place_atom(atom, relation, self.report)
+        missing = [c.name for c, e in zip(relation.columns, placed.arguments, strict=True) if e is None]
+        if missing and all(argument.name is not None for argument in atom.arguments or ()):
             rule_mistakes.missing_columns(relation, missing, atom.span, self.report)
         return tuple(
-            self.expression(given[i], scope, column.type) for i, column in enumerate(relation.columns) if i in given
+            [
+                self.expression(e, scope, column.type)
+                for column, e in zip(relation.columns, placed.arguments, strict=True)
+                if e is not None
+            ]
         )
 
     # --- expressions -------------------------------------------------------------------------------------------------
 
     def expression(self, e: syntax.Expr, scope: Scope, expected: Type | None = None) -> Expr:
-        self.check_bound(e, scope)
-        if self.is_misplaced(e):
+        if not self.check_reads(e, scope):
             return Var("#error", ERROR, e.span)
         return self.inference.expression(e, scope, expected)
 
-    def is_misplaced(self, e: syntax.Expr) -> bool:
-        """Report a `group_by` that stands where nothing can be grouped."""
-        if isinstance(e, syntax.Name):
-            return False
-        grouping = next((inner for inner in subexpressions(e) if is_grouping(inner)), None)
-        if grouping is not None:
-            rule_mistakes.misplaced_grouping(grouping.span, self.report)
-        return grouping is not None
-
-    def check_bound(self, e: syntax.Expr, scope: Scope, negated: bool = False) -> None:
+    def check_reads(self, e: syntax.Expr, scope: Scope, negated: bool = False) -> bool:
+        """Report variables that nothing binds; return whether the expression has no misplaced `group_by`."""
+        match e:
+            case syntax.Name((name,), span):
+                if name not in scope.variables and not self.environment.functions((name,)):
+                    self.unbound(name, span, scope, negated)
+                return True
+            case syntax.IntLiteral() | syntax.BoolLiteral() | syntax.StringLiteral(()) | syntax.StringLiteral((str(),)):
+                return True
+            case _:
+                pass
         for name, span in read_names(e):
             if name not in scope.variables and not self.environment.functions((name,)):
                 self.unbound(name, span, scope, negated)
+        grouping = next((inner for inner in subexpressions(e) if is_grouping(inner)), None)
+        if grouping is not None:
+            rule_mistakes.misplaced_grouping(grouping.span, self.report)
+        return grouping is None
 
     def unbound(self, name: str, span: Span, scope: Scope, negated: bool) -> None:
         if name in self.hidden:
@@ -284,51 +309,6 @@ class _Checker:
         else:
             rule_mistakes.unbound(name, span, scope.variables, self.report)
         scope.declare(name, ERROR, "rule", span)
-
-    # --- the end -----------------------------------------------------------------------------------------------------
-
-    def finish_body(self, body: Body) -> Body:
-        grouping = body.grouping
-        if grouping is not None:
-            group = self.inference.finish(grouping.group)
-            assert isinstance(group, Var)
-            grouping = replace(
-                grouping,
-                alternatives=tuple(map(self.finish_body, grouping.alternatives)),
-                value=self.inference.finish(grouping.value),
-                key=self.inference.finish(grouping.key),
-                group=group,
-            )
-        return checked.Body(grouping, tuple(map(self.finish_clause, body.literals)))
-
-    def finish_clause(self, clause: checked.Clause) -> checked.Clause:
-        finish, finish_pattern = self.inference.finish, self.inference.finish_pattern
-        match clause:
-            case checked.Positive(atom) | checked.Negative(atom):
-                return replace(clause, atom=self.finish_atom(atom))
-            case program.Condition(expression):
-                return replace(clause, expression=finish(expression))
-            case checked.Assignment(pattern, expression) | checked.Unnest(pattern, expression):
-                return replace(clause, pattern=finish_pattern(pattern), expression=finish(expression))
-            case _:
-                assert_never(clause)
-
-    def finish_atom(self, atom: checked.Atom) -> checked.Atom:
-        row = None if atom.row is None else self.finish_argument(atom.row)
-        return checked.Atom(atom.relation, tuple(map(self.finish_argument, atom.arguments)), row, atom.span)
-
-    def finish_argument(self, argument: Pattern | Expr) -> Pattern | Expr:
-        if isinstance(argument, Pattern):
-            return self.inference.finish_pattern(argument)
-        return self.inference.finish(argument)
-
-
-def _declared_names(clause: Clause) -> frozenset[str]:
-    match clause:
-        case syntax.Condition(syntax.Assign(target, _)) | syntax.FlatMap(target, _):
-            return frozenset(e.name for e in subexpressions(target) if isinstance(e, syntax.VarDecl))
-        case _:
-            return frozenset()
 
 
 def _undeclared(e: syntax.Expr) -> syntax.Expr | None:

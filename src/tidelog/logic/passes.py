@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from tidelog.base.diagnostic import Report
 from tidelog.base.expr import Const, Expr, Var
 from tidelog.base.extern import Externs
+from tidelog.base.pause import collector_paused
 from tidelog.base.span import Source, Span
 from tidelog.lang import syntax
 from tidelog.lang.syntax import RuleDef
@@ -59,9 +60,14 @@ def analyse(
 
     `additions` are further texts of the main module; `removed` has the source name and offset of rules to leave out.
     """
-    modules = load_modules(source, report, library, additions, removed)
-    if report.errors:
-        return None
+    with collector_paused():
+        modules = load_modules(source, report, library, additions, removed)
+        if report.errors:
+            return None
+        return _analyse(modules, (EXTERNS,) if externs is None else (externs, EXTERNS), report)
+
+
+def _analyse(modules: Modules, externs: Sequence[Externs], report: Report) -> Program | None:
     names: dict[str, Span] = {}
     for path, module in modules.by_path.items():
         if path not in modules.library:
@@ -69,7 +75,7 @@ def analyse(
     declarations = declare(modules.by_path, report, modules.library)
     relations = check_relations(declarations, report)
     indexes = check_indexes(modules, declarations, report)
-    functions = Functions(declarations, (EXTERNS,) if externs is None else (externs, EXTERNS), report)
+    functions = Functions(declarations, externs, report)
     functions.check()
     checked_rules = check_rules(_source_rules(modules, report), declarations, report)
     auxiliaries = Auxiliaries()

@@ -13,7 +13,7 @@ from tidelog.base.expr import Const, Var
 from tidelog.base.free import free_variables, substitute
 from tidelog.base.types import show
 from tidelog.lang import syntax
-from tidelog.logic.check_atoms import place_arguments
+from tidelog.logic.check_atoms import place_atom
 from tidelog.logic.environment import Declarations, Environment
 from tidelog.logic.fold_constants import fold_expression
 from tidelog.logic.infer import Inference
@@ -129,11 +129,11 @@ def _check_index(declared: syntax.IndexDef, name: str, environment: Environment,
     relation = environment.relation(declared.atom.relation, declared.atom.span, report)
     if relation is None:
         return None
-    given = place_arguments(declared.atom, relation, report)
+    given = place_atom(declared.atom, relation, report).arguments
     inference = Inference(environment, report)
     terms: list[Term] = []
     for i, column in enumerate(relation.columns):
-        match given.get(i):
+        match given[i]:
             case None | syntax.Wildcard():
                 terms.append(Wildcard(column.type))
             case syntax.Name((word,), span) if word in parameters:

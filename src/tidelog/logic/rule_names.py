@@ -74,36 +74,27 @@ def key_names(grouping: Expr) -> Iterator[tuple[str, Span]]:
 
 def read_names(expression: Expr) -> Iterator[tuple[str, Span]]:
     """The variables that an expression reads and does not declare itself, with their places."""
-    if isinstance(expression, syntax.Name):  # by far the most frequent
-        if len(expression.path) == 1:
-            yield expression.path[0], expression.span
-        return
     declared: set[str] = set()
     read: list[tuple[str, Span]] = []
-    _collect(expression, read, declared)
-    yield from ((name, span) for name, span in read if name not in declared)
-
-
-def _collect(expression: Expr, read: list[tuple[str, Span]], declared: set[str]) -> None:
-    match expression:
-        case syntax.Name((name,), span):
-            read.append((name, span))
-            return
-        case syntax.Call(syntax.Name(), arguments):  # a function's name, or a variable that holds a function
-            for argument in arguments:
-                _collect(argument, read, declared)
-            return
-        case syntax.VarDecl(name):
-            declared.add(name)
-        case syntax.At(name, _):
-            declared.add(name)
-        case syntax.Lambda(parameters):
-            declared.update(p.name for p in parameters)
-        case syntax.Match(_, arms):
-            declared.update(name for pattern, _ in arms for name, _ in pattern_names(pattern))
-        case syntax.For(pattern):
-            declared.update(name for name, _ in pattern_names(pattern))
-        case _:
-            pass
-    for child in children(expression):
-        _collect(child, read, declared)
+    stack = [expression]
+    while stack:
+        current = stack.pop()
+        match current:
+            case syntax.Name((name,), span):
+                read.append((name, span))
+                continue
+            case syntax.Call(syntax.Name(), arguments):  # a function's name, or a variable that holds a function
+                stack.extend(reversed(arguments))
+                continue
+            case syntax.VarDecl(name) | syntax.At(name):
+                declared.add(name)
+            case syntax.Lambda(parameters):
+                declared.update(p.name for p in parameters)
+            case syntax.Match(_, arms):
+                declared.update(name for pattern, _ in arms for name, _ in pattern_names(pattern))
+            case syntax.For(pattern):
+                declared.update(name for name, _ in pattern_names(pattern))
+            case _:
+                pass
+        stack.extend(reversed(list(children(current))))
+    return ((name, span) for name, span in read if name not in declared)
