@@ -24,7 +24,7 @@ _DECLARATION_WORDS: Final = frozenset(("input", "output", "relation", "typedef",
 _CONTEXTUAL_WORDS: Final = frozenset(("index", "multiset", "stream", "apply", "transformer"))
 
 
-class Failure(Exception):  # noqa: N818 (control flow, never seen by users)
+class Failure(Exception):  # noqa: N818 - control flow, never seen by users
     """The production cannot go on; why has been reported."""
 
 
@@ -62,7 +62,7 @@ class Cursor:
         """Step over a token that must be there, and return its index."""
         at = self.at
         if self.kinds[at] != kind:
-            self.expected(f"`{kind}`" if kind not in _NOUNS else _NOUNS[kind], place)
+            self.expected(_NOUNS.get(kind, f"`{kind}`"), place)
         self.at = at + 1
         return at
 
@@ -94,6 +94,8 @@ class Cursor:
             return self.kinds[index + 1] not in {"(", "["}
         if kind == LOWER and self.words[index] in _CONTEXTUAL_WORDS:
             return self.begins_line(index) and self.kinds[index + 1] in {LOWER, UPPER}
+        if kind == "&":
+            return self.begins_line(index) and self.kinds[index + 1] == UPPER
         return kind in {UPPER, "for", "#"} and self.begins_line(index)
 
     # --- spans -------------------------------------------------------------------------------------------------------
@@ -150,8 +152,7 @@ class Cursor:
                 hint=f"call it `{word[0].lower() + word[1:]}`",
             )
             return word
-        self._keyword(what)
-        self.expected(f"the name of a {what}")
+        return self._no_name(what)
 
     def upper(self, what: str) -> str:
         """Step over the name of a relation, constructor or the like."""
@@ -164,8 +165,7 @@ class Cursor:
             self.at = at + 1
             self.small(what, at)
             return self.words[at]
-        self._keyword(what)
-        self.expected(f"the name of a {what}")
+        return self._no_name(what)
 
     def small(self, what: str, index: int) -> None:
         """Report a name that lacks its capital letter."""
@@ -179,15 +179,14 @@ class Cursor:
         )
 
     def name(self, what: str) -> str:
-        """Step over a name of either case."""
+        """Parse `name = lower | upper`."""
         at = self.at
         if self.kinds[at] not in {LOWER, UPPER}:
-            self._keyword(what)
-            self.expected(f"the name of a {what}")
+            self._no_name(what)
         self.at = at + 1
         return self.words[at]
 
-    def _keyword(self, what: str) -> None:
+    def _no_name(self, what: str) -> NoReturn:
         word = self.kinds[self.at]
         if word in KEYWORDS and word != "_" and not self.begins_declaration(self.at):
             self.fail(
@@ -196,6 +195,7 @@ class Cursor:
                 self.span_at(self.at),
                 hint=f"call it `{word.lower()}_`",
             )
+        self.expected(f"the name of a {what}")
 
     # --- complaints --------------------------------------------------------------------------------------------------
 

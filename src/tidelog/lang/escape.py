@@ -5,7 +5,7 @@ r"""Escape sequences of quoted strings, both ways.
 | `\n \r \t \a \b \f \v \0` | the control characters of C |
 | `\\ \" \' \$` | the character itself; `\$` keeps `${` from embedding an expression |
 | `\xHH`, `\u{H...}` | the character with that code |
-| `\`, white space with a line break, `\` | nothing: the string goes on in the next line; the second `\` may be omitted |
+| `\`, white space with a line break, `\` | nothing: the string goes on there; the second `\` may be omitted |
 """
 
 from __future__ import annotations

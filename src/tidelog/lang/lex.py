@@ -29,10 +29,11 @@ STRING: Final = "string"
 TICK: Final = "type variable"
 END: Final = "end"
 
-KEYWORDS: Final = frozenset(
-    "and as break continue else extern false for function if import in input match mut not or output relation return "
-    "skip true typedef var Aggregate FlatMap Inspect _".split()
-)
+KEYWORDS: Final = frozenset((
+    "and", "as", "break", "continue", "else", "extern", "false", "for", "function", "if", "import", "in", "input",
+    "match", "mut", "not", "or", "output", "relation", "return", "skip", "true", "typedef", "var", "Aggregate",
+    "FlatMap", "Inspect", "_",
+))  # fmt: skip
 MAX_STRINGS: Final = 30
 """How deeply strings may stand in `${}` of strings."""
 
@@ -59,6 +60,7 @@ TOKEN: Final = re.compile(
 )
 _INTERN, _WORD, _NAME, _LINE, _BLOCK, _PLAIN, _OPENER, _OPERATOR = range(1, 9)
 _FLOAT, _DECIMAL, _SIZED, _TICK, _MALFORMED, _STRAY_TICK, _OTHER = range(9, 16)
+_WORDS = (_WORD, _NAME)
 _KIND = {_FLOAT: FLOAT, _DECIMAL: INT, _SIZED: SIZED, _TICK: TICK, _STRAY_TICK: "'"}
 
 _COMMENT_MARK: Final = re.compile(r"/\*|\*/")
@@ -91,7 +93,7 @@ def lex(source: Source, report: Report) -> Tokens:
 
     >>> tokens = lex(Source("a.dl", 'R(x, "a${n}") :- S(x). // why'), Report())
     >>> tokens.words[:6], len(tokens.strings[4]), tokens.comments
-    (['R', '(', 'x', ',', '"a${n}"', ')'], 2, [Comment(text='// why')])
+    (['R', '(', 'x', ',', '"a${n}"', ')'], 3, [Comment(text='// why')])
     """
     lexer = _Lexer(source, report, source.text)
     tokens = Tokens(source)
@@ -99,7 +101,7 @@ def lex(source: Source, report: Report) -> Tokens:
     return tokens
 
 
-class _Unclosed(Exception):
+class _Unclosed(Exception):  # noqa: N818 - control flow, never seen by users
     """A string or `${` reaches the end of the text; whoever tried it reports or tries otherwise."""
 
 
@@ -121,7 +123,7 @@ class _Lexer:
         self.depth = depth
 
     def scan(self, position: int, tokens: Tokens, *, inside: bool = False, stop: int = sys.maxsize) -> int:
-        """Append tokens up to the end of the text, or (`inside` of `${`) up to the brace that closes it before `stop`."""
+        """Append tokens up to the end of the text, or (`inside` of `${`) up to the brace that closes it."""
         kinds, words, starts, ends = tokens.kinds, tokens.words, tokens.starts, tokens.ends
         braces = 0
         again = True
@@ -129,7 +131,7 @@ class _Lexer:
             again = False
             for found in TOKEN.finditer(self.text, position, stop):
                 group = found.lastindex or 0
-                if group == _WORD or group == _NAME:
+                if group in _WORDS:
                     word = found[group]
                     kinds.append(word if word in KEYWORDS else LOWER if group == _WORD else UPPER)
                 elif group == _OPERATOR:
@@ -167,7 +169,7 @@ class _Lexer:
         match group:
             case 6:  # _PLAIN
                 tokens.strings[len(tokens.kinds)] = (found[group],)
-                tokens.add(STRING, found[0], start - 1, end)
+                tokens.add(STRING, self.text[start - 1 : end], start - 1, end)
             case 1 | 7:  # _INTERN, _OPENER
                 return self._string(start, start + (group == _INTERN), tokens)
             case 4:  # _LINE
@@ -214,11 +216,8 @@ class _Lexer:
         self.report = Report()
         try:
             if text.startswith("[|", opener):
-                close = text.find("|]", opener + 2)
-                if close < 0:
-                    raise _Unclosed
-                parts: tuple[str | Tokens, ...] = (text[opener + 2 : close],)
-                end = close + 2
+                end = self._find("|]", opener + 2) + 2
+                parts: tuple[str | Tokens, ...] = (text[opener + 2 : end - 2],)
             elif text.startswith("$[|", opener):
                 parts, end = self._raw(opener)
             else:
@@ -314,9 +313,7 @@ class _Lexer:
         self.depth += 1
         try:
             while True:
-                close, dollar = text.find("|]", position), text.find("${", position)
-                if close < 0:
-                    raise _Unclosed
+                close, dollar = self._find("|]", position), text.find("${", position)
                 if dollar < 0 or close < dollar:
                     return (*parts, text[position:close]), close + 2
                 embedded = Tokens(self.source)
@@ -324,6 +321,12 @@ class _Lexer:
                 position = self.scan(dollar + 2, embedded, inside=True) + 1
         finally:
             self.depth -= 1
+
+    def _find(self, delimiter: str, position: int) -> int:
+        found = self.text.find(delimiter, position)
+        if found < 0:
+            raise _Unclosed
+        return found
 
     def _unescape(self, start: int, end: int, report: Report) -> Unescaped:
         inner = unescape(self.text, start, end)

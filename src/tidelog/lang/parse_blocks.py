@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidelog.lang.cursor import MAX_DEPTH, Failure
-from tidelog.lang.lex import END
+from tidelog.lang.lex import END, FLOAT, INT, LOWER, SIZED, STRING, UPPER
 from tidelog.lang.parse_expressions import PRECEDENCE, ExpressionParser
 from tidelog.lang.syntax import (
     Assign,
@@ -21,7 +21,10 @@ from tidelog.lang.syntax import (
 )
 
 _STATEMENT_LIKE = frozenset(("if", "for", "match", "{"))
-_NO_VALUE = frozenset((",", ";", ")", "]", "}", ".", "else", "->", END))
+_BEGINS = frozenset((
+    LOWER, UPPER, INT, SIZED, FLOAT, STRING, "(", "[", "{", "-", "~", "not", "&", "|", "_", "true", "false", "var",
+    "if", "for", "match", "function", "return", "break", "continue",
+))  # fmt: skip
 _ENDS = frozenset((";", "}"))
 
 
@@ -29,7 +32,11 @@ class BlockParser(ExpressionParser):
     """Productions of expressions with statements inside."""
 
     def block_term(self) -> Expr:
-        """Parse `block_term = block | conditional | match | for | "break" | "continue" | return | lambda`."""
+        """Parse the production below.
+
+        `block_term = block | conditional | match_expression | for_expression | lambda_expression |
+         return_expression | "break" | "continue"`
+        """
         first = self.at
         self.depth += 1
         if self.depth > MAX_DEPTH:
@@ -122,7 +129,7 @@ class BlockParser(ExpressionParser):
         return found
 
     def branch(self) -> Expr:
-        """Parse `branch = block | unary [ "=" binary ]`."""
+        """Parse `branch = block | conditional | match_expression | for_expression | unary [ "=" binary ]`."""
         first = self.at
         if self.kinds[first] in _STATEMENT_LIKE:
             return self.term()
@@ -142,9 +149,10 @@ class BlockParser(ExpressionParser):
         return found
 
     def match_expression(self) -> Match:
-        """Parse `match_expression = "match" "(" expression ")" "{" arm { "," arm } [ "," ] "}"`.
+        """Parse the production below.
 
-        Parse `arm = pattern "->" expression`.
+        `match_expression = "match" "(" expression ")" "{" pattern "->" expression { "," pattern "->" expression }
+         [ "," ] "}"`
         """
         first = self.at
         subject = self.subject()
@@ -183,7 +191,11 @@ class BlockParser(ExpressionParser):
         return For(pattern, iterable, self.branch(), self.since(first))
 
     def lambda_expression(self) -> Lambda:
-        """Parse `lambda_expression = ( "|" [ lambda_parameters ] "|" | "function" "(" [ lambda_parameters ] ")" ) [ ":" type_expression ] expression`."""
+        """Parse the production below.
+
+        `lambda_expression = ( "|" lambda_parameters "|" | "function" "(" lambda_parameters ")" ) [ ":"
+         type_expression ] expression`
+        """
         first = self.at
         bars = self.kinds[first] == "|"
         self.at = first + 1
@@ -198,27 +210,28 @@ class BlockParser(ExpressionParser):
         return Lambda(parameters, result, body, self.since(first))
 
     def lambda_parameters(self, closer: str) -> tuple[Parameter, ...]:
-        """Parse `lambda_parameters = lower [ ":" [ "mut" ] type_expression ] { "," ... } [ "," ]`."""
+        """Parse `lambda_parameters = [ lambda_parameter { "," lambda_parameter } [ "," ] ]`."""
         parameters: list[Parameter] = []
         while self.kinds[self.at] != closer:
-            first = self.at
-            name = self.lower("parameter") if self.kinds[first] != "_" else self._unnamed()
-            mutable, annotation = False, None
-            if self.accept(":"):
-                mutable = self.accept("mut")
-                annotation = self.type_expression()
-            parameters.append(Parameter(name, annotation, mutable, (), self.since(first)))
+            parameters.append(self.lambda_parameter())
             if not self.accept(","):
                 break
         return tuple(parameters)
 
-    def _unnamed(self) -> str:
-        self.at += 1
-        return "_"
+    def lambda_parameter(self) -> Parameter:
+        """Parse `lambda_parameter = ( lower | "_" ) [ ":" [ "mut" ] type_expression ]`."""
+        first = self.at
+        name = "_" if self.accept("_") else self.lower("parameter")
+        mutable, annotation = False, None
+        if self.accept(":"):
+            mutable = self.accept("mut")
+            annotation = self.type_expression()
+        return Parameter(name, annotation, mutable, (), self.since(first))
 
     def return_expression(self) -> Return:
         """Parse `return_expression = "return" [ expression ]`."""
         first = self.at
         self.at = first + 1
-        value = None if self.kinds[self.at] in _NO_VALUE else self.expression()
+        has_value = self.kinds[self.at] in _BEGINS and not self.begins_declaration(self.at)
+        value = self.expression() if has_value else None
         return Return(value, self.since(first))

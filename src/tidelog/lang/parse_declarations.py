@@ -55,11 +55,15 @@ class DeclarationParser(StatementParser):
         return tuple(declarations)
 
     def declaration(self) -> Declaration:
-        """Parse `declaration = { attribute } ( import | typedef | function | relation | index | rule | imperative_rule )`."""
+        """Parse the production below.
+
+        `declaration = attributes ( import_declaration | typedef | extern | function | relation | index | rule |
+         for_statement )`
+        """
         attributes = self.attributes()
         first = self.at
         kind, word = self.kinds[first], self.words[first]
-        if kind == UPPER or kind == "&":
+        if kind in {UPPER, "&"}:
             return replace(self.rule(), attributes=attributes) if attributes else self.rule()
         match kind:
             case "input" | "output" | "relation":
@@ -75,18 +79,21 @@ class DeclarationParser(StatementParser):
             case "for":
                 return ImperativeRule(self.for_statement(), attributes, self.since(first))
             case _ if kind == END and attributes:
-                self.fail("E0126", "this attribute belongs to nothing", attributes[-1].span,
-                          note="attributes stand before the declaration they describe")  # fmt: skip
+                return self._dangling(attributes)
             case _ if kind == LOWER and word in {"multiset", "stream"}:
                 return self.relation(attributes)
             case _ if kind == LOWER and word == "index" and self.kinds[first + 1] in {LOWER, UPPER}:
                 return self.index(attributes)
             case _ if kind == LOWER and word in {"apply", "transformer"} and self.kinds[first + 1] in {LOWER, UPPER}:
-                self._transformer(word)
+                return self._transformer(word)
             case _ if kind == LOWER and self.kinds[self.path_end(first)] in {"(", "[", "::"}:
                 return replace(self.rule(), attributes=attributes)
             case _:
-                self._unknown()
+                return self._unknown()
+
+    def _dangling(self, attributes: Attributes) -> NoReturn:
+        note = "attributes stand before the declaration they describe"
+        self.fail("E0126", "this attribute belongs to nothing", attributes[-1].span, note=note)
 
     def _unknown(self) -> NoReturn:
         word = self.words[self.at]
@@ -111,24 +118,28 @@ class DeclarationParser(StatementParser):
         self.fail("E0131", "Tidelog has no `transformer`", self.span_at(self.at), note=note, hint=hint)
 
     def attributes(self) -> Attributes:
-        """Parse `attribute = "#" "[" name [ "=" expression ] { "," name [ "=" expression ] } "]"`."""
+        """Parse `attributes = { "#" "[" attribute { "," attribute } [ "," ] "]" }`."""
         if self.kinds[self.at] != "#":
             return ()
         found: list[Attribute] = []
         while self.accept("#"):
             opener = self.expect("[", "an attribute is written `#[name = value]`")
             while self.kinds[self.at] != "]":
-                first = self.at
-                name = self.name("attribute")
-                value = self.expression() if self.accept("=") else None
-                found.append(Attribute(name, value, self.since(first)))
+                found.append(self.attribute())
                 if not self.accept(","):
                     break
             self.close(opener)
         return tuple(found)
 
+    def attribute(self) -> Attribute:
+        """Parse `attribute = name [ "=" expression ]`."""
+        first = self.at
+        name = self.name("attribute")
+        value = self.expression() if self.accept("=") else None
+        return Attribute(name, value, self.since(first))
+
     def import_declaration(self, attributes: Attributes) -> Import:
-        """Parse `import = "import" name { ( "::" | "." ) name } [ "as" name ]`."""
+        """Parse `import_declaration = "import" name { ( "::" | "." ) name } [ "as" name ]`."""
         first = self.at
         self.at += 1
         path = [self.name("module")]
@@ -141,7 +152,7 @@ class DeclarationParser(StatementParser):
     # --- types -------------------------------------------------------------------------------------------------------
 
     def typedef(self, attributes: Attributes) -> TypeDef:
-        """Parse `typedef = "typedef" name [ type_parameters ] "=" ( constructors | type_expression )`."""
+        """Parse `typedef = "typedef" name type_parameters "=" ( constructors | type_expression )`."""
         first = self.at
         self.at += 1
         name = self.name("type")
@@ -156,7 +167,7 @@ class DeclarationParser(StatementParser):
         return kinds[at] == "#" or (kinds[at] in {UPPER, LOWER} and kinds[at + 1] in {"{", "|"})
 
     def type_parameters(self) -> tuple[str, ...]:
-        """Parse `type_parameters = "<" type_variable { "," type_variable } [ "," ] ">"`."""
+        """Parse `type_parameters = [ "<" type_variable { "," type_variable } [ "," ] ">" ]`."""
         opener = self.at
         if not self.accept("<"):
             return ()
@@ -176,7 +187,7 @@ class DeclarationParser(StatementParser):
         return tuple(found)
 
     def constructor(self) -> ConstructorDecl:
-        """Parse `constructor = { attribute } upper [ "{" [ fields ] "}" ]`."""
+        """Parse `constructor = attributes upper [ "{" fields "}" ]`."""
         first = self.at
         attributes = self.attributes()
         name = self.upper("constructor")
@@ -184,7 +195,7 @@ class DeclarationParser(StatementParser):
         return ConstructorDecl(name, fields, attributes, self.since(first))
 
     def fields(self, opener: int) -> tuple[FieldDecl, ...]:
-        """Parse `fields = field_declaration { "," field_declaration } [ "," ]`."""
+        """Parse `fields = [ field_declaration { "," field_declaration } [ "," ] ]`."""
         self.at = opener + 1
         closer = ")" if self.kinds[opener] == "(" else "}"
         found: list[FieldDecl] = []
@@ -196,7 +207,7 @@ class DeclarationParser(StatementParser):
         return tuple(found)
 
     def field_declaration(self) -> FieldDecl:
-        """Parse `field_declaration = { attribute } lower ":" type_expression`."""
+        """Parse `field_declaration = attributes lower ":" type_expression`."""
         first = self.at
         attributes = self.attributes()
         name = self.lower("field")
@@ -206,11 +217,11 @@ class DeclarationParser(StatementParser):
     # --- functions ---------------------------------------------------------------------------------------------------
 
     def extern(self, attributes: Attributes) -> Declaration:
-        """Parse `extern = "extern" ( "function" signature | "type" name [ type_parameters ] )`."""
+        """Parse `extern = "extern" ( "type" name type_parameters | "function" signature )`."""
         first = self.at
         self.at += 1
-        if self.kinds[self.at] == "function":
-            return self.function(attributes, first)
+        if self.accept("function"):
+            return FunctionDef(*self.signature(), None, attributes, self.since(first))
         word = self.words[self.at]
         if word == "transformer":
             self._transformer(word)
@@ -220,10 +231,22 @@ class DeclarationParser(StatementParser):
         name = self.name("type")
         return TypeDef(name, self.type_parameters(), None, attributes, self.since(first))
 
-    def function(self, attributes: Attributes, extern: int | None = None) -> FunctionDef:
+    def function(self, attributes: Attributes) -> FunctionDef:
         """Parse `function = "function" signature ( block | "=" expression )`."""
-        first = self.at if extern is None else extern
+        first = self.at
         self.at += 1
+        name, parameters, result = self.signature()
+        body: Expr
+        if self.kinds[self.at] == "{":
+            body = self.block()
+        elif self.accept("="):
+            body = self.expression()
+        else:
+            self.expected("`{` or `=` and the body of the function")
+        return FunctionDef(name, parameters, result, body, attributes, self.since(first))
+
+    def signature(self) -> tuple[str, tuple[Parameter, ...], TypeExpr | None]:
+        """Parse `signature = lower "(" [ parameter { "," parameter } [ "," ] ] ")" [ ":" type_expression ]`."""
         name = self.lower("function")
         opener = self.expect("(", "a function is declared by `function f(x: A): B { ... }`")
         parameters: list[Parameter] = []
@@ -233,18 +256,10 @@ class DeclarationParser(StatementParser):
                 break
         self.close(opener)
         result = self.type_expression() if self.accept(":") else None
-        body: Expr | None = None
-        if extern is None:
-            if self.kinds[self.at] == "{":
-                body = self.block()
-            elif self.accept("="):
-                body = self.expression()
-            else:
-                self.expected("`{` or `=` and the body of the function")
-        return FunctionDef(name, tuple(parameters), result, body, attributes, self.since(first))
+        return name, tuple(parameters), result
 
     def parameter(self) -> Parameter:
-        """Parse `parameter = { attribute } lower ":" [ "mut" ] type_expression`."""
+        """Parse `parameter = attributes lower ":" [ "mut" ] type_expression`."""
         first = self.at
         attributes = self.attributes()
         name = self.lower("parameter")
@@ -255,7 +270,11 @@ class DeclarationParser(StatementParser):
     # --- relations ---------------------------------------------------------------------------------------------------
 
     def relation(self, attributes: Attributes) -> RelationDef:
-        """Parse `relation = [ "input" | "output" ] ( "relation" | "multiset" | "stream" ) [ "&" ] upper row [ primary_key ]`."""
+        """Parse the production below.
+
+        `relation = [ "input" | "output" ] ( "relation" | "multiset" | "stream" ) [ "&" ] upper row [ primary_key
+         ]`
+        """
         first = self.at
         role: Role = "internal"
         if self.kinds[first] in {"input", "output"}:
@@ -296,7 +315,7 @@ class DeclarationParser(StatementParser):
         return PrimaryKey(variable, self.expression(), self.since(first))
 
     def index(self, attributes: Attributes) -> IndexDef:
-        """Parse `index = "index" name "(" [ fields ] ")" "on" atom`."""
+        """Parse `index = "index" name "(" fields ")" "on" atom`."""
         first = self.at
         usage = "an index is declared by `index I(x: T) on R(x, _)`"
         self.at += 1

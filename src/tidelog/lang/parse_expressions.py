@@ -87,6 +87,8 @@ class ExpressionParser(TypeParser):
             operator = self.kinds[at]
             if operator == ">":
                 operator = self._joined(at)
+            elif operator == "&" and self.begins_declaration(at):
+                return left
             level = PRECEDENCE.get(operator, 0)
             if level <= above:
                 return left
@@ -128,7 +130,10 @@ class ExpressionParser(TypeParser):
         return found
 
     def postfix(self) -> Expr:
-        """Parse `postfix = term { field | arguments | bit_slice | "?" | ":" type_expression | "as" type_expression }`."""
+        """Parse the production below.
+
+        `postfix = term { field | arguments | bit_slice | "?" | ":" type_expression | "as" type_expression }`
+        """
         first = self.at
         opened = self.kinds[first] in _BLOCKS
         found = self.term()
@@ -210,7 +215,11 @@ class ExpressionParser(TypeParser):
     # --- terms -------------------------------------------------------------------------------------------------------
 
     def term(self) -> Expr:
-        """Parse `term = literal | "_" | name | "var" lower | construct | tuple_expression | collection | block_term | lambda`."""
+        """Parse the production below.
+
+        `term = "_" | "true" | "false" | decimal | number | string | "var" lower | named | tuple_expression |
+         collection | block_term`
+        """
         first = self.at
         kind = self.kinds[first]
         if kind in {LOWER, UPPER}:
@@ -242,11 +251,7 @@ class ExpressionParser(TypeParser):
         raise NotImplementedError
 
     def named(self) -> Expr:
-        """Parse `name = path`.
-
-        Parse `at = lower "@" unary`.
-        Parse `construct = path [ "{" [ named_arguments ] "}" ]`.
-        """
+        """Parse `named = lower "@" unary | path [ "{" named_arguments "}" ]`."""
         first = self.at
         path = self.path()
         last = self.at - 1
@@ -282,10 +287,7 @@ class ExpressionParser(TypeParser):
         )
 
     def named_arguments(self, opener: int) -> tuple[Argument, ...]:
-        """Parse `named_arguments = argument { "," argument } [ "," ]`.
-
-        Parse `argument = [ "." lower "=" ] expression`.
-        """
+        """Parse `named_arguments = [ argument { "," argument } [ "," ] ]`."""
         closer = ")" if self.kinds[opener] == "(" else "}"
         self.at = opener + 1
         kinds, words, starts, ends, source = self.kinds, self.words, self.starts, self.ends, self.source
@@ -298,15 +300,9 @@ class ExpressionParser(TypeParser):
                 span: Span = tuple.__new__(Span, (source, starts[at], ends[at]))
                 items.append(Argument(None, Name((words[at],), span), span))
                 self.at = at + 1
-            elif kind == ".":
-                self.at = at + 1
-                name = self.lower("field")
-                self.expect("=", "a named argument is written `.field = value`")
-                items.append(Argument(name, self.expression(), self.since(at)))
-                names += 1
             else:
-                value = self.expression()
-                items.append(Argument(None, value, self.since(at)))
+                names += kind == "."
+                items.append(self.argument())
             if kinds[self.at] != ",":
                 break
             self.at += 1
@@ -320,16 +316,26 @@ class ExpressionParser(TypeParser):
             )
         return tuple(items)
 
+    def argument(self) -> Argument:
+        """Parse `argument = [ "." lower "=" ] expression`."""
+        first = self.at
+        name = None
+        if self.accept("."):
+            name = self.lower("field")
+            self.expect("=", "a named argument is written `.field = value`")
+        value = self.expression()
+        return Argument(name, value, self.since(first))
+
     def tuple_expression(self) -> Expr:
-        """Parse `tuple_expression = "(" [ expression { "," expression } [ "," ] ] ")"`."""
+        """Parse `tuple_expression = arguments`."""
         first = self.at
         items = self.arguments()
         return items[0] if len(items) == 1 else TupleExpr(items, self.since(first))
 
     def collection(self) -> Expr:
-        """Parse `collection = "[" [ element { "," element } [ "," ] ] "]"`.
+        """Parse the production below.
 
-        Parse `element = expression [ "->" expression ]`.
+        `collection = "[" [ expression [ "->" expression ] { "," expression [ "->" expression ] } [ "," ] ] "]"`
         """
         opener = self.at
         self.at = opener + 1
@@ -351,7 +357,10 @@ class ExpressionParser(TypeParser):
     # --- literals ----------------------------------------------------------------------------------------------------
 
     def number(self) -> Expr:
-        """Parse `number = decimal | real | [ decimal ] "'" [ "s" ] ( "d" | "h" | "o" | "b" ) digits | [ decimal ] "'f" real`."""
+        """Parse the production below.
+
+        `number = real | [ decimal ] "'" ( [ "s" ] ( "d" | "h" | "o" | "b" ) digits | "f" ( decimal | real ) )`
+        """
         first = self.at
         self.at = first + 1
         word = self.words[first]

@@ -37,7 +37,7 @@ class RuleParser(BlockParser):
     """Productions of rules."""
 
     def rule(self) -> RuleDef:
-        """Parse `rule = head { "," head } [ ":-" body ] "."`."""
+        """Parse `rule = head { "," head } [ "," ] [ ":-" body ] "."`."""
         first = self.at
         heads = [self.head()]
         while self.accept(","):
@@ -129,7 +129,7 @@ class RuleParser(BlockParser):
     # --- clauses -----------------------------------------------------------------------------------------------------
 
     def clause(self, clauses: list[Clause]) -> None:
-        """Parse `clause = [ "not" ] atom | disjunction | flat_map | aggregate | expression`."""
+        """Parse `clause = [ "not" ] atom | disjunction | expression_clause`."""
         first = self.at
         kind = self.kinds[first]
         if self.atom_ahead(first):
@@ -144,7 +144,7 @@ class RuleParser(BlockParser):
             clauses.append(self.expression_clause())
 
     def expression_clause(self) -> Clause:
-        """Parse `flat_map = binary "=" "FlatMap" "(" expression ")"`."""
+        """Parse `expression_clause = binary [ "=" ( "FlatMap" "(" expression ")" | aggregate | binary ) ]`."""
         first = self.at
         found = self.binary(0)
         if not self.accept("="):
@@ -161,7 +161,7 @@ class RuleParser(BlockParser):
         return Condition(assigned, assigned.span)
 
     def aggregate(self, pattern: Expr, first: int) -> OldAggregate:
-        """Parse `aggregate = binary "=" "Aggregate" "(" expression "," path "(" expression ")" ")"`."""
+        """Parse `aggregate = "Aggregate" "(" expression "," path "(" expression ")" ")"`."""
         usage = "the older form of grouping is written `var n = Aggregate((key), function(value))`"
         self.at += 1
         opener = self.expect("(", usage)
@@ -177,10 +177,7 @@ class RuleParser(BlockParser):
         return OldAggregate(pattern, keys, function, value, self.since(first))
 
     def disjunction(self, clauses: list[Clause]) -> None:
-        """Parse `disjunction = "(" alternative { ";" alternative } ")"`.
-
-        Parse `alternative = clause { "," clause }`.
-        """
+        """Parse `disjunction = "(" clause { ( "," | ";" ) clause } ")"`."""
         opener = self.at
         self.depth += 1
         if self.depth > MAX_DEPTH:
@@ -264,7 +261,7 @@ class RuleParser(BlockParser):
     # --- atoms -------------------------------------------------------------------------------------------------------
 
     def atom(self) -> Atom:
-        """Parse `atom = [ lower "in" ] [ "&" ] path [ "(" [ named_arguments ] ")" | "[" expression "]" ]`."""
+        """Parse `atom = [ lower "in" ] [ "&" ] path [ "(" named_arguments ")" | "[" expression "]" ]`."""
         first = self.at
         kinds = self.kinds
         binding = None

@@ -23,7 +23,11 @@ class StatementParser(RuleParser):
     """Productions of statements."""
 
     def statement(self) -> Statement:
-        """Parse `statement = for_statement | if_statement | match_statement | block_statement | skip | insert | var_statement`."""
+        """Parse the production below.
+
+        `statement = for_statement | if_statement | match_statement | block_statement | "skip" | atom |
+         var_statement`
+        """
         self.depth += 1
         if self.depth > MAX_DEPTH:
             self.too_deep()
@@ -49,12 +53,18 @@ class StatementParser(RuleParser):
 
     def _insert_ahead(self) -> bool:
         at = self.at
-        if self.kinds[at] == "&":
-            return True
+        reference = self.kinds[at] == "&"
+        if reference:
+            at += 1
         if self.kinds[at] not in {UPPER, LOWER}:
             return False
         end = self.path_end(at)
-        return self.kinds[end - 1] == UPPER and self.kinds[end] not in {"{", "=", ":"}
+        following = self.kinds[end]
+        return (
+            self.kinds[end - 1] == UPPER
+            and following not in {"{", "=", ":"}
+            and (not reference or following in {"(", "["})
+        )
 
     def for_statement(self) -> ForStatement:
         """Parse `for_statement = "for" "(" [ pattern "in" ] atom [ "if" expression ] ")" statement`."""
@@ -83,7 +93,11 @@ class StatementParser(RuleParser):
         return IfStatement(condition, then, otherwise, self.since(first))
 
     def match_statement(self) -> MatchStatement:
-        """Parse `match_statement = "match" "(" expression ")" "{" pattern "->" statement { "," ... } [ "," ] "}"`."""
+        """Parse the production below.
+
+        `match_statement = "match" "(" expression ")" "{" pattern "->" statement { "," pattern "->" statement } [
+         "," ] "}"`
+        """
         first = self.at
         subject = self.subject()
         opener = self.expect("{")

@@ -77,7 +77,7 @@ class TypeParser(Cursor):
         return items[0] if len(items) == 1 else TupleType(tuple(items), self.since(first))
 
     def function_type(self) -> FunctionType:
-        """Parse `function_type = ( "function" "(" [ modes ] ")" | "|" [ modes ] "|" ) [ ":" type_expression ]`."""
+        """Parse `function_type = ( "function" "(" modes ")" | "|" modes "|" ) [ ":" type_expression ]`."""
         first = self.at
         bars = self.kinds[first] == "|"
         self.at += 1
@@ -91,7 +91,7 @@ class TypeParser(Cursor):
         return FunctionType(modes, result, self.since(first))
 
     def modes(self, closer: str) -> tuple[tuple[bool, TypeExpr], ...]:
-        """Parse `modes = [ "mut" ] type_expression { "," [ "mut" ] type_expression } [ "," ]`."""
+        """Parse `modes = [ [ "mut" ] type_expression { "," [ "mut" ] type_expression } [ "," ] ]`."""
         parameters: list[tuple[bool, TypeExpr]] = []
         while self.kinds[self.at] != closer:
             mutable = self.accept("mut")

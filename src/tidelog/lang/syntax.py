@@ -298,7 +298,10 @@ class For:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """`{ a; b; c }`: in order; a trailing `;` makes the value unit, which the parser states as a last `TupleExpr(())`."""
+    """`{ a; b; c }`: in order; a trailing `;` makes the value unit, which the parser states as a last `TupleExpr(())`.
+
+    `{}` holds that alone.
+    """
 
     items: tuple[Expr, ...]
     span: Span = field(default=NOWHERE, compare=False, repr=False)

@@ -1,0 +1,124 @@
+"""Writing expressions with statements inside: blocks, `if`, `match`, `for`, lambdas."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from tidelog.lang.format_comments import Pair
+from tidelog.lang.format_expressions import UNARY, ExpressionFormatter
+from tidelog.lang.layout import HARD, LINE, Doc, group, join, nest
+from tidelog.lang.syntax import (
+    Assign,
+    Block,
+    Break,
+    Continue,
+    Expr,
+    For,
+    If,
+    Lambda,
+    Match,
+    Parameter,
+    Return,
+    TupleExpr,
+)
+
+_UNIT = TupleExpr(())
+
+
+def accepts_else(e: Expr) -> bool:
+    """Tell whether an `else` behind the expression would belong to an `if` in it."""
+    match e:
+        case If(_, _, None):
+            return True
+        case If(_, _, last) | For(_, _, last) | Assign(_, last) | Lambda(_, _, last) | Return(last):
+            return last is not None and accepts_else(last)
+        case _:
+            return False
+
+
+class BlockFormatter(ExpressionFormatter):
+    """Writes expressions with statements inside."""
+
+    def block_term(self, e: If | Match | For | Block | Lambda | Return | Break | Continue) -> Doc:
+        """Write one of them."""
+        match e:
+            case If():
+                return self.conditional(e)
+            case Match():
+                return self.match_expression(e)
+            case For(pattern, iterable, body):
+                head = ("for (", self.expression(pattern, UNARY), " in ", self.expression(iterable), ") ")
+                return group(*head, self.branch(body))
+            case Block():
+                return group(self.block(e))
+            case Lambda(parameters, result, body):
+                bars = f"|{', '.join(map(self.parameter, parameters))}|"
+                typed = f": {self.inner_type(result)}" if result is not None else ""
+                return (f"{bars}{typed} ", self.expression(body))
+            case Return(value):
+                return "return" if value is None else ("return ", self.expression(value))
+            case Break():
+                return "break"
+            case Continue():
+                return "continue"
+            case _:
+                assert_never(e)
+
+    def parameter(self, parameter: Parameter) -> str:
+        """Write a parameter of a function or lambda, without attributes."""
+        if parameter.type is None:
+            return parameter.name
+        return f"{parameter.name}: {'mut ' if parameter.mutable else ''}{self.inner_type(parameter.type)}"
+
+    def block(self, e: Block) -> Doc:
+        """Write a block, whose lines break with the group around it."""
+        unit = bool(e.items) and e.items[-1] == _UNIT
+        items = e.items[:-1] if unit else e.items
+        place = self.place(e)
+        end = place[1] - 1 if place else None
+        docs, _ = self.listed(items, self.expression, ";", end, final=";" if unit else "", blanks=True)
+        if not docs:
+            return "{}"
+        line = LINE if len(items) == 1 and not isinstance(items[0], Match | For) else HARD
+        return ("{", nest(line, join(line, docs)), line, "}")
+
+    def conditional(self, e: If) -> Doc:
+        """Write `if`, with all its blocks broken or none."""
+        parts: list[Doc] = []
+        node: Expr = e
+        while isinstance(node, If):
+            then, otherwise = node.then, node.otherwise
+            parts += ["if (", self.expression(node.condition), ") "]
+            parts.append(self.branch(then, apart=otherwise is not None and accepts_else(then)))
+            if otherwise is None:
+                return group(*parts)
+            parts.append(" else " if isinstance(then, Block) else (LINE, "else "))
+            node = otherwise
+        return group(*parts, self.branch(node))
+
+    def branch(self, e: Expr, *, apart: bool = False) -> Doc:
+        """Write a branch of `if`, or the body of a loop."""
+        if apart:
+            return ("(", self.bare(e), ")")
+        if isinstance(e, Block):
+            return self.block(e)
+        if isinstance(e, Assign):
+            return (self.expression(e.target, UNARY), " = ", self.right_side(e.value))
+        if isinstance(e, If | Match | For | Lambda | Return):
+            return self.bare(e)
+        return self.expression(e, UNARY)
+
+    def match_expression(self, e: Match) -> Doc:
+        """Write `match` with its alternatives."""
+        place = self.place(e)
+        subject = self.expression(e.subject)
+        arms, commented = self.listed(
+            [Pair(pattern, value) for pattern, value in e.arms],
+            lambda arm: (self.expression(arm.first, UNARY), " -> ", self.expression(arm.second)),
+            ",",
+            place[1] - 1 if place else None,
+        )
+        if not arms:
+            return ("match (", subject, ") {}")
+        line = HARD if commented else LINE
+        return group("match (", subject, ") {", nest(line, join(line, arms)), line, "}")

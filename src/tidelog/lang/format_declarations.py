@@ -1,0 +1,181 @@
+"""Writing declarations and modules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import assert_never
+
+from tidelog.lang.format_comments import written
+from tidelog.lang.format_expressions import path, write_type
+from tidelog.lang.format_rules import RuleFormatter
+from tidelog.lang.layout import BLANK, HARD, LINE, SOFT, Doc, group, join, nest
+from tidelog.lang.syntax import (
+    Attribute,
+    Attributes,
+    Block,
+    Comment,
+    ConstructorDecl,
+    Declaration,
+    FieldDecl,
+    FunctionDef,
+    ImperativeRule,
+    Import,
+    IndexDef,
+    Module,
+    Parameter,
+    RelationDef,
+    RuleDef,
+    TypeDef,
+)
+
+
+class DeclarationFormatter(RuleFormatter):
+    """Writes declarations and modules."""
+
+    def module(self, module: Module) -> Doc:
+        """Write a module: declarations and comments as far apart as in the source, but at most by one empty line."""
+        pieces: list[tuple[bool, Doc]] = []
+        previous: Declaration | None = None
+        for declaration in module.declarations:
+            place = self._whole(declaration)
+            before = self.take(place[0]) if place else []
+            pieces += [self._alone(comment) for comment in before if self.ends_line(comment)]
+            beside = [comment for comment in before if not self.ends_line(comment)]
+            doc = self.declaration(declaration)
+            if place:
+                apart = self.empty_line_before(beside[0].span.start if beside else place[0])
+                beside += self.take(place[1])
+                inner, outer = self.trailing(self.take_behind(place[1]))
+                doc = (self.leading(beside), doc, inner, outer)
+            else:
+                apart = previous is not None and _far(previous, declaration)
+            pieces.append((apart, doc))
+            previous = declaration
+        pieces += [self._alone(comment) for comment in self.take(len(self.text) + 1)]
+        docs: list[Doc] = []
+        for apart, doc in pieces:
+            docs += [BLANK if apart else HARD, doc] if docs else [doc]
+        return (*docs, HARD) if docs else ()
+
+    def _alone(self, comment: Comment) -> tuple[bool, Doc]:
+        return self.empty_line_before(comment.span.start), written(comment)
+
+    def _whole(self, declaration: Declaration) -> tuple[int, int] | None:
+        """Return where a declaration begins, with its attributes, and ends."""
+        place = self.place(declaration)
+        if place is None or not declaration.attributes:
+            return place
+        first = self.place(declaration.attributes[0])
+        return (self.text.rfind("#", 0, first[0]), place[1]) if first else place
+
+    def declaration(self, declaration: Declaration) -> Doc:
+        """Write a declaration with its attributes."""
+        attributes = tuple((self.attribute(attribute), HARD) for attribute in declaration.attributes)
+        return (*attributes, self._declared(declaration))
+
+    def _declared(self, declaration: Declaration) -> Doc:
+        match declaration:
+            case Import(names, alias):
+                return f"import {path(names)}" + ("" if alias is None else f" as {alias}")
+            case TypeDef():
+                return self.typedef(declaration)
+            case FunctionDef():
+                return self.function(declaration)
+            case RelationDef():
+                return self.relation(declaration)
+            case IndexDef(name, parameters, atom):
+                fields = self.parenthesised(parameters, self.field, None)
+                return group(f"index {name}", fields, " on ", self.atom(atom))
+            case RuleDef():
+                return self.rule(declaration)
+            case ImperativeRule(statement):
+                return self.statement(statement)
+            case _:
+                assert_never(declaration)
+
+    def attribute(self, attribute: Attribute) -> Doc:
+        """Write `#[name = value]`."""
+        if attribute.value is None:
+            return f"#[{attribute.name}]"
+        return (f"#[{attribute.name} = ", self.expression(attribute.value), "]")
+
+    def attributes(self, attributes: Attributes) -> Doc:
+        """Write attributes in the line of what they describe."""
+        return tuple((self.attribute(attribute), " ") for attribute in attributes)
+
+    def field(self, field: FieldDecl) -> Doc:
+        """Write `name: type`."""
+        return (self.attributes(field.attributes), f"{field.name}: {write_type(field.type)}")
+
+    def typedef(self, typedef: TypeDef) -> Doc:
+        """Write a type definition, with one constructor a line if they do not fit."""
+        parameters = ", ".join(f"'{name}" for name in typedef.parameters)
+        name = f"{typedef.name}<{parameters}>" if parameters else typedef.name
+        body = typedef.body
+        if body is None:
+            return f"extern type {name}"
+        if not isinstance(body, tuple):
+            return f"typedef {name} = {write_type(body)}"
+        alone = len(body) == 1
+        docs, commented = self.listed(body, lambda c: self.constructor(c, alone=alone), "", None)
+        line = HARD if commented else LINE
+        return group(f"typedef {name} = ", nest(join((line, "| "), docs)))
+
+    def constructor(self, constructor: ConstructorDecl, *, alone: bool) -> Doc:
+        """Write `C{f: T}`; an only constructor without fields keeps its braces, to differ from a type's name."""
+        attributes = self.attributes(constructor.attributes)
+        if not constructor.fields:
+            return (attributes, constructor.name, "{}" if alone else "")
+        place = self.place(constructor)
+        fields, commented = self.listed(constructor.fields, self.field, ",", place[1] - 1 if place else None)
+        line = HARD if commented else LINE
+        soft = HARD if commented else SOFT
+        return (attributes, group(constructor.name, "{", nest(soft, join(line, fields)), soft, "}"))
+
+    def function(self, function: FunctionDef) -> Doc:
+        """Write a function."""
+        extern = "extern " if function.body is None else ""
+        parameters = self.parenthesised(
+            function.parameters, lambda p: (self.attributes(p.attributes), self.parameter(p)), None
+        )
+        result = "" if function.result is None else f": {write_type(function.result)}"
+        head = group(f"{extern}function {function.name}", parameters, result)
+        match function.body:
+            case None:
+                return head
+            case Block() as block:
+                return (head, " ", group(self.block(block)))
+            case body:
+                return (head, group(" =", nest(LINE, self.expression(body))))
+
+    def relation(self, relation: RelationDef) -> Doc:
+        """Write a relation."""
+        role = "" if relation.role == "internal" else f"{relation.role} "
+        name = f"{role}{relation.kind} {'&' if relation.reference else ''}{relation.name}"
+        row: Doc
+        if relation.element is not None:
+            row = f"[{write_type(relation.element)}]"
+        else:
+            row = self.parenthesised(relation.fields, self.field, None)
+        key = relation.primary_key
+        if key is None:
+            return (name, row)
+        return group(name, row, nest(LINE, f"primary key ({key.variable}) ", self.expression(key.expression)))
+
+    def parenthesised(
+        self, nodes: Sequence[FieldDecl] | Sequence[Parameter], write: Callable[..., Doc], end: int | None
+    ) -> Doc:
+        """Write fields or parameters in parentheses, one a line if they do not fit."""
+        docs, commented = self.listed(nodes, write, ",", end)
+        if not docs:
+            return "()"
+        line = HARD if commented else LINE
+        soft = HARD if commented else SOFT
+        return group("(", nest(soft, join(line, docs)), soft, ")")
+
+
+def _far(previous: Declaration, declaration: Declaration) -> bool:
+    """Tell whether an empty line belongs between two declarations that come from no source."""
+    if isinstance(previous, RuleDef) and isinstance(declaration, RuleDef):
+        return previous.heads[0].atom.relation != declaration.heads[0].atom.relation
+    return type(previous) is not type(declaration) or isinstance(declaration, FunctionDef)

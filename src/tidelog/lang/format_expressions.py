@@ -1,0 +1,369 @@
+"""Writing types and expressions, with no more parentheses than the grammar needs.
+
+`level` is how tightly an expression must bind to stand somewhere without parentheses: 0 anywhere, then the levels of
+`PRECEDENCE`, then `UNARY`, `POSTFIX`, `TERM`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, assert_never
+
+from tidelog.base.diagnostic import Report
+from tidelog.base.span import Source
+from tidelog.lang.escape import escape
+from tidelog.lang.format_comments import CommentFormatter, Node, Pair
+from tidelog.lang.layout import (
+    HARD,
+    LINE,
+    SOFT,
+    Doc,
+    Fill,
+    Verbatim,
+    flat,
+    group,
+    join,
+    nest,
+)
+from tidelog.lang.lex import STRING, lex
+from tidelog.lang.parse import parse_expression
+from tidelog.lang.parse_expressions import COMPARISON, EQUALITY, PRECEDENCE
+from tidelog.lang.syntax import (
+    Annotated,
+    Argument,
+    Assign,
+    At,
+    Binary,
+    Block,
+    BoolLiteral,
+    Break,
+    Call,
+    Cast,
+    Comment,
+    Construct,
+    Continue,
+    Expr,
+    FieldAccess,
+    FloatLiteral,
+    For,
+    FunctionType,
+    If,
+    IntLiteral,
+    Lambda,
+    MapLiteral,
+    Match,
+    MethodCall,
+    Name,
+    Path,
+    Return,
+    SizedType,
+    Slice,
+    StringLiteral,
+    TickName,
+    Try,
+    TupleAccess,
+    TupleExpr,
+    TupleType,
+    TypeExpr,
+    TypeName,
+    Unary,
+    VarDecl,
+    VecLiteral,
+    Wildcard,
+)
+
+UNARY: Final = 12
+POSTFIX: Final = 13
+TERM: Final = 14
+_LETTER: Final = {10: "d", 16: "h", 8: "o", 2: "b"}
+_DIGITS: Final = {10: "d", 16: "x", 8: "o", 2: "b"}
+_SIMPLE: Final = (Name, Wildcard, IntLiteral, FloatLiteral, BoolLiteral)
+
+
+def path(names: Path) -> str:
+    """Write a scoped name."""
+    return "::".join(names)
+
+
+def write_type(of: TypeExpr) -> str:
+    """Write a type; types are not broken into lines."""
+    match of:
+        case TypeName(names, arguments):
+            return f"{path(names)}<{', '.join(map(write_type, arguments))}>" if arguments else path(names)
+        case SizedType(kind, width):
+            return f"{kind}<{width}>"
+        case TupleType(items):
+            return f"({', '.join(map(write_type, items))})"
+        case FunctionType(parameters, result):
+            modes = ", ".join(("mut " if mutable else "") + write_type(type) for mutable, type in parameters)
+            return f"function({modes})" + (f": {write_type(result)}" if result is not None else "")
+        case TickName(name):
+            return f"'{name}"
+        case _:
+            assert_never(of)
+
+
+def level_of(e: Expr) -> int:
+    """Tell how tightly an expression binds."""
+    match e:
+        case Assign() | Lambda() | Return() | If() | Match() | For() | Block():
+            return 0
+        case Binary(operator):
+            return PRECEDENCE[operator]
+        case Unary() | At():
+            return UNARY
+        case Cast() | Annotated() | Call() | MethodCall() | FieldAccess() | TupleAccess() | Slice() | Try():
+            return POSTFIX
+        case _:
+            return TERM
+
+
+def ends_in_bare_type(e: Expr) -> bool:
+    """Tell whether an expression ends like `x as T`, behind which `<` would begin type arguments."""
+    match e:
+        case Cast(_, TypeName(_, ())) | Annotated(_, TypeName(_, ())):
+            return True
+        case Binary(_, _, right):
+            return level_of(right) > 0 and ends_in_bare_type(right)
+        case Unary(_, operand):
+            return level_of(operand) > 0 and ends_in_bare_type(operand)
+        case At(_, pattern):
+            return level_of(pattern) > 0 and ends_in_bare_type(pattern)
+        case _:
+            return False
+
+
+class ExpressionFormatter(CommentFormatter):
+    """Writes expressions; `faithful` keeps the spelling that literals have in the source."""
+
+    def __init__(
+        self, source: Source | None = None, comments: Iterable[Comment] = (), *, faithful: bool = False
+    ) -> None:
+        super().__init__(source, comments)
+        self.faithful = faithful
+
+    def expression(self, e: Expr, level: int = 0) -> Doc:
+        """Write an expression, in parentheses if it binds more loosely than `level`."""
+        doc = self.bare(e)
+        return ("(", doc, ")") if level_of(e) < level else doc
+
+    def bare(self, e: Expr) -> Doc:
+        """Write an expression without parentheses around it."""
+        match e:
+            case Name(names):
+                return path(names)
+            case Wildcard():
+                return "_"
+            case BoolLiteral(value):
+                return "true" if value else "false"
+            case IntLiteral() | FloatLiteral() | StringLiteral():
+                return self.literal(e)
+            case VecLiteral(items):
+                return self.bracketed("[", items, self.element, "]", e.span.end)
+            case MapLiteral():
+                return self.map_literal(e)
+            case TupleExpr(items):
+                return self.bracketed("(", items, self.expression, ")", e.span.end)
+            case Construct(names, arguments):
+                if not arguments:
+                    return path(names)
+                return (path(names), self.bracketed("{", arguments, self.argument, "}", e.span.end))
+            case Unary(operator, operand):
+                return ("not " if operator == "not" else operator, self.expression(operand, UNARY))
+            case At(name, pattern):
+                return (name, " @ ", self.expression(pattern, UNARY))
+            case VarDecl(name):
+                return f"var {name}"
+            case Assign(target, value):
+                return (self.expression(target, 1), " = ", self.right_side(value))
+            case Binary():
+                return self.binary(e)
+            case Call() | MethodCall() | FieldAccess() | TupleAccess() | Slice() | Cast() | Annotated() | Try():
+                return self.postfix(e)
+            case If() | Match() | For() | Block() | Lambda() | Return() | Break() | Continue():
+                return self.block_term(e)
+            case _:
+                assert_never(e)
+
+    def block_term(self, e: If | Match | For | Block | Lambda | Return | Break | Continue) -> Doc:
+        """Write an expression with statements inside; see `format_blocks`."""
+        raise NotImplementedError
+
+    def right_side(self, e: Expr) -> Doc:
+        """Write what stands right of `=`, where only another `=` needs parentheses."""
+        return self.expression(e, 1) if isinstance(e, Assign) else self.expression(e)
+
+    def argument(self, argument: Argument) -> Doc:
+        """Write a positional or named argument."""
+        value = self.expression(argument.value)
+        return value if argument.name is None else (f".{argument.name} = ", value)
+
+    def element(self, e: Expr) -> Doc:
+        """Write an element of a vector; a lambda in parentheses, since `[|` begins a string."""
+        return self.expression(e, 1 if isinstance(e, Lambda) else 0)
+
+    def map_literal(self, e: MapLiteral) -> Doc:
+        """Write `[key -> value, ...]`."""
+        pairs = [Pair(key, value) for key, value in e.pairs]
+        return self.bracketed(
+            "[", pairs, lambda pair: (self.element(pair.first), " -> ", self.expression(pair.second)), "]", e.span.end
+        )
+
+    # --- operators ---------------------------------------------------------------------------------------------------
+
+    def binary(self, e: Binary) -> Doc:
+        """Write a chain of operators of one level, which may be thousands long."""
+        level = PRECEDENCE[e.operator]
+        parts: list[Doc] = []
+        left: Expr = e
+        above = ""
+        while isinstance(left, Binary) and self._continues(left, level, above):
+            parts.append((LINE, left.operator, " ", self.expression(left.right, level + 1)))
+            above = left.operator
+            left = left.left
+        # Without parentheses, a comparison or a bare type would take in the operator behind it.
+        apart = above == "<" and ends_in_bare_type(left)
+        first = self.expression(left, TERM + 1 if apart else level + (level == COMPARISON))
+        return group(first, nest(*reversed(parts)))
+
+    @staticmethod
+    def _continues(left: Binary, level: int, above: str) -> bool:
+        if PRECEDENCE[left.operator] != level:
+            return False
+        if not above:
+            return True
+        if above == "<" and ends_in_bare_type(left):
+            return False
+        return level != COMPARISON or (above in EQUALITY and left.operator in EQUALITY)
+
+    def postfix(self, e: Expr) -> Doc:
+        """Write a chain of fields, calls, slices, casts, which may be thousands long."""
+        parts: list[Doc] = []
+        calls = 0
+        while True:
+            part, inner = self._suffix(e)
+            parts.append(part)
+            calls += isinstance(e, MethodCall)
+            if level_of(inner) != POSTFIX or _apart(e, inner):
+                break
+            e = inner
+        base = self.expression(inner, TERM + 1 if _apart(e, inner) else POSTFIX)
+        parts.reverse()
+        if calls < 2:
+            return (base, *((text, rest) for text, rest in _split(parts)))
+        return group(base, nest(*((SOFT if text.startswith(".") else "", text, rest) for text, rest in _split(parts))))
+
+    def _suffix(self, e: Expr) -> tuple[Doc, Expr]:
+        match e:
+            case Call(function, arguments):
+                return ("", self.bracketed("(", arguments, self.expression, ")", e.span.end)), function
+            case MethodCall(receiver, function, arguments):
+                return (
+                    f".{path(function)}",
+                    self.bracketed("(", arguments, self.expression, ")", e.span.end),
+                ), receiver
+            case FieldAccess(of, name):
+                return ("", f".{name}"), of
+            case TupleAccess(of, index):
+                return ("", f".{index}"), of
+            case Slice(of, high, low):
+                return ("", f"[{high}:{low}]"), of
+            case Try(operand):
+                return ("", "?"), operand
+            case Cast(operand, type):
+                return ("", f" as {self.inner_type(type)}"), operand
+            case Annotated(operand, type):
+                return ("", f": {self.inner_type(type)}"), operand
+            case _:
+                raise AssertionError(e)
+
+    @staticmethod
+    def inner_type(type: TypeExpr) -> str:
+        """Write a type inside an expression; function types in parentheses, since `:` may follow."""
+        return f"({write_type(type)})" if isinstance(type, FunctionType) else write_type(type)
+
+    # --- literals ----------------------------------------------------------------------------------------------------
+
+    def literal(self, e: IntLiteral | FloatLiteral | StringLiteral) -> Doc:
+        """Write a number or a string, as in the source or in canonical form."""
+        if self.faithful and self.place(e) is not None:
+            spelled = self._spelling(e)
+            if spelled is not None:
+                return spelled
+        match e:
+            case IntLiteral(value, None, False, 10):
+                return str(value)
+            case IntLiteral(value, width, signed, radix):
+                size = "" if width is None else width
+                return f"{size}'{'s' if signed else ''}{_LETTER[radix]}{value:{_DIGITS[radix]}}"
+            case FloatLiteral(text, width):
+                return text if width is None else f"{width}'f{text}"
+            case StringLiteral(parts, interned):
+                written = (escape(part) if isinstance(part, str) else self._embedded(part) for part in parts)
+                return ("i" if interned else "") + f'"{"".join(written)}"'
+            case _:
+                assert_never(e)
+
+    def _embedded(self, e: Expr) -> str:
+        """Write an expression in `${}`, on one line and without what cannot stand there."""
+        return f"${{{flat(type(self)().expression(e))}}}"
+
+    def _spelling(self, e: IntLiteral | FloatLiteral | StringLiteral) -> Doc | None:
+        """Return the literal as the source has it, if that still is what the tree says."""
+        source = Source("literal", e.span.text)
+        report = Report()
+        tokens = lex(source, report)
+        if tokens.comments or parse_expression(source, report) != e:
+            return None
+        words: list[Doc] = [Verbatim(word) if "\n" in word else word for word in tokens.words[:-1]]
+        if len(words) > 1 and tokens.kinds[0] != STRING:
+            return None
+        return words[0] if len(words) == 1 else group(nest(join(LINE, words)))
+
+    # --- lists -------------------------------------------------------------------------------------------------------
+
+    def bracketed(self, opener: str, nodes: Sequence[Node], write: Callable[[Node], Doc], closer: str, end: int) -> Doc:
+        """Write a list in brackets: on one line; else simple items filled, others one a line."""
+        docs, commented = self.listed(nodes, write, ",", end - 1 if nodes and self.place(nodes[0]) else None)
+        if not docs:
+            return opener + closer
+        if commented:
+            return group(opener, nest(HARD, join(HARD, docs)), HARD, closer)
+        values = [node.value if isinstance(node, Argument) else node for node in nodes]
+        if all(isinstance(value, _SIMPLE) for value in values):
+            return group(opener, nest(SOFT, Fill(tuple(docs))), SOFT, closer)
+        if _embraces(values[-1]) and all(isinstance(value, _SIMPLE) for value in values[:-1]):
+            return (opener, join(" ", docs), closer)
+        return group(opener, nest(SOFT, join(LINE, docs)), SOFT, closer)
+
+
+def _split(parts: Iterable[Doc]) -> Iterable[tuple[str, Doc]]:
+    for part in parts:
+        assert isinstance(part, tuple)
+        text = part[0]
+        assert isinstance(text, str)
+        yield text, part[1]
+
+
+def _apart(outer: Expr, inner: Expr) -> bool:
+    """Tell whether the operand of a postfix needs parentheses though it binds tightly enough."""
+    match outer:
+        case TupleAccess():
+            return isinstance(inner, IntLiteral | FloatLiteral)  # `1.0` is a number
+        case Call():
+            return isinstance(inner, Construct | FieldAccess)  # `C(x)` is an atom, `x.f(y)` a method
+        case Slice():
+            return isinstance(inner, Construct | IntLiteral)  # `C[7:0]` is an atom
+        case _:
+            return False
+
+
+def _embraces(e: object) -> bool:
+    """Tell whether an argument has braces of its own, so that the parentheses around it need no lines."""
+    match e:
+        case Block() | Match():
+            return True
+        case Lambda(_, _, body):
+            return _embraces(body)
+        case _:
+            return False

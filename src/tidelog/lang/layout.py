@@ -1,0 +1,231 @@
+"""Laying out text within a width: a small pretty printer, after Wadler and Oppen.
+
+A document is a string, a tuple of documents one after the other, or one of the classes below. `render` puts each
+`Group` on one line if it fits and otherwise breaks its own lines (not those of the groups in it); a `Fill` breaks only
+those of its lines that must. A document that holds a hard line, or a suffix that ends its line, never fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+INDENT: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line break, or `flat` where the group around it is on one line. A hard one always breaks."""
+
+    flat: str = " "
+    hard: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Suffix:
+    """Text that goes to the end of the line it stands on, like a comment; then the line ends."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verbatim:
+    """Text with line breaks of its own, which are not indented."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """Lines in it are indented one level deeper."""
+
+    inner: Doc
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """All on one line, or all its lines broken; `broken` if it holds something that cannot be on one line."""
+
+    inner: Doc
+    broken: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """Items with a line between each two, broken only where the next item does not fit."""
+
+    items: tuple[Doc, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Separator:
+    """A line between the items of a `Fill`, which breaks if the following one does not fit."""
+
+    following: Doc
+
+
+Doc = str | tuple["Doc", ...] | Line | Suffix | Verbatim | Nest | Group | Fill | Separator
+
+LINE: Final = Line()
+SOFT: Final = Line("")
+HARD: Final = Line(hard=True)
+BLANK: Final[Doc] = (Line("", hard=True), HARD)
+"""An empty line."""
+
+
+def group(*docs: Doc) -> Group:
+    """Make a group, which is broken if one of its parts has to be."""
+    return Group(docs, any(map(must_break, docs)))
+
+
+def nest(*docs: Doc) -> Nest:
+    """Indent what follows on new lines."""
+    return Nest(docs)
+
+
+def must_break(doc: Doc) -> bool:
+    """Tell whether a document cannot be on one line."""
+    match doc:
+        case str():
+            return False
+        case tuple():
+            return any(map(must_break, doc))
+        case Line(_, hard):
+            return hard
+        case Suffix() | Verbatim():
+            return True
+        case Nest(inner):
+            return must_break(inner)
+        case Group(_, broken):
+            return broken
+        case Fill(items):
+            return any(map(must_break, items))
+        case Separator():
+            return False
+
+
+def join(separator: Doc, docs: Iterable[Doc]) -> Doc:
+    """Put a separator between documents."""
+    result: list[Doc] = []
+    for doc in docs:
+        if result:
+            result.append(separator)
+        result.append(doc)
+    return tuple(result)
+
+
+def brackets(opener: str, inner: Doc, closer: str) -> Group:
+    """Put brackets around a document, on lines of their own if it does not fit."""
+    return group(opener, nest(SOFT, inner), SOFT, closer)
+
+
+def flat(doc: Doc) -> str:
+    """Write a document on one line, whatever its length."""
+    out: list[str] = []
+    stack: list[Doc] = [doc]
+    while stack:
+        match stack.pop():
+            case str() as text:
+                out.append(text)
+            case tuple() as docs:
+                stack += reversed(docs)
+            case Line(text, _) | Suffix(text) | Verbatim(text):
+                out.append(text)
+            case Nest(inner) | Group(inner, _):
+                stack.append(inner)
+            case Fill(items):
+                stack.append(join(" ", items))
+            case Separator():
+                out.append(" ")
+    return "".join(out)
+
+
+_Item = tuple[int, bool, Doc]
+
+
+def render(doc: Doc, width: int) -> str:
+    """Write a document, with lines no longer than `width` where its breaks allow it.
+
+    >>> print(render(group("R(", nest(SOFT, "first,", LINE, "second"), SOFT, ")"), 12))
+    R(
+        first,
+        second
+    )
+    """
+    out: list[str] = []
+    suffixes: list[str] = []
+    column = 0
+    stack: list[_Item] = [(0, True, doc)]
+    while stack:
+        indent, broken, item = stack.pop()
+        match item:
+            case str():
+                out.append(item)
+                column += len(item)
+            case tuple():
+                stack.extend((indent, broken, part) for part in reversed(item))
+            case Line(text, hard):
+                if broken or hard:
+                    if out and out[-1].isspace() and not suffixes:
+                        out[-1] = out[-1].rstrip(" ")
+                    out += suffixes
+                    suffixes.clear()
+                    out.append("\n" + " " * indent)
+                    column = indent
+                else:
+                    out.append(text)
+                    column += len(text)
+            case Suffix(text):
+                suffixes.append(text)
+            case Verbatim(text):
+                out.append(text)
+                column = len(text) - text.rfind("\n") - 1
+            case Nest(inner):
+                stack.append((indent + INDENT, broken, inner))
+            case Group(inner, must):
+                fits = not must and _fits(width - column, [(indent, False, inner)], stack)
+                stack.append((indent, not fits, inner))
+            case Fill(items):
+                for i in range(len(items) - 1, -1, -1):
+                    stack.append((indent, False, items[i]))
+                    if i:
+                        stack.append((indent, True, Separator(items[i])))
+            case Separator(following):
+                fits = _fits(width - column - 1, [(indent, False, following)], ())
+                stack.append((indent, not fits, LINE))
+    return "".join(out + suffixes)
+
+
+def _fits(room: int, docs: list[_Item], rest: Sequence[_Item]) -> bool:
+    """Tell whether documents, and what follows them up to the next possible line break, fit in the room left."""
+    behind = len(rest)
+    while room >= 0:
+        if not docs:
+            if not behind:
+                return True
+            behind -= 1
+            docs.append(rest[behind])
+            continue
+        indent, broken, item = docs.pop()
+        match item:
+            case str():
+                room -= len(item)
+            case tuple():
+                docs.extend((indent, broken, part) for part in reversed(item))
+            case Line(text, hard):
+                if broken or hard:
+                    return True
+                room -= len(text)
+            case Verbatim(text):
+                return room >= text.find("\n")
+            case Nest(inner) | Group(inner, _):
+                docs.append((indent, broken and not isinstance(item, Group), inner))
+            case Fill(items):
+                docs.extend((indent, broken, part) for part in reversed(items))
+                room -= len(items) - 1
+            case Separator():
+                return True
+            case Suffix():
+                pass
+    return False
