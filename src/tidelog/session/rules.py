@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from tidelog.base.diagnostic import Diagnostic, Report, did_you_mean
@@ -26,7 +26,7 @@ from tidelog.lang.syntax import ImperativeRule, RuleDef, StringLiteral
 from tidelog.logic.passes import analyse
 from tidelog.logic.program import Origin, Program
 from tidelog.plan.nodes import Plan
-from tidelog.plan.passes import plan_program
+from tidelog.plan.passes import replan
 
 Place = tuple[str, int]
 """Where a rule stands: the name of its source, and the offset in it."""
@@ -62,6 +62,8 @@ class RuleBase:
     dropped: frozenset[Place] = frozenset()
     texts: int = 0
     """How many texts were added in the database's life, so that each has its own name."""
+    earlier: Plan | None = None
+    """The plan of the rules before, of which planning keeps what still holds."""
 
     @classmethod
     def load(cls, source: Source, library: tuple[Path, ...] = (), externs: Externs | None = None) -> RuleBase:
@@ -88,10 +90,15 @@ class RuleBase:
     def plan(self) -> Plan:
         """How to compute the rules in force."""
         report = Report()
-        plan = plan_program(self.program, report)
+        plan = replan(self.earlier, self.program, report)
         if plan is None:
             raise ProgramError(report.errors)
         return plan
+
+    @property
+    def latest_plan(self) -> Plan | None:
+        """The plan if it was made, else the one before."""
+        return self.__dict__.get("plan", self.earlier)
 
     @cached_property
     def origins(self) -> dict[Place, Origin]:
@@ -107,29 +114,33 @@ class RuleBase:
     def add(self, text: str) -> RuleBase:
         """Return the base with more rules."""
         source = Source(f"<rules {self.texts + 1}>", text)
-        given = {(source.name, rule.span.start): _identity(rule) for rule in _parse(source)}
-        in_force = {(origin.text, origin.name) for origin in self.origins.values()}
-        taken_away = {(origin.text, origin.name): place for place, origin in self.removed.items()}
+        given = {(source.name, rule.span.start): (_canonical(rule), _name(rule)) for rule in _parse(source)}
+        in_force = set(map(_identity, self.origins.values()))
+        taken_away = {_identity(origin): place for place, origin in self.removed.items()}
         back = {taken_away[identity] for identity in given.values() if identity in taken_away}
         removed = {place: origin for place, origin in self.removed.items() if place not in back}
         known = frozenset(p for p, identity in given.items() if identity in in_force or identity in taken_away)
         if len(known) < len(given):
             texts = self.texts + 1
             more = replace(self, additions=(*self.additions, source), dropped=self.dropped | known, texts=texts)
-            return replace(more, removed=removed).analysed()
-        return replace(self, removed=removed).analysed() if back else self
+            return replace(more, removed=removed, earlier=self.latest_plan).analysed()
+        return replace(self, removed=removed, earlier=self.latest_plan).analysed() if back else self
 
     def remove(self, rule: str) -> RuleBase:
-        """Return the base without the rules of a name or of a text."""
-        gone = {place for place, origin in self.origins.items() if origin.name == rule.strip()}
-        if not gone:
-            texts = {text for text, _ in map(_identity, _parse(Source("<rule>", rule), quiet=True))}
-            gone = {place for place, origin in self.origins.items() if origin.text in texts}
-        if not gone:
-            known = [word for origin in self.origins.values() for word in (origin.name, origin.text) if word]
-            hint = did_you_mean(rule.strip(), known)
-            raise UserError(f"no rule in force has the name or text `{rule.strip()}`" + (f"; {hint}" if hint else ""))
-        return self._without(gone)
+        """Return the base without the rules of a name, or without those of a text."""
+        named = {place for place, origin in self.origins.items() if origin.name == rule.strip()}
+        if named:
+            return self._without(named)
+        places: dict[str, set[Place]] = {}
+        for place, origin in self.origins.items():
+            places.setdefault(canonical(origin.text), set()).add(place)
+        texts = list(map(_canonical, _parse(Source("<rule>", rule), quiet=True))) or [rule.strip()]
+        for text in texts:
+            if text not in places:
+                names = [origin.name for origin in self.origins.values() if origin.name]
+                hint = did_you_mean(text, [*names, *places])
+                raise UserError(f"no rule in force has the name or text `{text}`" + (f"; {hint}" if hint else ""))
+        return self._without({place for text in texts for place in places[text]})
 
     def _without(self, gone: set[Place]) -> RuleBase:
         added = {source.name for source in self.additions}
@@ -141,7 +152,8 @@ class RuleBase:
         dropped = frozenset(p for p in self.dropped | {p for p in gone if p[0] in added} if p[0] in left)
         rules = tuple(rule for rule in self.program.rules if _place(rule.origin) not in gone)
         program = replace(self.program, rules=rules)
-        return replace(self, program=program, additions=additions, removed=removed, dropped=dropped)
+        changed = replace(self, program=program, additions=additions, removed=removed, dropped=dropped)
+        return replace(changed, earlier=self.latest_plan)
 
 
 def _place(origin: Origin) -> Place:
@@ -149,7 +161,7 @@ def _place(origin: Origin) -> Place:
 
 
 def _rule(origin: Origin, *, active: bool) -> Rule:
-    return Rule(origin.text, origin.name, str(origin.span), active)
+    return Rule(canonical(origin.text), origin.name, str(origin.span), active)
 
 
 def _parse(source: Source, *, quiet: bool = False) -> tuple[RuleDef | ImperativeRule, ...]:
@@ -160,9 +172,21 @@ def _parse(source: Source, *, quiet: bool = False) -> tuple[RuleDef | Imperative
     return () if report.errors else tuple(rules)
 
 
-def _identity(rule: RuleDef | ImperativeRule) -> Identity:
-    """Return the canonical text and the name of a rule, as `logic` puts them in its origin."""
-    named = (attribute.value for attribute in rule.attributes if attribute.name == "name")
-    value = next(named, None)
-    name = "".join(map(str, value.parts)) if isinstance(value, StringLiteral) else None
-    return format_rule(replace(rule, attributes=())), name
+@lru_cache(maxsize=1 << 14)
+def canonical(text: str) -> str:
+    """Return a rule's text in the canonical layout; texts of equal rules become equal."""
+    rules = _parse(Source("<rule>", text), quiet=True)
+    return "\n".join(map(_canonical, rules)) or text
+
+
+def _canonical(rule: RuleDef | ImperativeRule) -> str:
+    return format_rule(replace(rule, attributes=())).strip()
+
+
+def _identity(origin: Origin) -> Identity:
+    return canonical(origin.text), origin.name
+
+
+def _name(rule: RuleDef | ImperativeRule) -> str | None:
+    value = next((attribute.value for attribute in rule.attributes if attribute.name == "name"), None)
+    return "".join(map(str, value.parts)) if isinstance(value, StringLiteral) else None
