@@ -57,15 +57,20 @@ class Finisher(Rewriter):
             answer = self.inference.deferred[e.name].answer
             assert answer is not None
             return self.expr(answer)
-        return expr.Var(e.name, self.type(e.type), e.span)
+        type = self.type(e.type)
+        return e if type is e.type else expr.Var(e.name, type, e.span)
 
     def constant(self, e: expr.Const) -> Expr:
         """Return the constant, rounded if it turned out to be a `float`."""
         type = self.type(e.type)
+        if type is e.type:
+            return e
         return expr.Const(single(e.value) if isinstance(type, Float) else e.value, type, e.span)
 
     def expr(self, e: Expr) -> Expr:
         """Rebuild an expression; an empty collection whose elements nothing tells is reported."""
+        if isinstance(e, expr.Var):
+            return self.variable(e)
         done = super().expr(e)
         if isinstance(done, expr.MakeVec | expr.Construct | expr.Lambda) and has_unknown(done.type):
             self.known(done.type, e.span)
@@ -73,6 +78,9 @@ class Finisher(Rewriter):
 
     def pattern(self, p: Pattern) -> Pattern:
         """Rebuild a pattern."""
+        if isinstance(p, expr.VarPattern) and isinstance(p.inner, expr.AnyPattern):
+            type = self.type(p.type)
+            return p if type is p.type else expr.VarPattern(p.name, type)
         if isinstance(p, expr.ConstPattern):
             type = self.type(p.type)
             return expr.ConstPattern(single(p.value) if isinstance(type, Float) else p.value, type)

@@ -41,10 +41,12 @@ from tidelog.logic.unify import ERROR, Unifier, is_unknown
 class Deferred:
     """A question that waits for types.
 
-    `attempt(final)` answers it, or returns None while it cannot; a final attempt reports why, and answers.
+    `attempt(final)` answers it, or returns None while it cannot; a final attempt reports why, and answers. `on` are
+    the types it waits for.
     """
 
     attempt: Callable[[bool], Expr | None]
+    on: tuple[Type, ...]
     answer: Expr | None = None
 
 
@@ -64,6 +66,7 @@ class Inference:
         self.never: set[str] = set()
         """Unknown types of expressions without a value, such as `return`; unit if nothing says otherwise."""
         self._pending: list[Deferred] = []
+        self._finisher = Finisher(self)
 
     # --- types -------------------------------------------------------------------------------------------------------
 
@@ -193,23 +196,23 @@ class Inference:
 
     # --- questions that wait -----------------------------------------------------------------------------------------
 
-    def defer(self, type: Type, span: Span, attempt: Callable[[bool], Expr | None]) -> Expr:
+    def defer(self, type: Type, span: Span, attempt: Callable[[bool], Expr | None], on: tuple[Type, ...] = ()) -> Expr:
         """Return what `attempt(False)` gives, or a placeholder of the type for what it will give."""
         answer = attempt(False)
         if answer is not None:
             return answer
         name = f"?{len(self.deferred)}"
-        self.deferred[name] = question = Deferred(attempt)
+        self.deferred[name] = question = Deferred(attempt, on)
         self._pending.append(question)
         return Var(name, type, span)
 
-    def later(self, check: Callable[[bool], bool]) -> None:
+    def later(self, check: Callable[[bool], bool], *on: Type) -> None:
         """Run a check as soon as it can be made: it returns whether it was; a final one must be."""
 
         def attempt(final: bool) -> Expr | None:
             return _DONE if check(final) else None
 
-        self.defer(ERROR, _DONE.span, attempt)
+        self.defer(ERROR, _DONE.span, attempt, on)
 
     def retry(self) -> bool:
         """Try open questions again; return whether one was answered."""
@@ -228,12 +231,14 @@ class Inference:
 
     def settle(self) -> None:
         """Answer all open questions: retry, then give literals their default types, then report what stays open."""
+        if not (self._pending or self.literals or self.covers or self.types.has_classes):
+            return
         while self._pending:
-            if self.retry() or self.types.default():
+            if self.retry() or any(self.types.default(q.on) for q in self._pending):
                 continue
             question = self._pending.pop(0)
             question.answer = question.attempt(True)
-        self.types.default()
+        self.types.default_all()
         literals, self.literals = self.literals, []
         for value, type, span in literals:
             infer_literals.check_range(self, value, type, span)
@@ -244,17 +249,17 @@ class Inference:
     def finish(self, e: Expr) -> Expr:
         """Return the expression with all types known; reports what stays ambiguous."""
         self.settle()
-        return Finisher(self).expr(e)
+        return self._finisher.expr(e)
 
     def finish_pattern(self, pattern: Pattern) -> Pattern:
         """Return the pattern with all types known."""
         self.settle()
-        return Finisher(self).pattern(pattern)
+        return self._finisher.pattern(pattern)
 
     def finish_type(self, type: Type, span: Span) -> Type:
         """Return the type with all unknowns replaced; reports if one stays."""
         self.settle()
-        return Finisher(self).known(type, span)
+        return self._finisher.known(type, span)
 
     def unknown_type(self, what: str, span: Span, type: Type = ERROR) -> Expr:
         """Report that a type must be known and is not; it then fits everything."""

@@ -178,7 +178,8 @@ def _call_overloaded(inference: Inference, signatures: Sequence[Signature], site
         inference.types.unify(result, made.type)
         return made
 
-    return inference.defer(result, site.span, attempt)
+    waits_for = tuple([inferred.type for inferred in ready if inferred is not None])
+    return inference.defer(result, site.span, attempt, waits_for)
 
 
 def _no_overload(

@@ -71,7 +71,7 @@ def if_(inference: Inference, e: syntax.If, scope: Scope, expected: Type | None)
     condition = inference.condition(e.condition, scope)
     if e.otherwise is None:
         then = inference.expression(e.then, scope.child())
-        if inference.types.resolve(then.type) != UNIT:
+        if inference.types.resolve(then.type) != UNIT and not _leaves(then):
             then = Sequence((then, MakeTuple((), UNIT, e.span)), UNIT, e.span)
         return If(condition, then, MakeTuple((), UNIT, e.span), UNIT, e.span)
     result = expected if expected is not None else inference.fresh()

@@ -98,7 +98,7 @@ def text_of(inference: Inference, e: Expr, span: Span) -> Expr:
             return inference.unknown_type("this text", span, type) if final else None
         return _text_of_known(inference, e, type, span)
 
-    return inference.defer(STRING, span, attempt)
+    return inference.defer(STRING, span, attempt, (e.type,))
 
 
 def _text_of_known(inference: Inference, e: Expr, type: Type, span: Span) -> Expr:

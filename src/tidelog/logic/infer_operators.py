@@ -105,7 +105,7 @@ def _concatenate(inference: Inference, e: syntax.Binary, scope: Scope) -> Expr:
                 inference.types.unify(result, ERROR)
                 return _cannot_join(inference, e, left_type, right_type)
 
-    return inference.defer(result, e.span, attempt)
+    return inference.defer(result, e.span, attempt, (left.type, right.type))
 
 
 def _cannot_join(inference: Inference, e: syntax.Binary, left: Type, right: Type) -> Expr:
@@ -182,7 +182,7 @@ def cast(inference: Inference, e: syntax.Cast, scope: Scope) -> Expr:
             )
         return True
 
-    inference.later(check)
+    inference.later(check, operand.type)
     return result
 
 

@@ -8,6 +8,7 @@ reported mistake: it unifies with everything, so one mistake gives one diagnosti
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, Literal
 
 from tidelog.base.types import (
@@ -96,15 +97,28 @@ class Unifier:
             return met is not None
         return _belongs(type, to)
 
-    def default(self) -> bool:
-        """Give unknown numbers their default type, bigint or double; return whether there were any."""
+    @property
+    def has_classes(self) -> bool:
+        """Whether some unknowns are known to be numbers."""
+        return bool(self._classes)
+
+    def default(self, some: Iterable[Type]) -> bool:
+        """Give unknown numbers among the types their default type, bigint or double; return whether there were any."""
         found = False
-        for name, of in list(self._classes.items()):
+        for type in some:
+            unknown = self.resolve(type)
+            of = self.class_of(unknown)
+            if isinstance(unknown, TypeVariable) and of != "any":
+                self._bound[unknown.name] = DOUBLE if of == "real" else BIGINT
+                found = True
+        return found
+
+    def default_all(self) -> None:
+        """Give all unknown numbers their default type."""
+        for name, of in self._classes.items():
             if name not in self._bound:
                 self._bound[name] = DOUBLE if of == "real" else BIGINT
-                found = True
         self._classes.clear()
-        return found
 
     def unify(self, a: Type, b: Type) -> bool:
         """Make two types equal, or return False (some unknowns inside may then be bound)."""
