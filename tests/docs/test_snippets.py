@@ -2,8 +2,9 @@
 
 A ```` ```python ```` block runs as written, or as a doctest if it has prompts; the blocks of one document share their
 names. In a ```` ```console ```` block each ``$ command`` runs in bash and must print the lines below it, where ``...``
-stands for anything; without such lines it must only succeed. Blocks in other languages are not run. The blocks of one
-document run in order, in a fresh folder which holds the repository's examples/.
+stands for anything; without such lines it must only succeed. A ```` ```datalog ```` block is a whole program, which is
+checked. Blocks in other languages are not run. The blocks of one document run in order, in a fresh folder which holds
+the repository's examples/.
 """
 
 import doctest
@@ -16,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+import tidelog
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")])
@@ -81,7 +84,7 @@ def run_python(block: Block, document: Path, names: dict[str, Any]) -> None:
 
 
 def runs(block: Block) -> bool:
-    return block.language in {"python", "console"}
+    return block.language in {"python", "console", "datalog"}
 
 
 @pytest.mark.parametrize(
@@ -98,6 +101,8 @@ def test_examples_of(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
             run_python(block, document, names)
         elif block.language == "console":
             run_console(block, tmp_path)
+        elif block.language == "datalog":
+            tidelog.Database(block.text)
 
 
 def test_every_fence_is_closed_and_named() -> None:
