@@ -45,4 +45,5 @@ CODES: dict[str, str] = {
     "E0511": "an extern function is registered with another type",
     # warnings about functions
     "W0301": "an arm of a `match` is never reached",
+    "W0302": "a variable of a pattern hides another one",
 }

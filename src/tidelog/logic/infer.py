@@ -33,7 +33,7 @@ from tidelog.logic.environment import Environment, Signature
 from tidelog.logic.exhaustive import check_exhaustive
 from tidelog.logic.finish import Finisher
 from tidelog.logic.mismatch import explain
-from tidelog.logic.scope import Origin, Scope
+from tidelog.logic.scope import Origin, Scope, Variable
 from tidelog.logic.unify import ERROR, Unifier, is_unknown
 
 
@@ -173,21 +173,36 @@ class Inference:
         return Const(None, ERROR, span)
 
     def declare(self, name: str, type: Type, origin: Origin, scope: Scope, span: Span) -> str:
-        """Declare a variable unless it hides another one, which is reported; return its unique name."""
-        hidden = scope.lookup(name) if name != "_" else None
-        if hidden is not None:
+        """Declare a variable, reporting one that it hides; return its unique name.
+
+        Parameters of lambdas may hide others, and locals of a block may hide variables of the rule around it, which
+        are visible everywhere in the rule. A pattern of a `match` or loop that hides one is warned about.
+        """
+        hidden = scope.lookup(name)
+        if hidden is None or (hidden.origin == "rule" and not scope.rule) or _is_new_parameter(hidden, origin, scope):
+            return scope.declare(name, type, origin, span).unique
+        if origin in ("match", "loop") and name not in scope.variables:
             self.report.add(
-                "E0204",
+                "W0302",
                 f"variable `{name}` hides another one",
                 span,
                 labels=[Label(hidden.span, "the other one")],
-                note="a variable that is visible cannot be declared again",
-                hint=f"write `{name} = ...` to assign it, or rename one of them"
-                if origin == "local" and hidden.origin in ("local", "mutable")
-                else "rename one of them",
+                note="a name in a pattern is a new variable: it fits every value, and is not compared with the other",
+                hint="rename one of them",
+                severity="warning",
             )
-            return scope.unique(name)
-        return scope.declare(name, type, origin, span).unique
+            return scope.declare(name, type, origin, span).unique
+        self.report.add(
+            "E0204",
+            f"variable `{name}` hides another one",
+            span,
+            labels=[Label(hidden.span, "the other one")],
+            note="a variable that is visible cannot be declared again",
+            hint=f"write `{name} = ...` to assign it, or rename one of them"
+            if origin == "local" and hidden.origin in ("local", "mutable")
+            else "rename one of them",
+        )
+        return scope.unique(name)
 
     def use(self, signature: Signature, by: Mapping[str, Type], span: Span) -> str:
         """Record the use of a function at type arguments; return the name that `finish` replaces by the instance's."""
@@ -276,6 +291,10 @@ class Inference:
     def is_open(self, type: Type) -> bool:
         """Tell whether nothing is known about a type yet."""
         return is_unknown(type) and type is not ERROR
+
+
+def _is_new_parameter(hidden: Variable, origin: Origin, scope: Scope) -> bool:
+    return origin in ("parameter", "mutable") and scope.variables.get(hidden.name) is not hidden
 
 
 _DONE = Const(None, ERROR)
