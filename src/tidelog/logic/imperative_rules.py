@@ -91,13 +91,11 @@ class _Walk:
         before = (*before, syntax.Condition(bound, span))
         earlier: list[tuple[Expr, Expr]] = []
         for pattern, body in match.arms:
-            if earlier and isinstance(earlier[-1][0], syntax.Wildcard):
-                self._unreachable(pattern)
-                continue
             self._check_new(pattern, before)
             clauses = before
             if earlier:
-                otherwise = (syntax.Wildcard(span), syntax.BoolLiteral(True, span))
+                # With the arm's own span, so that a warning that it is never reached points to the arm.
+                otherwise = (syntax.Wildcard(pattern.span), syntax.BoolLiteral(True, pattern.span))
                 clauses += (syntax.Condition(syntax.Match(subject, (*earlier, otherwise), pattern.span), pattern.span),)
             if not isinstance(pattern, syntax.Wildcard):
                 clauses += (syntax.Condition(syntax.Assign(pattern, subject, pattern.span), pattern.span),)
@@ -115,15 +113,6 @@ class _Walk:
                     note="the patterns of a `match` bind new variables",
                     hint=f"choose another name, and compare it with `{name}` if they must be equal",
                 )
-
-    def _unreachable(self, pattern: Expr) -> None:
-        self.report.add(
-            "W0001",
-            "this arm is never taken",
-            pattern.span,
-            note="the first arm whose pattern fits is taken, and the one before fits everything",
-            severity="warning",
-        )
 
     def _fresh(self, what: str) -> str:
         self.made += 1

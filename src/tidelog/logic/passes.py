@@ -43,6 +43,7 @@ from tidelog.logic.split_heads import split_heads
 from tidelog.logic.std.externs import EXTERNS
 from tidelog.logic.typed_rewrite import called_functions
 from tidelog.logic.unfold_rows import unfold_rows
+from tidelog.logic.warn import warn
 
 REWRITES: tuple[Callable[[RuleDef], tuple[RuleDef, ...]], ...] = (replace_aggregates, expand_disjunction, split_heads)
 
@@ -82,6 +83,7 @@ def _analyse(modules: Modules, externs: Sequence[Externs], report: Report) -> Pr
     rules = list(_typed_rules(checked_rules, declarations, auxiliaries, report))
     if report.errors:
         return None
+    warn(rules, relations, _own_relations(modules, declarations), report)
     return Program(
         declarations.definitions,
         {**relations, **auxiliaries.relations},
@@ -89,6 +91,12 @@ def _analyse(modules: Modules, externs: Sequence[Externs], report: Report) -> Pr
         tuple(rules),
         indexes,
     )
+
+
+def _own_relations(modules: Modules, declarations: Declarations) -> list[str]:
+    """The relations outside the standard library."""
+    tables = (table for path, table in declarations.tables.items() if path not in modules.library)
+    return [table.qualify(name) for table in tables for name in table.relations]
 
 
 def _source_rules(modules: Modules, report: Report) -> Iterator[SourceRule]:

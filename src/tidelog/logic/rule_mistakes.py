@@ -154,7 +154,7 @@ def missing_columns(relation: Relation, missing: list[str], span: Span, report: 
 def location(span: Span, report: Report) -> None:
     """A placement annotation."""
     report.add(
-        "W0002",
+        "W0401",
         "the location has no effect",
         span,
         note="where facts are computed is decided by the engine; `@` is accepted so that DDlog programs run",

@@ -1,0 +1,202 @@
+"""What is allowed but probably not meant.
+
+W0402 a relation that rules read and nothing derives; W0403 recursion that computes ever new values, and so may not
+end; W0404 a variable that occurs once and looks like another one of the rule. Each is silent unless a mistake is
+likely: a rule that compares the computed value is taken to bound it, and names count as alike only if letters are
+doubled, dropped, swapped or written in another case.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+from tidelog.base.diagnostic import Label, Report
+from tidelog.base.expr import Expr, Operate, Var
+from tidelog.base.free import free_variables, parts
+from tidelog.base.graph import components
+from tidelog.base.span import Span
+from tidelog.base.types import Bit, Bool, Signed
+from tidelog.logic.program import Aggregate, Atom, Bind, Condition, Literal, Negative, Positive, Relation, Rule, Unnest
+
+_GROWING = frozenset({"+", "-", "*", "<<", "++"})
+_ORDER = frozenset({"<", "<=", ">", ">="})
+_SMALL = 16
+"""Arithmetic on so many bits runs through all values soon enough."""
+
+
+def warn(rules: Iterable[Rule], relations: Mapping[str, Relation], own: Iterable[str], report: Report) -> None:
+    """Report what is suspicious about the rules; `own` are the relations outside the standard library."""
+    given = list(rules)
+    _warn_underived(given, relations, own, report)
+    _warn_endless(given, report)
+    for rule in given:
+        _warn_alike(rule, report)
+
+
+# --- relations that stay empty ---------------------------------------------------------------------------------------
+
+
+def _warn_underived(rules: list[Rule], relations: Mapping[str, Relation], own: Iterable[str], report: Report) -> None:
+    derived = {rule.head for rule in rules}
+    empty = {name for name in own if name not in derived and relations[name].role != "input"}
+    if not empty:
+        return
+    reads: dict[str, Span] = {}
+    for rule in rules:
+        for atom in _atoms(rule.body):
+            reads.setdefault(atom.relation, atom.span)
+    for name in sorted(empty & reads.keys()):
+        report.add(
+            "W0402",
+            f"nothing derives `{name}`, so it is always empty",
+            relations[name].span,
+            labels=[Label(reads[name], "read here")],
+            note="facts are inserted into input relations; all others hold what rules derive",
+            hint=f"declare `input relation {name}`, or add a rule for it",
+            severity="warning",
+        )
+
+
+def _atoms(body: Iterable[Literal]) -> Iterator[Atom]:
+    for literal in body:
+        if isinstance(literal, Positive | Negative | Aggregate):
+            yield literal.atom
+
+
+# --- recursion that may not end --------------------------------------------------------------------------------------
+
+
+def _warn_endless(rules: list[Rule], report: Report) -> None:
+    reads: dict[str, dict[str, None]] = {}
+    for rule in rules:
+        found = reads.setdefault(rule.head, {})
+        found.update((atom.relation, None) for atom in _atoms(rule.body))
+    component = {name: i for i, names in enumerate(components(reads)) for name in names}
+    for rule in rules:
+        recursive = [
+            literal.atom
+            for literal in rule.body
+            if isinstance(literal, Positive) and component.get(literal.atom.relation) == component[rule.head]
+        ]
+        if recursive:
+            _check_growth(rule, recursive, report)
+
+
+def _check_growth(rule: Rule, recursive: list[Atom], report: Report) -> None:
+    """Warn if a head argument is computed from variables of recursive atoms, and nothing bounds the recursion.
+
+    A negated atom, or a comparison of what comes from a recursive atom, is taken to bound it.
+    """
+    if any(isinstance(literal, Negative) for literal in rule.body):
+        return
+    sources = {term.name for atom in recursive for term in atom.arguments if isinstance(term, Var)}
+    grown: dict[str, Expr] = {}
+    for literal in rule.body:
+        if isinstance(literal, Bind):
+            read = free_variables(literal.expression).keys()
+            if _grows(literal.expression, sources | grown.keys()):
+                grown[literal.variable.name] = literal.expression
+            elif read & (sources | grown.keys()):
+                sources.add(literal.variable.name)
+    conditions = [literal.expression for literal in rule.body if isinstance(literal, Condition)]
+    if any(not (sources | grown.keys()).isdisjoint(free_variables(e)) for e in conditions if _compares(e)):
+        return
+    for argument in rule.arguments:
+        if isinstance(argument, Var):
+            computed = grown.get(argument.name)
+        else:
+            computed = argument if _grows(argument, sources | grown.keys()) else None
+        if computed is None:
+            continue
+        report.add(
+            "W0403",
+            f"recursion may not end: `{rule.head}` is derived from itself with a new value each time",
+            argument.span if argument.span.source.text else rule.origin.span,
+            note="a recursive rule that computes values can go on for ever, unless something bounds them",
+            hint="compare the value in the body (`n < 100`), or set a limit on rounds",
+            severity="warning",
+        )
+        return
+
+
+def _compares(expression: Expr) -> bool:
+    if isinstance(expression, Operate) and expression.operator in _ORDER:
+        return True
+    return any(map(_compares, parts(expression)))
+
+
+def _grows(expression: Expr, sources: Iterable[str]) -> bool:
+    known = frozenset(sources)
+    stack = [expression]
+    while stack:
+        current = stack.pop()
+        match current:
+            case Operate(operator, operands, type) if operator in _GROWING:
+                small = isinstance(type, Bool) or (isinstance(type, Bit | Signed) and type.width <= _SMALL)
+                if not small and any(not known.isdisjoint(free_variables(o)) for o in operands):
+                    return True
+            case _:
+                pass
+        stack.extend(parts(current))
+    return False
+
+
+# --- names that look alike -------------------------------------------------------------------------------------------
+
+
+def _warn_alike(rule: Rule, report: Report) -> None:
+    counts = Counter(_names(rule))
+    for name, count in counts.items():
+        if count != 1 or len(name) < 4 or name[0] in "_#":
+            continue
+        other = next((o for o in counts if o != name and counts[o] > 1 and _alike(name, o)), None)
+        place = _only_place(name, rule.origin.span) if other else None
+        if place is not None:
+            report.add(
+                "W0404",
+                f"variable `{name}` is used only once",
+                place,
+                note="a variable that occurs once stands for any value",
+                hint=f"did you mean `{other}`? Otherwise write `_{name}` or `_`",
+                severity="warning",
+            )
+
+
+def _names(rule: Rule) -> Iterator[str]:
+    for argument in rule.arguments:
+        yield from free_variables(argument)
+    for literal in rule.body:
+        match literal:
+            case Positive(atom) | Negative(atom):
+                yield from (term.name for term in atom.arguments if isinstance(term, Var))
+            case Condition(expression):
+                yield from free_variables(expression)
+            case Bind(variable, expression) | Unnest(variable, expression):
+                yield variable.name
+                yield from free_variables(expression)
+            case Aggregate():
+                pass
+
+
+def _alike(name: str, other: str) -> bool:
+    """Tell whether one name is probably the other one mistyped.
+
+    >>> _alike("adress", "address"), _alike("hsot", "host"), _alike("host1", "host2"), _alike("src_ip", "dst_ip")
+    (True, True, False, False)
+    """
+    if name.replace("_", "").lower() == other.replace("_", "").lower():
+        return True
+    if len(name) == len(other):
+        differ = [i for i, (a, b) in enumerate(zip(name, other, strict=True)) if a != b]
+        return len(differ) == 2 and differ[1] == differ[0] + 1 and name[differ[0]] == other[differ[1]]
+    short, long = sorted((name, other), key=len)
+    inner = (long[:i] + long[i + 1 :] for i in range(1, len(long) - 1) if long[i].isalpha())
+    return len(long) == len(short) + 1 and short in inner
+
+
+def _only_place(name: str, rule: Span) -> Span | None:
+    """The place of a name in the text of a rule, if it has only one."""
+    found = list(re.finditer(rf"\b{re.escape(name)}\b", rule.text))
+    return Span(rule.source, rule.start + found[0].start(), rule.start + found[0].end()) if len(found) == 1 else None
