@@ -96,7 +96,12 @@ def test_a_subscriber_may_open_transactions(db: Database) -> None:
 def test_order_holds_with_several_writers(db: Database) -> None:
     heard = Heard()
     db.subscribe("Edge", heard)
-    writers = [threading.Thread(target=lambda i=i: [insert(db, (i, j)) for j in range(20)]) for i in range(3)]
+
+    def write(i: int) -> None:
+        for j in range(20):
+            insert(db, (i, j))
+
+    writers = [threading.Thread(target=write, args=(i,)) for i in range(3)]
     for writer in writers:
         writer.start()
     for writer in writers:

@@ -10,9 +10,9 @@ from tidelog.base.extern import Externs
 from tidelog.base.span import Source
 from tidelog.plan.nodes import Plan
 from tidelog.run.contract import Limits
-from tidelog.session.programs import read_source
 from tidelog.session.relation import RelationView
 from tidelog.session.rules import Rule, RuleBase
+from tidelog.session.sources import program_source
 from tidelog.session.store import Store
 from tidelog.session.subscriptions import Callback, Subscription
 from tidelog.session.transaction import Transaction
@@ -114,12 +114,3 @@ class Database:
     def verify(self) -> None:
         """Compute everything from scratch and compare; raise `VerificationError` on a difference."""
         self._store.verify()
-
-
-def program_source(program: str | Path | Source) -> Source:
-    """Return the text of a program given as text or as the path of a file."""
-    if isinstance(program, Source):
-        return program
-    if isinstance(program, str) and ("\n" in program or not program.endswith(".dl")):
-        return Source("<program>", program)
-    return read_source(Path(program))

@@ -125,16 +125,20 @@ def map_reader(type: Named, read_key: Read, read_value: Read) -> Read:
     """Return the reader of a Map type, from those of keys and values."""
     shown = types.show(type)
 
+    def read_pair(pair: Any) -> tuple[Value, Value]:
+        if isinstance(pair, Mapping) and set(pair) == {"key", "value"}:  # as Arrow gives it
+            key, value = pair["key"], pair["value"]
+        elif isinstance(pair, tuple | list) and len(pair) == 2:
+            key, value = pair
+        else:
+            raise Misfit(f"a pair of {shown}", pair)
+        return _read_at(" (key)", read_key, key), _read_at(f"[{brief(key, 30)}]", read_value, value)
+
     def read(value: Any) -> FrozenMap:
         pairs = list(value.items()) if isinstance(value, Mapping) else value
         if not isinstance(pairs, tuple | list):
             raise Misfit(shown, value)
-        for pair in pairs:
-            if not isinstance(pair, tuple | list) or len(pair) != 2:
-                raise Misfit(f"a pair of {shown}", pair)
-        return FrozenMap(
-            [(_read_at(" (key)", read_key, k), _read_at(f"[{brief(k, 30)}]", read_value, v)) for k, v in pairs]
-        )
+        return FrozenMap([read_pair(pair) for pair in pairs])
 
     return read
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tidelog.base.diagnostic import Diagnostic, Report
-from tidelog.base.errors import ProgramError, UserError
+from tidelog.base.errors import ProgramError
 from tidelog.base.extern import Externs
 from tidelog.base.span import Source
 from tidelog.lang.format import format_module
@@ -14,16 +14,10 @@ from tidelog.lang.parse import parse
 from tidelog.logic.passes import analyse
 from tidelog.plan.nodes import Plan
 from tidelog.plan.passes import plan_program
-
-
-def read_source(path: Path) -> Source:
-    """Return the text of a file."""
-    try:
-        return Source(str(path), path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise UserError(f"cannot read {path}: it is not UTF-8 text (byte {error.start})") from None
+from tidelog.plan.show_dot import show_dot
+from tidelog.plan.show_json import show_json
+from tidelog.plan.show_mermaid import show_mermaid
+from tidelog.plan.show_text import show_text
 
 
 def check_program(source: Source, library: Sequence[Path] = (), externs: Externs | None = None) -> list[Diagnostic]:
@@ -47,6 +41,15 @@ def plan_source(source: Source, library: Sequence[Path] = (), externs: Externs |
     if plan is None:
         raise ProgramError(report.errors)
     return plan
+
+
+PLAN_FORMATS = ("text", "dot", "mermaid", "json")
+
+
+def show_plan(plan: Plan, form: str) -> str:
+    """Return a plan as text for people, as a graph for Graphviz or Mermaid, or as JSON."""
+    show = {"text": show_text, "dot": show_dot, "mermaid": show_mermaid, "json": show_json}[form]
+    return show(plan)
 
 
 def format_source(source: Source) -> str:

@@ -68,7 +68,7 @@ class Commands(click.Group):
 
 
 @click.command(cls=Commands)
-@click.version_option(package_name="tidelog")
+@click.version_option(package_name="tidelog", prog_name="tidelog")
 @click.option("--debug", is_flag=True, help="Show where in Tidelog an error was raised.")
 def main(debug: bool) -> None:
     """Typed Datalog that stays true while facts and rules change."""
