@@ -77,6 +77,15 @@ def with_parts(expression: Expr, change: Callable[[Expr], Expr]) -> Expr:
             assert_never(expression)
 
 
+def subexpressions(expression: Expr) -> Iterator[Expr]:
+    """The expression and everything inside it, outer before inner, left before right."""
+    stack = [expression]
+    while stack:
+        current = stack.pop()
+        yield current
+        stack.extend(reversed(parts(current)))
+
+
 def free_variables(expression: Expr) -> Mapping[str, Var]:
     """The variables that the expression reads and does not declare, by name, in order of first use.
 

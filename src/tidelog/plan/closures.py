@@ -7,7 +7,8 @@
     T(x, x) :- N(x).                  reflexive on N
 
 Transitive (nonlinear) and symmetric rules together give an equivalence on the nodes that occur; a reflexive rule adds
-nodes that stand alone, or, as `T(x, x) :- T(x, _)`, nothing. Other rules may feed the same relation, recursive ones too (as in Hu et al., modular materialisation):
+nodes that stand alone, or, as `T(x, x) :- T(x, _)`, nothing. Other rules may feed the same relation, recursive ones
+too (as in Hu et al., modular materialisation):
 
 * nonlinear: T is the closure of everything the feeding rules derive;
 * linear: T is what the feeding rules derive, continued along paths of the *step* relation E, which is from below the

@@ -9,8 +9,8 @@ a test on the very same variables (`Project` after `Is`), which keeps its place 
 from __future__ import annotations
 
 from tidelog.base.expr import Apply, Call, Const, Expr, Operate, Var
+from tidelog.base.free import subexpressions
 from tidelog.base.types import Double, Float
-from tidelog.base.walk import subexpressions
 
 
 def may_fail(expression: Expr) -> bool:

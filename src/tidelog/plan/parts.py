@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from tidelog.base.expr import Expr, Operate, Var
-from tidelog.base.walk import free_variables
+from tidelog.base.free import free_variables
 from tidelog.plan.may_fail import may_fail
 from tidelog.plan.nodes import Aggregate, AntiJoin, Extend, Join, Product, Project, Scan, Select, Unit, Unnest
 from tidelog.plan.spine import spine
@@ -148,7 +148,7 @@ class Body:
 
     def _uses(self, expression: Expr) -> int:
         """Return the bit set of an expression's variables; all are bound by some part, maybe a later one."""
-        names = (expression.name,) if isinstance(expression, Var) else sorted(free_variables(expression))
+        names = free_variables(expression)
         bits = self.bits
         found = 0
         for name in names:

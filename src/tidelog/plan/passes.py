@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
 from tidelog.base.diagnostic import Report
+from tidelog.base.pause import collector_paused
 from tidelog.logic import program as logic
 from tidelog.plan.choose_indexes import bound_columns, choose_indexes
 from tidelog.plan.estimate import Estimate, Sizes
@@ -38,7 +39,11 @@ def replan(earlier: Plan | None, program: logic.Program, report: Report, *, size
     Rules that have not changed keep their `Rule` objects; indexes that were looked at and are still needed stay as they
     are; strata are found anew.
     """
-    program = project_negations(program)
+    with collector_paused():
+        return _replan(earlier, project_negations(program), report, sizes)
+
+
+def _replan(earlier: Plan | None, program: logic.Program, report: Report, sizes: Sizes | None) -> Plan | None:
     components = stratify(program, report)
     if components is None:
         return None
@@ -63,7 +68,8 @@ def _indexes(
     wanted = [Probe(index.relation, bound_columns(index.terms, index.parameters)) for index in declared.values()]
 
     def make() -> tuple[Index, ...]:
-        return choose_indexes(relations, chain(wanted, *(rule.probes for rule in rules)), existing)
+        with collector_paused():
+            return choose_indexes(relations, chain(wanted, *(rule.probes for rule in rules)), existing)
 
     return Lazy(make)
 

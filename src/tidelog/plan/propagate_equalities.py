@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from tidelog.base.expr import Const, Expr, Var
-from tidelog.base.walk import substitute
+from tidelog.base.free import substitute
 from tidelog.plan.assemble import equal
 from tidelog.plan.nodes import Scan
 from tidelog.plan.parts import Absent, Element, Equation, Filter, Part, Present

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import assert_never
 
 from tidelog.base.expr import Const, Var
+from tidelog.base.free import substitute
 from tidelog.base.show import show_expression, show_value
-from tidelog.base.walk import substitute
 from tidelog.plan.nodes import (
     Aggregate,
     AntiJoin,
