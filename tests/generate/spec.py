@@ -1,0 +1,248 @@
+"""Random programs as data: small typed rules that know their text. The brute-force oracle works on these, not on text.
+
+Column types are five: small integers, strings, bools, options of small integers, and pairs of a small integer and a
+bool. Values are represented as in `base.values`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tidelog.base.values import NONE, Variant, some
+
+Kind = Literal["int", "str", "bool", "opt", "pair"]
+KINDS: tuple[Kind, ...] = ("int", "str", "bool", "opt", "pair")
+TYPE_TEXT = {"int": "bit<8>", "str": "string", "bool": "bool", "opt": "Option<bit<8>>", "pair": "(bit<8>, bool)"}
+NUMBERS = tuple(range(6))
+CONSTANTS: dict[Kind, tuple[Any, ...]] = {
+    "int": NUMBERS,
+    "str": ("a", "b", "c", "d", "e"),
+    "bool": (False, True),
+    "opt": (NONE, *(some(n) for n in NUMBERS)),
+    "pair": tuple((n, b) for n in NUMBERS[:4] for b in (False, True)),
+}
+
+Row = tuple[Any, ...]
+
+
+def text_of(value: Any) -> str:
+    """Write a constant of the language."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value)
+        case str():
+            return f'"{value}"'
+        case tuple():
+            return f"({', '.join(map(text_of, value))})"
+        case Variant(fields=(inner,)):
+            return f"Some{{{text_of(inner)}}}"
+        case _:
+            return "None"
+
+
+@dataclass(frozen=True)
+class V:
+    """A variable."""
+
+    name: str
+    kind: Kind
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class C:
+    """A constant."""
+
+    value: Any
+    kind: Kind
+
+    def __str__(self) -> str:
+        return text_of(self.value)
+
+
+@dataclass(frozen=True)
+class Wild:
+    """`_`."""
+
+    kind: Kind
+
+    def __str__(self) -> str:
+        return "_"
+
+
+@dataclass(frozen=True)
+class SomeOf:
+    """The pattern `Some{x}`."""
+
+    inner: V
+    kind: Kind = "opt"
+
+    def __str__(self) -> str:
+        return f"Some{{{self.inner}}}"
+
+
+@dataclass(frozen=True)
+class PairOf:
+    """The pattern `(x, b)`."""
+
+    first: V
+    second: V
+    kind: Kind = "pair"
+
+    def __str__(self) -> str:
+        return f"({self.first}, {self.second})"
+
+
+Term = V | C | Wild | SomeOf | PairOf
+
+
+def variables_of(term: Term) -> tuple[V, ...]:
+    """The variables that a term binds."""
+    match term:
+        case V():
+            return (term,)
+        case SomeOf(inner):
+            return (inner,)
+        case PairOf(first, second):
+            return (first, second)
+        case _:
+            return ()
+
+
+@dataclass(frozen=True)
+class Atom:
+    """`R(x, 1, _)`, or in a body `not R(x, 1, _)`."""
+
+    relation: str
+    terms: tuple[Term, ...]
+    negated: bool = False
+
+    def __str__(self) -> str:
+        return f"{'not ' if self.negated else ''}{self.relation}({', '.join(map(str, self.terms))})"
+
+
+@dataclass(frozen=True)
+class Compare:
+    """`x < y`."""
+
+    operator: str
+    left: V
+    right: V | C
+
+    def __str__(self) -> str:
+        return f"{self.left} {self.operator} {self.right}"
+
+
+@dataclass(frozen=True)
+class Compute:
+    """`var z = f(x, y)`."""
+
+    variable: V
+    function: Literal["plus", "least", "wrap", "pack", "unwrap", "join"]
+    arguments: tuple[V | C, ...]
+
+    def __str__(self) -> str:
+        a = [str(argument) for argument in self.arguments]
+        expression = {
+            "plus": lambda: f"({a[0]} + {a[1]}) % {len(NUMBERS)}",
+            "least": lambda: f"min({a[0]}, {a[1]})",
+            "wrap": lambda: f"Some{{{a[0]}}}",
+            "pack": lambda: f"({a[0]}, {a[1]})",
+            "unwrap": lambda: f"{a[0]}.unwrap_or(0)",
+            "join": lambda: f"substr({a[0]} ++ {a[1]}, 0, 1)",
+        }[self.function]()
+        return f"var {self.variable} = {expression}"
+
+
+@dataclass(frozen=True)
+class Spread:
+    """`var x = FlatMap([a, b])`."""
+
+    variable: V
+    items: tuple[V | C, ...]
+
+    def __str__(self) -> str:
+        return f"var {self.variable} = FlatMap([{', '.join(map(str, self.items))}])"
+
+
+@dataclass(frozen=True)
+class Either:
+    """`(R(x), S(x); T(x))`: the alternatives bind the same variables."""
+
+    alternatives: tuple[tuple[Atom, ...], ...]
+
+    def __str__(self) -> str:
+        return f"({'; '.join(', '.join(map(str, body)) for body in self.alternatives)})"
+
+
+@dataclass(frozen=True)
+class GroupBy:
+    """`var n = value.group_by((k, l)).aggregate()`, after which only the keys and the result are visible."""
+
+    variable: V
+    value: V | C
+    keys: tuple[V, ...]
+    aggregate: str
+
+    def __str__(self) -> str:
+        keys = str(self.keys[0]) if len(self.keys) == 1 else f"({', '.join(map(str, self.keys))})"
+        call = f"{self.value}.group_by({keys}).{self.aggregate}()"
+        if isinstance(self.value, C) and self.value.kind == "int":
+            call = f"({self.value}: bit<8>).group_by({keys}).{self.aggregate}()"
+        narrow = {"count": " as bit<8>", "count_distinct": " as bit<8>"}.get(self.aggregate, "")
+        return f"var {self.variable} = {call}{narrow}"
+
+
+Clause = Atom | Compare | Compute | Spread | Either | GroupBy
+
+
+@dataclass(frozen=True)
+class Rule:
+    """`heads :- body.`; the body is in an order in which every variable is bound before it is used.
+
+    `written` is the order in which the clauses are written, a permutation of their positions.
+    """
+
+    heads: tuple[Atom, ...]
+    body: tuple[Clause, ...]
+    written: tuple[int, ...]
+
+    def __str__(self) -> str:
+        heads = ", ".join(map(str, self.heads))
+        body = ", ".join(str(self.body[i]) for i in self.written)
+        return f"{heads} :- {body}." if body else f"{heads}."
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A relation; rules of stratum s may negate and group only relations of strata below s. Inputs have stratum 0."""
+
+    name: str
+    kinds: tuple[Kind, ...]
+    stratum: int
+
+    def __str__(self) -> str:
+        columns = ", ".join(f"c{i}: {TYPE_TEXT[kind]}" for i, kind in enumerate(self.kinds))
+        return f"{'output' if self.stratum else 'input'} relation {self.name}({columns})"
+
+
+@dataclass(frozen=True)
+class Program:
+    """Relations, rules, and facts of the input relations."""
+
+    relations: tuple[Declared, ...]
+    rules: tuple[Rule, ...]
+    facts: dict[str, frozenset[Row]]
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.relations), *map(str, self.rules), ""])
+
+    @property
+    def inputs(self) -> tuple[Declared, ...]:
+        """The relations that facts are given for."""
+        return tuple(r for r in self.relations if not r.stratum)
