@@ -89,7 +89,9 @@ def _wrong_number(atom: syntax.Atom, given: int, relation: Relation, report: Rep
         f"{'is' if given == 1 else 'are'} given",
         atom.span,
         note=f"it is declared as `{signature(relation)}`",
-        hint="use `_` for a column that does not matter, or name the columns that do: `.name = value`",
+        hint="remove what is no column"
+        if given > columns
+        else "use `_` for a column that does not matter, or name the columns that do: `.name = value`",
     )
 
 

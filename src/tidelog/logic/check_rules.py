@@ -101,6 +101,8 @@ class _Checker:
             found = groupings(clauses[position])
             if len(found) > 1:
                 rule_mistakes.several_groupings(found[1].span, self.report)
+                for clause in clauses:
+                    self.declare_mistaken(clause, scope)
                 return checked.Body(None, ()), scope
             grouping = self.grouping(clauses[:position], found[0], given, scope)
             clauses = (_see_group(clauses[position], found[0], grouping.group.name), *clauses[position + 1 :])
@@ -140,7 +142,7 @@ class _Checker:
         return {i: atom for i, atom in placed.items() if self.is_bound(atom, scope)}
 
     def declare_mistaken(self, clause: Clause, scope: Scope) -> None:
-        """Declare the variables of an atom whose relation is unknown, so that their uses are no mistakes."""
+        """Declare the variables of a clause that has a mistake, so that their uses are none."""
         for name, span in bound_names(clause):
             if name not in scope.variables:
                 scope.declare(name, ERROR, "rule", span)

@@ -150,6 +150,7 @@ class _Loader:
             f"the file `{file.name}` of module `{'::'.join(declaration.path)}` cannot be read: {reason}",
             declaration.span,
             note="a module is a text file in UTF-8",
+            hint="save the file as UTF-8" if isinstance(error, UnicodeDecodeError) else "",
         )
 
     def _cycle(self, declaration: Import) -> None:
@@ -161,7 +162,7 @@ class _Loader:
             f"module `{'::'.join(declaration.path)}` imports itself",
             declaration.span,
             note=f"imports form no cycle; here: {' -> '.join([*names, names[0]])}",
-            hint="move what both need into a module of its own",
+            hint="remove the import" if len(names) == 1 else "move what they share into a module of its own",
         )
 
     def _check_aliases(self, imports: Sequence[Import]) -> None:

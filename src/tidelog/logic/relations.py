@@ -131,6 +131,9 @@ def _check_index(declared: syntax.IndexDef, name: str, environment: Environment,
         return None
     given = place_atom(declared.atom, relation, report).arguments
     inference = Inference(environment, report)
+    scope = Scope()
+    for parameter in parameters.values():
+        scope.declare(parameter.name, parameter.type, "parameter", parameter.span)
     terms: list[Term] = []
     for i, column in enumerate(relation.columns):
         match given[i]:
@@ -145,12 +148,13 @@ def _check_index(declared: syntax.IndexDef, name: str, environment: Environment,
                 note = "the columns of an index are its parameters, constants or `_`"
                 report.add("E0419", f"`{word}` is not a parameter of the index", span, note=note, hint=hint)
             case expression:
-                term = fold_expression(inference.finish(inference.expression(expression, Scope(), column.type)))
+                term = fold_expression(inference.finish(inference.expression(expression, scope, column.type)))
                 if isinstance(term, Const):
                     terms.append(term)
                 elif len(report.diagnostics) == mistakes:
                     note = "the columns of an index are its parameters, constants or `_`"
-                    report.add("E0419", "an index cannot compute a column", expression.span, note=note)
+                    hint = "put the computed value into a relation, and declare the index on that"
+                    report.add("E0419", "an index cannot compute a column", expression.span, note=note, hint=hint)
     used = {term.name for term in terms if isinstance(term, Var)}
     for parameter in declared.parameters:
         if parameter.name not in used and len(report.diagnostics) == mistakes:

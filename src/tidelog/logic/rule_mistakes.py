@@ -124,6 +124,7 @@ def no_collection(type: str, span: Span, report: Report) -> None:
         f"`FlatMap` needs a collection, but this is of type `{type}`",
         span,
         note="`FlatMap` yields the elements of a `Vec` or `Set`, or the (key, value) pairs of a `Map`",
+        hint="assign a single value with `var x = e`",
     )
 
 
