@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, Protocol
 
-from tidelog.plan.nodes import Plan, Rule, Variant, Version
+from tidelog.plan.nodes import Plan, Project, Rule
 
 Row = tuple[Any, ...]
 Rows = Collection[Row]
@@ -93,25 +94,94 @@ class Engine(Protocol):
         """Go back to the state of a token; tokens taken after it are void."""
 
 
-Job = tuple[Rule, Variant]
-"""One variant of one rule to evaluate."""
+Job = tuple[Rule, Project]
+"""One tree of one rule to evaluate."""
+
+
+class Phase(Enum):
+    """What the algorithms are doing to a stratum, which decides what its scans see.
+
+    A relation of a stratum below has changed from *before* to *after* this update; between them is *middle*, before
+    without what was deleted. Under a negation the roles are exchanged: middle is before with what was inserted.
+
+    | phase | below: old, all | below: new | own relations |
+    | --- | --- | --- | --- |
+    | BOOT | after | after | old: without the delta; new: with it |
+    | LOSE | before | middle | as they are |
+    | DELETE | middle | middle | old: with the tuples removed in this round; new: without |
+    | REDERIVE | middle | middle | what is left; the delta: all that was removed |
+    | GAIN | old: middle, all: after | after | what is left |
+    | INSERT | after | after | old: without the delta; new: with it |
+
+    In LOSE the delta of a relation below is what was deleted from it, in GAIN what was inserted; under a negation these
+    are exchanged.
+    """
+
+    BOOT = "boot"
+    LOSE = "lose"
+    DELETE = "delete"
+    REDERIVE = "rederive"
+    GAIN = "gain"
+    INSERT = "insert"
 
 
 class Backend(Protocol):
     """The leaf operations the algorithms in `run.maintain` are written over.
 
     Each is coarse: one sequence of kernels in process, one job on a cluster. A round derives with all jobs at once and
-    absorbs what they derived; bags never leave the backend.
+    absorbs or releases what they derived; bags never leave the backend. Every derivation in a bag carries the greatest
+    rank among its body's tuples of the stratum at work, 0 if there is none.
     """
 
+    def enter(self, phase: Phase, members: frozenset[str]) -> None:
+        """Begin a phase of work on the stratum of these relations."""
+
     def derive(self, jobs: Sequence[Job]) -> Mapping[str, Any]:
-        """Evaluate rule variants on the current versions; return for each head relation its bag of derivations."""
+        """Evaluate trees on what the phase shows; return for each head relation its bag of derivations."""
+
+    def regroup(self, rules: Sequence[Rule]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """Evaluate the groups of aggregating rules that have changed: bags of derivations lost, and gained."""
+
+    def unite(self, bags: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+        """Put bags of the same head relations together."""
 
     def absorb(self, relation: str, bag: Any) -> int:
-        """Let the delta become old, and the tuples of the bag that are new the delta; return their number."""
+        """Let the delta become old and absorb derivations; return the number of new tuples.
 
-    def settle(self, relation: str) -> None:
-        """Let the delta become old; it is empty then."""
+        Derivations of present tuples that support them are counted; new tuples become the delta, each with a rank above
+        its derivations'.
+        """
 
-    def count(self, relation: str, version: Version) -> int:
-        """Return the number of tuples of a version of a relation."""
+    def release(self, relation: str, bag: Any) -> int:
+        """Let the delta be removed and take derivations away; return the number of tuples that are lost.
+
+        Derivations that support present tuples are taken from their count; tuples that have none left become the delta.
+        """
+
+    def removed(self, relation: str) -> int:
+        """End the removal of tuples: they are what REDERIVE sees as delta; return their number."""
+
+    def conclude(self, relation: str) -> None:
+        """Let the delta become old, and the net change of the relation what strata above see of it."""
+
+    def begin(self) -> None:
+        """Remember this point of the update, for `drop`."""
+
+    def drop(self) -> None:
+        """Undo what was done since `begin`."""
+
+    def reset(self, relation: str) -> None:
+        """Empty a relation for a bootstrap; what it held is kept aside for `compare`."""
+
+    def compare(self, relation: str) -> None:
+        """After a bootstrap in an update, make the difference to what was there the net change of the relation."""
+
+    @property
+    def derivations(self) -> int:
+        """The number of derivations found so far in this update."""
+
+    def changed(self, relation: str) -> tuple[bool, bool]:
+        """Tell whether this update has deleted tuples of a relation, and whether it has inserted some."""
+
+    def has_delta(self, relation: str) -> bool:
+        """Tell whether the delta of a relation has a tuple."""

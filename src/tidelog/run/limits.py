@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from pathlib import Path
@@ -11,6 +12,10 @@ from tidelog.plan.nodes import Rule, Stratum
 from tidelog.run.contract import NO_LIMITS, Limits
 
 
+class OverBudgetError(Exception):
+    """An update takes more work than evaluating the stratum from scratch may be worth."""
+
+
 class Watch:
     """Counts rounds and tuples and looks at the clock and the memory of one update."""
 
@@ -18,12 +23,15 @@ class Watch:
         self._limits = limits
         self._end = None if limits.seconds is None else time.monotonic() + limits.seconds
         self._tuples = 0
+        self.round = 0
+        self.budget: float = math.inf
+        """How many derivations the update of the stratum may still take."""
         self.stratum: Stratum | None = None
         self.rule: Rule | None = None
 
     def begin_round(self, stratum: Stratum, number: int) -> None:
         """Note the stratum, and count its rounds."""
-        self.stratum, self.rule = stratum, None
+        self.stratum, self.rule, self.round = stratum, None, number
         if self._limits.rounds is not None and number > self._limits.rounds:
             raise self._error(f"more than {self._limits.rounds} rounds")
         self.look()
@@ -33,6 +41,12 @@ class Watch:
         self._tuples += count
         if self._limits.tuples is not None and self._tuples > self._limits.tuples:
             raise self._error(f"more than {self._limits.tuples} new tuples")
+
+    def derived(self, count: int) -> None:
+        """Count derivations against the work budget of the stratum."""
+        self.budget -= count
+        if self.budget < 0:
+            raise OverBudgetError
 
     def look(self) -> None:
         """Look at the clock and at the memory."""

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Words = npt.NDArray[np.uint64]
 Places = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
+Ranks = npt.NDArray[np.int32]
+Marks = npt.NDArray[np.uint8]
 
 COMPILE_AT = 30_000
 U = np.uint64
@@ -115,6 +117,41 @@ class NumpyArrays:
         places = self.order(np.concatenate((a, b), axis=1))
         return np.where(places < a.shape[1], places, a.shape[1] - 1 - places)
 
+    def scatter(self, a: npt.NDArray[Any], b: npt.NDArray[Any], places: Places) -> Any:
+        """Return the values of a and b in the order of `merge_places`, along the last axis."""
+        from_a = places >= 0
+        out = np.empty((*a.shape[:-1], len(places)), a.dtype)
+        out[..., from_a] = a
+        out[..., ~from_a] = b
+        return out
+
+    def emit_ranked(
+        self,
+        low: Places,
+        high: Places,
+        left: Words,
+        left_rank: Ranks,
+        batch: Words,
+        rank: Ranks | None,
+        mark: Marks | None,
+        limit: int,
+        moves: Words,
+    ) -> tuple[Words, Ranks]:
+        """As `emit`, of the batch rows with a mark up to the limit; and the greater rank of both sides of each."""
+        of_left, of_right = self.expand(low, high)
+        if mark is not None:
+            seen = mark[of_right] <= limit
+            of_left, of_right = of_left[seen], of_right[seen]
+        out = np.ascontiguousarray(left[:, of_left])
+        self._move_into(batch, of_right, moves, out)
+        ranks = left_rank[of_left]
+        return out, ranks if rank is None else np.maximum(ranks, rank[of_right])
+
+    def visible(self, low: Places, high: Places, mark: Marks, limit: int) -> Places:
+        """Return, for each range, the number of its rows with a mark up to the limit."""
+        before = np.concatenate(([0], np.cumsum(mark <= limit)))
+        return np.asarray(before[high] - before[low], np.int64)
+
 
 def prefix(rows: Words, full: int, shift: int) -> Words:
     """Return the prefixes of packed rows as keys."""
@@ -190,6 +227,31 @@ class CompiledArrays(NumpyArrays):
             self._kernels.emit_many(low, high, left, batch, moves, out)
         return out
 
+    def emit_ranked(
+        self,
+        low: Places,
+        high: Places,
+        left: Words,
+        left_rank: Ranks,
+        batch: Words,
+        rank: Ranks | None,
+        mark: Marks | None,
+        limit: int,
+        moves: Words,
+    ) -> tuple[Words, Ranks]:
+        total = int((high - low).sum())
+        out, ranks = np.empty((left.shape[0], total), U), np.empty(total, np.int32)
+        nothing = np.empty(0, np.int32)
+        given = nothing if rank is None else rank
+        marks = np.empty(0, np.uint8) if mark is None else mark
+        made = self._kernels.emit_ranked(low, high, left, left_rank, batch, given, marks, limit, moves, out, ranks)
+        return (out, ranks) if made == total else (np.ascontiguousarray(out[:, :made]), ranks[:made])
+
+    def visible(self, low: Places, high: Places, mark: Marks, limit: int) -> Places:
+        counts = np.empty(len(low), np.int64)
+        self._kernels.visible(low, high, mark, limit, counts)
+        return counts
+
     def move(self, rows: Words, moves: Words, constant: Words) -> Words:
         out = np.repeat(constant, rows.shape[1], axis=1)
         self._kernels.move(rows, moves, out)
@@ -205,11 +267,7 @@ class CompiledArrays(NumpyArrays):
             out = np.empty((1, a.shape[1] + b.shape[1]), U)
             self._kernels.merge_one(a[0], b[0], out[0])
             return out
-        places = self.merge_places(a, b)
-        from_a = places >= 0
-        merged = np.empty((a.shape[0], len(places)), U)
-        merged[:, from_a] = a
-        merged[:, ~from_a] = b
+        merged: Words = self.scatter(a, b, self.merge_places(a, b))
         return merged
 
     def merge_places(self, a: Words, b: Words) -> Places:

@@ -1,46 +1,59 @@
-"""The in-process engine: columns of codes in sorted batches, evaluated stratum by stratum.
+"""The in-process engine: columns of codes in sorted batches, kept up to date stratum by stratum.
 
-An update puts the changed facts into copies of their relations and evaluates again every stratum that reads a changed
-relation or has changed rules, then compares. Relations are copied or made anew, never changed in place once an update
-has returned, so a snapshot is a table of references.
+An update marks deleted facts and keeps inserted ones apart, brings every stratum it reaches up to date
+(`run.maintain.choose`), reads off the exact change of each relation, and then makes it final. Until the next snapshot
+or update, what it overwrote is kept, so that it can be undone at a cost in proportion to it.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tidelog.plan.nodes import Plan, Stratum, Version
-from tidelog.run.columnar.arrays import Words, arrays
+import numpy as np
+
+from tidelog.plan.nodes import Plan
+from tidelog.run.columnar.batch import ALIVE, REMOVED, Batch, Journal
 from tidelog.run.columnar.encode import Codec
+from tidelog.run.columnar.phases import DELETED, INSERTED
 from tidelog.run.columnar.relation import Relation
-from tidelog.run.columnar.rows import DecodedRows, find, nothing, pack_rows
-from tidelog.run.columnar.store import Store, difference
-from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
+from tidelog.run.columnar.rows import DecodedRows, find, pack_rows
+from tidelog.run.columnar.scalars import Scalars
+from tidelog.run.columnar.store import Store
+from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update
 from tidelog.run.limits import Watch
-from tidelog.run.maintain.seminaive import bootstrap
+from tidelog.run.maintain.choose import Costs, Earlier, maintain
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A program, its stored facts and its relations: all that a snapshot needs."""
+    """A program and its relations: what a snapshot refers to. Marks, ranks and counts are put back by journals."""
 
     plan: Plan
-    facts: Mapping[str, Relation]
     relations: Mapping[str, Relation]
+    scalars: Scalars
+    earlier: Earlier
 
 
 class ColumnarEngine:
-    """The state of one program in this process."""
+    """The state of one program in this process.
+
+    `strategy` is `auto`, `ranked` or `recompute`. With `tracked` false no ranks and counts are kept, which saves memory
+    when nothing will be updated; updates then recompute.
+    """
 
     name = "columnar"
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, *, strategy: str = "auto", tracked: bool = True) -> None:
         self._codec = Codec()
-        self._state = State(plan, {}, {})
-        self._update({}, plan, Watch(), everything=True)
+        self._tracked = tracked
+        self._strategy = strategy if tracked else "recompute"
+        self._costs: Costs = {}
+        self._journals: list[Journal] = []
+        nothing = Plan({}, {}, {}, (), (), {})
+        self._state = State(nothing, {}, Scalars(self._codec, {}, {}), Earlier.of(nothing))
+        self._update({}, plan, Watch())
 
     @property
     def plan(self) -> Plan:
@@ -49,7 +62,7 @@ class ColumnarEngine:
 
     def update(self, facts: Mapping[str, Change], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
         """Change stored facts and the program; after an error nothing has changed."""
-        return self._update(facts, plan or self._state.plan, Watch(limits), everything=False)
+        return self._update(facts, plan or self._state.plan, Watch(limits))
 
     def rows(self, relation: str) -> Rows:
         """Return the tuples of a relation."""
@@ -63,14 +76,18 @@ class ColumnarEngine:
     def contains(self, relation: str, row: Row) -> bool:
         """Tell whether a tuple is in a relation."""
         found = self._relation(relation)
-        return find(row, found.layout, found.batches(found.main, Version.ALL), found.types, self._codec)
+        return find(row, found, self._codec)
 
     def snapshot(self) -> Any:
-        """Return the current state: it is never changed in place."""
+        """Return the current state. Only the last snapshot can be restored."""
+        self._journals = []
         return self._state
 
     def restore(self, token: Any) -> None:
-        """Go back to the state of a token."""
+        """Go back to the state of the last snapshot."""
+        for journal in reversed(self._journals):
+            journal.undo()
+        self._journals = []
         self._state = token
 
     def _relation(self, name: str) -> Relation:
@@ -81,94 +98,81 @@ class ColumnarEngine:
 
     # --- updating ----------------------------------------------------------------------------------------------------
 
-    def _update(self, facts: Mapping[str, Change], plan: Plan, watch: Watch, *, everything: bool) -> Update:
+    def _update(self, facts: Mapping[str, Change], plan: Plan, watch: Watch) -> Update:
         before = self._state
-        kept = {name for name in plan.relations if _same_columns(name, before.plan, plan)}
-        relations = {name: relation for name, relation in before.relations.items() if name in kept}
-        stored = {name: relation for name, relation in before.facts.items() if name in kept}
-        changed = {name for name in before.relations if name not in kept}
-        for name, change in facts.items():
-            stored[name] = self._changed(stored.get(name) or self._empty(name, plan), change)
-            relations[name] = stored[name]
-            changed.add(name)
-        store = Store(plan, self._codec, relations, watch)
-        work = [
-            self._evaluate(stratum, store, stored)
-            for stratum in plan.strata
-            if everything or (self._reached(stratum, changed, before.plan) and not _note(stratum, changed))
-        ]
-        for relation in relations.values():
-            relation.settle()
-        self._state = State(plan, stored, relations)
-        return Update(self._changes(before, everything), tuple(work))
+        store = self._store(before, plan, watch)
+        costs = dict(self._costs)
+        try:
+            for name, change in facts.items():
+                self._change_facts(store, name, change)
+            work = [
+                done
+                for stratum in plan.strata
+                if (done := maintain(store, stratum, before.earlier, costs, watch, self._strategy)) is not None
+            ]
+            changes = self._changes(store, before, plan)
+            store.finish()
+        except BaseException:
+            store.undo()
+            raise
+        self._journals += store.journals
+        self._costs = costs
+        earlier = before.earlier if plan is before.plan else Earlier.of(plan)
+        self._state = State(plan, store.relations, store.scalars, earlier)
+        return Update(changes, tuple(work))
 
-    def _evaluate(self, stratum: Stratum, store: Store, stored: Mapping[str, Relation]) -> Work:
-        start = time.perf_counter()
-        derivations = store.derivations
-        for name in stratum.relations:
-            store.relations[name] = store.fresh(name)
-            if name in stored:
-                store.relations[name] = stored[name].copy()
-        rounds = bootstrap(store, stratum, store.watch)
-        seconds = time.perf_counter() - start
-        return Work(
-            stratum.number, stratum.relations, "recompute", "", rounds, store.derivations - derivations, seconds
-        )
+    def _store(self, before: State, plan: Plan, watch: Watch) -> Store:
+        kept = {
+            name: relation
+            for name, relation in before.relations.items()
+            if name in plan.relations and relation.types == tuple(c.type for c in plan.relations[name].columns)
+        }
+        same = plan is before.plan
+        scalars = before.scalars if same else Scalars(self._codec, plan.functions, plan.types)
+        return Store(plan, self._codec, scalars, kept, watch, tracked=self._tracked)
 
-    def _reached(self, stratum: Stratum, changed: set[str], before: Plan) -> bool:
-        """Tell whether a stratum reads a changed relation or has other rules than before."""
-        if any(relation in changed for rule in stratum.rules for relation in rule.reads):
-            return True
-        old = {rule.identity for other in before.strata for rule in other.rules if rule.head in stratum.relations}
-        return old != {rule.identity for rule in stratum.rules} or any(r in changed for r in stratum.relations)
+    def _change_facts(self, store: Store, name: str, change: Change) -> None:
+        """Mark deleted facts and keep inserted ones apart."""
+        relation = store.touch(name)
+        inserted = pack_rows(change.inserted, relation, self._codec) if change.inserted else None
+        deleted = pack_rows(change.deleted, relation, self._codec) if change.deleted else None
+        if inserted is not None and inserted.shape[0] != relation.layout.words:
+            inserted = pack_rows(change.inserted, relation, self._codec)
+        if deleted is not None:
+            present = _present(relation, deleted)
+            gone = np.ascontiguousarray(deleted[:, present])
+            relation.mark(gone, ALIVE, REMOVED, store.journal)
+            relation.set_deleted(gone)
+        if inserted is not None:
+            fresh = np.ascontiguousarray(inserted[:, ~_present(relation, inserted)])
+            count = fresh.shape[1]
+            relation.set_delta(Batch(fresh, 0, np.ones(count, np.int64)) if relation.tracked else Batch(fresh))
+            relation.insert()
 
-    def _changed(self, relation: Relation, change: Change) -> Relation:
-        """Return a copy of stored facts with a change applied."""
-        after = relation.copy()
-        if change.deleted:
-            gone = pack_rows(change.deleted, after, self._codec)
-            rows = after.rows()
-            after.replace(arrays(rows.shape[1]).without(rows.copy(), gone))
-        if change.inserted:
-            after.absorb([pack_rows(change.inserted, after, self._codec)])
-            after.settle()
-        return after
-
-    def _empty(self, name: str, plan: Plan) -> Relation:
-        return Relation(name, [column.type for column in plan.relations[name].columns])
-
-    def _changes(self, before: State, everything: bool) -> dict[str, Change]:
-        """Return the exact change of every relation that is not the object it was."""
+    def _changes(self, store: Store, before: State, plan: Plan) -> dict[str, Change]:
+        """Return the exact change of every relation, in values."""
         changes: dict[str, Change] = {}
-        for name in before.relations.keys() | self._state.relations.keys():
-            old, new = before.relations.get(name), self._state.relations.get(name)
-            if old is new or everything:
+        for name, relation in before.relations.items():
+            if name not in plan.relations or store.relations.get(name) is None:
+                gone = DecodedRows(relation.layout, relation.rows(), relation.types, self._codec)
+                if len(gone):
+                    changes[name] = Change((), gone)
+        for name, relation in store.touched.items():
+            old = before.relations.get(name)
+            if old is not None and old.types != relation.types:
                 continue
-            inserted, deleted, layout_of = self._compared(name, old, new, before.plan)
-            if inserted.shape[1] or deleted.shape[1]:
-                changes[name] = Change(
-                    DecodedRows(layout_of.layout, inserted, layout_of.types, self._codec),
-                    DecodedRows(layout_of.layout, deleted, layout_of.types, self._codec),
-                )
+            change = Change(
+                DecodedRows(relation.layout, relation.rows(INSERTED), relation.types, self._codec),
+                DecodedRows(relation.layout, relation.rows(DELETED), relation.types, self._codec),
+            )
+            if change:
+                changes[name] = change
         return changes
 
-    def _compared(
-        self, name: str, old: Relation | None, new: Relation | None, before: Plan
-    ) -> tuple[Words, Words, Relation]:
-        if new is None:
-            assert old is not None
-            return nothing(old), old.rows(), old
-        if old is None or old.types != new.types:
-            return new.rows(), nothing(new), new
-        return (*difference(old, new), new)
 
-
-def _note(stratum: Stratum, changed: set[str]) -> bool:
-    """Count the relations of a stratum that is evaluated again as changed."""
-    changed.update(stratum.relations)
-    return False
-
-
-def _same_columns(name: str, before: Plan, after: Plan) -> bool:
-    old, new = before.relations.get(name), after.relations.get(name)
-    return old is not None and new is not None and [c.type for c in old.columns] == [c.type for c in new.columns]
+def _present(relation: Relation, rows: np.ndarray) -> np.ndarray:
+    """Tell which of the sorted rows hold now."""
+    found = np.zeros(rows.shape[1], bool)
+    for _, places, _ in relation.locate(relation.main, rows, ALIVE):
+        found[places] = True
+    return found

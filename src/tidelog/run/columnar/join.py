@@ -7,16 +7,18 @@ bindings are sorted by their key, so that matching gallops through each batch.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from tidelog.plan.nodes import Version
+from tidelog.base.expr import Const, Var
 from tidelog.run.columnar.arrays import Mask, Places, Words, arrays
+from tidelog.run.columnar.batch import Batch
+from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.layout import NOTHING, Layout, Range, moves, place
-from tidelog.run.columnar.relation import Order, Relation
-from tidelog.run.columnar.table import Source, Table, empty, split_sources
+from tidelog.run.columnar.relation import Order, Relation, View
+from tidelog.run.columnar.table import Source, Table, empty, joined, split_sources
 
 SORT_FROM = 64
 """Fewer probes than this are searched as they come."""
@@ -26,11 +28,13 @@ SORT_FROM = 64
 class Probe:
     """A scan of a relation by bindings: sources of its bound columns, and the columns of its new variables.
 
-    `equal` lists pairs of columns that must agree (a new variable that occurs twice).
+    `ranked` says that the ranks of its tuples count: the relation is of the stratum at work. `equal` lists pairs of
+    columns that must agree (a new variable that occurs twice).
     """
 
     relation: Relation
-    version: Version
+    view: View
+    ranked: bool
     bound: Mapping[int, Source]
     new: Mapping[str, int]
     equal: tuple[tuple[int, int], ...]
@@ -61,7 +65,7 @@ class Matches:
 
     table: Table
     order: Order
-    batches: list[Words]
+    batches: list[tuple[Batch, int]]
     low: list[Places]
     high: list[Places]
     total: int
@@ -98,11 +102,21 @@ class Matches:
             for name, origin in sources.items()
             if isinstance(origin, str) and origin in probe.new
         )
-        outs = [
-            table.emit(low, high, rows, batch, steps)
-            for low, high, batch in zip(self.low, self.high, self.batches, strict=True)
+        if self.table.rank is None and all(batch.mark is None for batch, _ in self.batches):
+            outs = [
+                table.emit(low, high, rows, batch.rows, steps)
+                for low, high, (batch, _) in zip(self.low, self.high, self.batches, strict=True)
+            ]
+            return Table(layout, np.concatenate(outs, axis=1) if len(outs) > 1 else outs[0])
+        ranks = np.zeros(self.table.count, np.int32) if self.table.rank is None else self.table.rank
+        pairs_made = [
+            table.emit_ranked(
+                low, high, rows, ranks, batch.rows, batch.ranks() if probe.ranked else None, batch.mark, limit, steps
+            )
+            for low, high, (batch, limit) in zip(self.low, self.high, self.batches, strict=True)
         ]
-        return Table(layout, np.concatenate(outs, axis=1) if len(outs) > 1 else outs[0])
+        made = np.concatenate([rows for rows, _ in pairs_made], axis=1)
+        return Table(layout, made, None if self.table.rank is None else np.concatenate([r for _, r in pairs_made]))
 
     def table_of(self, probe: Probe, names: list[str]) -> Table:
         """Return one row for each match with these variables."""
@@ -113,20 +127,20 @@ class Matches:
 def match(table: Table, probe: Probe) -> Matches | None:
     """Find the matches of bindings in a relation; None if there is none."""
     order = probe.order()
-    batches = probe.relation.batches(order, probe.version)
+    batches = [seen for seen in probe.relation.batches(order, probe.view) if seen[0].size]
     key = order.layout.key(len(probe.bound))
     table = _in_range(table, probe, key)
     if not batches or table.count == 0:
         return None
     table, keys = _sorted_keys(table, probe, key)
     full, shift = order.layout.prefix(len(probe.bound))
-    functions = arrays(max(table.count, *(batch.shape[1] for batch in batches)))
-    found: list[tuple[Words, Places, Places]] = []
+    functions = arrays(max(table.count, *(batch.size for batch, _ in batches)))
+    found: list[tuple[tuple[Batch, int], Places, Places]] = []
     total = 0
-    for batch in batches:
-        low, high, matches = functions.ranges(keys, batch, full, shift)
+    for seen in batches:
+        low, high, matches = functions.ranges(keys, seen[0].rows, full, shift)
         if matches:
-            found.append((batch, low, high))
+            found.append((seen, low, high))
             total += matches
     if not total:
         return None
@@ -136,7 +150,7 @@ def match(table: Table, probe: Probe) -> Matches | None:
 def present(table: Table, probe: Probe) -> tuple[Table, Mask]:
     """Return the bindings in some order, and for each whether it has a match."""
     order = probe.order()
-    batches = probe.relation.batches(order, probe.version)
+    batches = [seen for seen in probe.relation.batches(order, probe.view) if seen[0].size]
     key = order.layout.key(len(probe.bound))
     fitting = _range_mask(table, probe, key)
     if not batches or table.count == 0 or not fitting.any():
@@ -144,15 +158,14 @@ def present(table: Table, probe: Probe) -> tuple[Table, Mask]:
     if not fitting.all():
         inside, found = present(table.filtered(fitting), probe)
         outside = table.filtered(~fitting)
-        rows = np.concatenate((inside.rows, outside.rows), axis=1)
-        return Table(table.layout, rows), np.concatenate((found, np.zeros(outside.count, bool)))
+        return joined(inside, outside), np.concatenate((found, np.zeros(outside.count, bool)))
     table, keys = _sorted_keys(table, probe, key)
     full, shift = order.layout.prefix(len(probe.bound))
-    functions = arrays(max(table.count, *(batch.shape[1] for batch in batches)))
+    functions = arrays(max(table.count, *(batch.size for batch, _ in batches)))
     found = np.zeros(table.count, bool)
-    for batch in batches:
-        low, high, _ = functions.ranges(keys, batch, full, shift)
-        found |= high > low
+    for batch, limit in batches:
+        low, high, _ = functions.ranges(keys, batch.rows, full, shift)
+        found |= (high > low) if batch.mark is None else functions.visible(low, high, batch.mark, limit) > 0
     return table, found
 
 
@@ -174,7 +187,7 @@ def _range_mask(table: Table, probe: Probe, key: Layout) -> Mask:
 
 def _in_range(table: Table, probe: Probe, key: Layout) -> Table:
     keep = _range_mask(table, probe, key)
-    return table if keep.all() else table.filtered(keep) if keep.any() else empty(table.layout)
+    return table if keep.all() else table.filtered(keep) if keep.any() else empty(table)
 
 
 def _sorted_keys(table: Table, probe: Probe, key: Layout) -> tuple[Table, Words]:
@@ -186,7 +199,7 @@ def _sorted_keys(table: Table, probe: Probe, key: Layout) -> tuple[Table, Words]
     if table.count < SORT_FROM or _ascending(keys):
         return table, keys
     wanted = probe.key_variables()
-    if list(table.layout.fields)[: len(wanted)] == wanted:
+    if table.rank is None and list(table.layout.fields)[: len(wanted)] == wanted:
         table = Table(table.layout, functions.sort(table.rows))
         return table, functions.move(table.rows, steps, constant)
     order = functions.order(keys)
@@ -199,3 +212,54 @@ def _ascending(keys: Words) -> bool:
     if keys.shape[0] == 1:
         return bool((keys[0, 1:] >= keys[0, :-1]).all())
     return False
+
+
+def make_probe(
+    relation: Relation,
+    view: View,
+    terms: Sequence[Var | Const | None],
+    table: Table,
+    codec: Codec,
+    *,
+    ranked: bool = False,
+) -> Probe:
+    """See a scan from bindings: which columns are bound, which give new variables."""
+    bound: dict[int, Source] = {}
+    new: dict[str, int] = {}
+    equal: list[tuple[int, int]] = []
+    for column, term in enumerate(terms):
+        if isinstance(term, Const):
+            bound[column] = codec.code(term.value, term.type)
+        elif term is None:
+            continue
+        elif term.name in table.layout.fields:
+            bound[column] = term.name
+        elif term.name in new:
+            equal.append((new[term.name], column))
+        else:
+            new[term.name] = column
+    return Probe(relation, view, ranked, bound, new, tuple(equal))
+
+
+def match_in_place(table: Table, probe: Probe) -> Matches:
+    """Find the matches of bindings without changing their order."""
+    order = probe.order()
+    key = order.layout.key(len(probe.bound))
+    full, shift = order.layout.prefix(len(probe.bound))
+    constants: dict[Hashable, int] = {c: s for c, s in probe.bound.items() if isinstance(s, int)}
+    pairs = [(table.layout.fields[s], key.fields[c]) for c, s in probe.bound.items() if isinstance(s, str)]
+    keys = arrays(table.count).move(table.rows, moves(pairs), key.constant(constants))
+    places = arrays(table.count).order(keys)
+    back = np.empty(len(places), np.int64)
+    back[places] = np.arange(len(places))
+    ordered = np.ascontiguousarray(keys[:, places])
+    batches = [seen for seen in probe.relation.batches(order, probe.view) if seen[0].size]
+    low: list[Places] = []
+    high: list[Places] = []
+    total = 0
+    for batch, _ in batches:
+        lo, hi, matches = arrays(table.count).ranges(ordered, batch.rows, full, shift)
+        low.append(lo[back])
+        high.append(hi[back])
+        total += matches
+    return Matches(table, order, batches, low, high, total)

@@ -13,7 +13,7 @@ step in the sense of Ngo et al., made of the same joins.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, assert_never
 
 import numpy as np
@@ -28,17 +28,18 @@ from tidelog.plan.nodes import (
     Node,
     Product,
     Project,
+    Rule,
     Scan,
     Select,
     Unit,
     Unnest,
-    Version,
 )
-from tidelog.run.columnar.arrays import Places, Words, arrays
-from tidelog.run.columnar.join import Matches, Probe, match, present
-from tidelog.run.columnar.layout import Layout, Range, moves, place, range_of
-from tidelog.run.columnar.relation import Relation
-from tidelog.run.columnar.table import UNIT, Source, Table
+from tidelog.run.columnar.arrays import Places, Ranks, Words, arrays
+from tidelog.run.columnar.batch import Batch
+from tidelog.run.columnar.join import Matches, Probe, make_probe, match, match_in_place, present
+from tidelog.run.columnar.layout import Layout, Range, place, range_of
+from tidelog.run.columnar.relation import CURRENT, Relation
+from tidelog.run.columnar.table import Source, Table, unit
 
 if TYPE_CHECKING:
     from tidelog.run.columnar.store import Store
@@ -56,6 +57,10 @@ class Bag:
 
     layout: Layout
     rows: Words
+    rank: Ranks | None = None
+    """The greatest rank in the body of each derivation, if ranks are followed."""
+    times: Places | None = None
+    """How often each row is derived, if rows were brought together."""
 
 
 def steps_of(tree: Project) -> tuple[Step, ...]:
@@ -84,7 +89,8 @@ def steps_of(tree: Project) -> tuple[Step, ...]:
 class Pipeline:
     """The evaluation of one tree over a store. Made anew for each evaluation; cheap."""
 
-    def __init__(self, tree: Project, store: Store) -> None:
+    def __init__(self, rule: Rule, tree: Project, store: Store) -> None:
+        self.rule = rule
         self.store = store
         self.head = store.relation(tree.relation)
         self.expressions = tree.expressions
@@ -96,11 +102,18 @@ class Pipeline:
     def run(self) -> list[Bag]:
         """Return the bags of derived head tuples."""
         if not any(self._is_empty(step) for step in self.steps):
-            self._go(self.steps, UNIT)
+            self._go(self.steps, unit(ranked=self.store.ranked))
+        return self.bags
+
+    def finish(self, table: Table) -> list[Bag]:
+        """Return the bags of head tuples made of bindings that have passed all steps."""
+        self._finish(table)
         return self.bags
 
     def _is_empty(self, step: Step) -> bool:
-        return isinstance(step, Scan) and not self.store.relation(step.relation).count(step.version)
+        if not isinstance(step, Scan):
+            return False
+        return self.store.relation(step.relation).is_empty(self.store.view(step, self.rule, negated=False))
 
     # --- the steps ---------------------------------------------------------------------------------------------------
 
@@ -115,7 +128,7 @@ class Pipeline:
                     self._join(step, rest, table)
                     return
                 case AntiJoin(_, right):
-                    table, found = present(table, self._probe(right, table))
+                    table, found = present(table, self._probe(right, table, negated=True))
                     table = table.filtered(~found)
                 case Select(_, condition):
                     table = table.filtered(self.store.scalars.mask(condition, table))
@@ -174,12 +187,13 @@ class Pipeline:
             layout = self._head_layout(
                 {c: probe.range(s, matches.table) if isinstance(s, str) else Range(s, s) for c, s in sources.items()}
             )
-            self._keep(Bag(layout, matches.emit(probe, layout, sources).rows))
+            made = matches.emit(probe, layout, sources)
+            self._keep(Bag(layout, made.rows, made.rank))
             return
         wanted = [name for name in self._arranged(rest, available) if name in available]
         spare = {f"{probe.relation.name}.{column}": column for pair in probe.equal for column in pair}
         if spare:
-            probe = Probe(probe.relation, probe.version, probe.bound, {**probe.new, **spare}, ())
+            probe = replace(probe, new={**probe.new, **spare}, equal=())
             wanted += spare
         layout = place((name, probe.range(name, matches.table)) for name in wanted)
         table = matches.emit(probe, layout, {name: name for name in wanted})
@@ -209,44 +223,64 @@ class Pipeline:
             layout = self._head_layout(
                 {c: table.range(s) if isinstance(s, str) else Range(s, s) for c, s in sources.items()}
             )
-            self._keep(Bag(layout, table.moved(layout, sources).rows))
+            self._keep(Bag(layout, table.moved(layout, sources).rows, table.rank))
             return
         columns: dict[Hashable, Words] = {
             column: self.store.scalars.codes(expression, table) for column, expression in enumerate(self.expressions)
         }
         layout = self._head_layout({column: range_of(codes) for column, codes in columns.items()})
-        self._keep(Bag(layout, layout.pack(columns, table.count)))
+        self._keep(Bag(layout, layout.pack(columns, table.count), table.rank))
 
     def _head_layout(self, ranges: Mapping[Hashable, Range]) -> Layout:
         self.head.admit([ranges[column] for column in range(self.head.arity)])
         return self.head.layout
 
     def _keep(self, bag: Bag) -> None:
-        """Keep a bag; a large one is first rid of repetitions and of tuples the head relation has."""
-        self.derivations += bag.rows.shape[1]
+        """Keep a bag; a large one is first rid of repetitions, and in a bootstrap of tuples the head relation has."""
+        count = bag.rows.shape[1]
+        self.derivations += count
         self.store.watch.look()
-        if bag.rows.shape[1] >= CHUNK // 4:
-            table = arrays(bag.rows.shape[1])
-            rows = table.unique(table.sort(bag.rows))
-            if bag.layout == self.head.layout:
-                for batch in self.head.batches(self.head.main, Version.ALL):
-                    rows = table.without(rows, batch)
-            bag = Bag(bag.layout, rows.copy())
+        if count >= CHUNK // 4 and bag.rank is None:
+            bag = self._condensed(bag)
         self.bags.append(bag)
+
+    def _condensed(self, bag: Bag) -> Bag:
+        table = arrays(bag.rows.shape[1])
+        rows = table.sort(bag.rows)
+        if self.head.tracked:
+            firsts = table.firsts(rows)
+            times = np.diff(np.append(firsts, rows.shape[1]))
+            return Bag(bag.layout, np.ascontiguousarray(rows[:, firsts]), None, times)
+        rows = table.unique(rows)
+        if bag.layout == self.head.layout:
+            for batch, _ in self.head.batches(self.head.main, CURRENT):
+                rows = table.without(rows, batch.rows)
+        return Bag(bag.layout, rows.copy())
 
     # --- what a step sees --------------------------------------------------------------------------------------------
 
-    def _probe(self, step: Scan | Aggregate, table: Table) -> Probe:
+    def _probe(self, step: Scan | Aggregate, table: Table, *, negated: bool = False) -> Probe:
         if isinstance(step, Aggregate):
             relation, columns = self._aggregated(step)
-            return make_probe(relation, Version.ALL, columns, table, self.store)
-        return make_probe(self.store.relation(step.relation), step.version, step.terms, table, self.store)
+            return make_probe(relation, CURRENT, columns, table, self.store.codec)
+        relation, view = self.store.relation(step.relation), self.store.view(step, self.rule, negated=negated)
+        ranked = step.relation in self.store.members
+        return make_probe(relation, view, step.terms, table, self.store.codec, ranked=ranked)
 
     def _aggregated(self, step: Aggregate) -> tuple[Relation, tuple[Var, ...]]:
         """Return the result of an aggregate as a relation of its own, computed once for this evaluation."""
         found = self._temporary.get(id(step))
         if found is None:
-            found = self._temporary[id(step)] = self.store.aggregate(step), (*step.keys, step.result)
+            names = (*step.keys, step.result)
+            relation = Relation("", [name.type for name in names])
+            view = self.store.view(step.input, self.rule, negated=False)
+            table = self.store.groups(step, unit(), view)
+            if table is not None:
+                columns = [table.codes(name.name) for name in names]
+                relation.admit([range_of(codes) for codes in columns])
+                rows = relation.layout.pack(dict(enumerate(columns)), table.count)
+                relation.set_delta(Batch(arrays(table.count).sort(rows)))
+            found = self._temporary[id(step)] = relation, names
         return found
 
     def _rival(self, step: Scan | Aggregate, rest: Sequence[Step], table: Table) -> Scan | None:
@@ -275,58 +309,12 @@ class Pipeline:
         first: list[str] = []
         for step in rest:
             if isinstance(step, Scan):
-                known = Table(place((name, Range(0, 0)) for name in available), UNIT.rows)
+                known = Table(place((name, Range(0, 0)) for name in available), unit().rows)
                 first = self._probe(step, known).key_variables()
                 break
             if not isinstance(step, AntiJoin):
                 break
         return [*dict.fromkeys(first), *sorted(needed - set(first))]
-
-
-def make_probe(
-    relation: Relation, version: Version, terms: Sequence[Var | Const | None], table: Table, store: Store
-) -> Probe:
-    """See a scan from bindings: which columns are bound, which give new variables."""
-    bound: dict[int, Source] = {}
-    new: dict[str, int] = {}
-    equal: list[tuple[int, int]] = []
-    for column, term in enumerate(terms):
-        match term:
-            case None:
-                pass
-            case Const(value, type):
-                bound[column] = store.codec.code(value, type)
-            case Var(name) if name in table.layout.fields:
-                bound[column] = name
-            case Var(name) if name in new:
-                equal.append((new[name], column))
-            case Var(name):
-                new[name] = column
-    return Probe(relation, version, bound, new, tuple(equal))
-
-
-def match_in_place(table: Table, probe: Probe) -> Matches:
-    """Find the matches of bindings without changing their order."""
-    order = probe.order()
-    key = order.layout.key(len(probe.bound))
-    full, shift = order.layout.prefix(len(probe.bound))
-    constants: dict[Hashable, int] = {c: s for c, s in probe.bound.items() if isinstance(s, int)}
-    pairs = [(table.layout.fields[s], key.fields[c]) for c, s in probe.bound.items() if isinstance(s, str)]
-    keys = arrays(table.count).move(table.rows, moves(pairs), key.constant(constants))
-    places = arrays(table.count).order(keys)
-    back = np.empty(len(places), np.int64)
-    back[places] = np.arange(len(places))
-    ordered = np.ascontiguousarray(keys[:, places])
-    batches = probe.relation.batches(order, probe.version)
-    low: list[Places] = []
-    high: list[Places] = []
-    total = 0
-    for batch in batches:
-        lo, hi, matches = arrays(table.count).ranges(ordered, batch, full, shift)
-        low.append(lo[back])
-        high.append(hi[back])
-        total += matches
-    return Matches(table, order, batches, low, high, total)
 
 
 def _reads(step: Step) -> set[str]:

@@ -1,90 +1,107 @@
 """A relation's tuples: sorted packed rows in geometric batches, once for each column order that is probed.
 
-The first order, columns as declared, decides membership. `absorb` takes candidate tuples, keeps those that are new and
-makes them the *delta*; the delta before it joins the batches, which merge when they come near each other in size, so
-that n tuples stand in at most log n batches and each is copied log n times. Other orders are made when first asked
-for, and follow.
-
-Versions (see `plan.nodes`): `old` are the batches, `delta` the delta, `new` and `all` both.
+The first order, columns as declared, decides membership and holds the support counts. Other orders are made when first
+asked for, and follow. During an update a relation keeps apart what changes: rows that are removed keep their place and
+are marked, rows that become true stand in `inserted`, those of the current round in the `delta`. A `View` says which of
+these a scan sees. `finish` ends the update: removed rows are garbage, inserted rows join the batches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from tidelog.base.types import Type
-from tidelog.plan.nodes import Version
-from tidelog.run.columnar.arrays import Words, arrays, no_rows
+from tidelog.run.columnar.arrays import Places, Words, arrays, no_rows
+from tidelog.run.columnar.batch import ALIVE, GARBAGE, REMOVED, Batch, Journal, merge, push
 from tidelog.run.columnar.layout import NOTHING, Layout, Range, moves, place, range_of, roomy
 
 Columns = tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a scan sees: settled rows with a mark up to `limit` (below 0: none), inserted rows, the delta, deletions."""
+
+    limit: int = -1
+    inserted: bool = False
+    delta: bool = False
+    deleted: bool = False
+
+
+CURRENT = View(ALIVE, inserted=True, delta=True)
+"""The tuples there are now."""
+
+
 class Order:
     """The tuples of a relation sorted by its columns in one order."""
 
-    __slots__ = ("batches", "columns", "delta", "layout")
+    __slots__ = ("columns", "deleted", "delta", "inserted", "layout", "settled")
 
     def __init__(self, columns: Columns, layout: Layout) -> None:
         self.columns = columns
         self.layout = layout
-        self.batches: list[Words] = []
-        self.delta: Words | None = no_rows(layout.words)
+        self.settled: list[Batch] = []
+        self.inserted: list[Batch] = []
+        self.delta: Batch | None = None
+        self.deleted: Batch | None = None
 
     def copy(self) -> Order:
-        """Return an order that can change on its own."""
+        """Return an order whose lists can change on their own; batches are shared."""
         other = Order(self.columns, self.layout)
-        other.batches, other.delta = list(self.batches), self.delta
+        other.settled, other.inserted = list(self.settled), list(self.inserted)
+        other.delta, other.deleted = self.delta, self.deleted
         return other
 
-    def push(self, rows: Words) -> None:
-        """Add sorted rows that are not there yet."""
-        if rows.shape[1] == 0:
-            return
-        batches = self.batches
-        batches.append(rows)
-        while len(batches) > 1 and batches[-2].shape[1] < 2 * batches[-1].shape[1]:
-            last = batches.pop()
-            batches[-1] = arrays(last.shape[1] + batches[-1].shape[1]).merge(batches[-1], last)
+    def change(self, by: Callable[[Batch], Batch]) -> None:
+        """Replace every batch."""
+        self.settled = [by(batch) for batch in self.settled]
+        self.inserted = [by(batch) for batch in self.inserted]
+        self.delta = None if self.delta is None else by(self.delta)
+        self.deleted = None if self.deleted is None else by(self.deleted)
 
 
 class Relation:
-    """The tuples of one relation as codes."""
+    """The tuples of one relation as codes. `tracked` relations know ranks and support."""
 
-    def __init__(self, name: str, types: Sequence[Type]) -> None:
+    def __init__(self, name: str, types: Sequence[Type], *, tracked: bool = False) -> None:
         self.name = name
         self.types = tuple(types)
         self.arity = len(self.types)
+        self.tracked = tracked
         self.observed = [NOTHING] * self.arity
         """The range of the codes in each column (never narrowed by deletions)."""
         self._room: list[Range] = roomy(self.observed)
-        self._identity = tuple(range(self.arity))
-        self._orders = {self._identity: Order(self._identity, self._layout(self._identity))}
+        identity = tuple(range(self.arity))
+        self.main = Order(identity, self._layout(identity))
+        """The order that decides membership."""
+        self.main.delta = self.nothing()
+        self._orders = {identity: self.main}
+        self.gone: list[Words] = []
+        """Rows removed so far by the update at work."""
 
     def copy(self) -> Relation:
-        """Return a relation of the same tuples that can change on its own; rows are shared, they never change."""
-        other = Relation(self.name, self.types)
+        """Return a relation of the same tuples whose batches can be replaced on their own."""
+        other = Relation(self.name, self.types, tracked=self.tracked)
         other.observed, other._room = list(self.observed), self._room
         other._orders = {columns: order.copy() for columns, order in self._orders.items()}
+        other.main = other._orders[self.main.columns]
         return other
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
     @property
-    def main(self) -> Order:
-        """The order that decides membership."""
-        return self._orders[self._identity]
-
-    @property
     def layout(self) -> Layout:
-        """The layout of the rows that `absorb` takes."""
+        """The layout of rows in the order that decides membership."""
         return self.main.layout
 
-    def count(self, version: Version = Version.ALL) -> int:
-        """Return the number of tuples of a version."""
-        return sum(batch.shape[1] for batch in self.batches(self.main, version))
+    def nothing(self) -> Batch:
+        """Return a batch without rows."""
+        if not self.tracked:
+            return Batch(no_rows(self.layout.words))
+        return Batch(no_rows(self.layout.words), 0, np.empty(0, np.int64))
 
     def order(self, bound: frozenset[int]) -> Order:
         """Return an order whose first columns are the bound ones, making one if there is none."""
@@ -99,33 +116,61 @@ class Relation:
         if columns in self._orders:
             return self._orders[columns]
         order = Order(columns, self._layout(columns))
-        order.delta = None
-        for batch in self.main.batches:
-            order.push(self._reordered(batch, order))
+        order.settled = [self._reordered(batch, order) for batch in self.main.settled]
+        order.inserted = [self._reordered(batch, order) for batch in self.main.inserted]
         self._orders[columns] = order
         return order
 
-    def batches(self, order: Order, version: Version) -> list[Words]:
-        """Return the sorted batches that make up a version, empty ones left out."""
-        found = [] if version is Version.DELTA else list(order.batches)
-        if version is not Version.OLD:
-            delta = order.delta
-            if delta is None:
-                assert self.main.delta is not None
-                delta = order.delta = self._reordered(self.main.delta, order)
-            if delta.shape[1]:
-                found.append(delta)
-        return found
+    def batches(self, order: Order, view: View) -> Iterator[tuple[Batch, int]]:
+        """Yield the batches of a view, each with the greatest mark that is seen."""
+        if view.limit >= 0:
+            yield from ((batch, view.limit) for batch in order.settled)
+        if view.inserted:
+            yield from ((batch, ALIVE) for batch in order.inserted)
+        if view.delta:
+            delta = self._delta(order)
+            if delta.size:
+                yield delta, GARBAGE
+        if view.deleted:
+            deleted = self._deleted(order)
+            if deleted.size:
+                yield deleted, GARBAGE
 
-    def rows(self, version: Version = Version.ALL) -> Words:
-        """Return the packed rows of a version, sorted."""
-        batches = self.batches(self.main, version)
-        if len(batches) == 1:
-            return batches[0]
-        if not batches:
-            return no_rows(self.layout.words)
-        together = np.concatenate(batches, axis=1)
-        return arrays(together.shape[1]).sort(together)
+    def count(self) -> int:
+        """Return the number of tuples there are now."""
+        parts = (*self.main.settled, *self.main.inserted, self._delta(self.main))
+        return sum(batch.alive_size for batch in parts)
+
+    def is_empty(self, view: View) -> bool:
+        """Tell whether a view surely has no tuple."""
+        return not any(batch.size for batch, _ in self.batches(self.main, view))
+
+    def rows(self, view: View = CURRENT) -> Words:
+        """Return the packed rows of a view, sorted."""
+        return self.gathered(view).rows
+
+    def gathered(self, view: View = CURRENT) -> Batch:
+        """Return the tuples of a view as one batch without marks."""
+        found: list[Batch] = []
+        for batch, limit in self.batches(self.main, view):
+            seen = batch if batch.mark is None else batch.taken(batch.mark <= limit)
+            push(found, Batch(seen.rows, seen.rank, seen.support))
+        while len(found) > 1:
+            last = found.pop()
+            found[-1] = merge(found[-1], last)
+        return found[0] if found else self.nothing()
+
+    def locate(self, order: Order, rows: Words, limit: int) -> Iterator[tuple[Batch, Places, Places]]:
+        """Yield batches that hold some of the sorted rows with a mark up to a limit: places in rows, in the batch."""
+        for batch in (*order.settled, *order.inserted):
+            low, high, total = arrays(rows.shape[1]).ranges(rows, batch.rows, rows.shape[0], 64)
+            if not total:
+                continue
+            found = np.flatnonzero(high > low)
+            if batch.mark is not None:
+                found = found[batch.mark[low[found]] <= limit]
+            if len(found):
+                yield batch, found, low[found]
 
     # --- changing ----------------------------------------------------------------------------------------------------
 
@@ -139,52 +184,109 @@ class Relation:
             layout = self._layout(columns)
             steps = moves((order.layout.fields[c], layout.fields[c]) for c in columns)
             zero = layout.constant({})
-            order.batches = [arrays(b.shape[1]).move(b, steps, zero) for b in order.batches]
-            if order.delta is not None:
-                order.delta = arrays().move(order.delta, steps, zero)
+            order.change(lambda batch, steps=steps, zero=zero: batch.moved(steps, zero))  # type: ignore[misc]
             order.layout = layout
 
-    def absorb(self, bags: Sequence[Words]) -> int:
-        """Let the last delta join the batches; make the tuples of the bags that are new the delta; count them."""
-        self.settle()
-        together = np.concatenate(bags, axis=1) if len(bags) > 1 else bags[0] if bags else no_rows(self.layout.words)
-        table = arrays(together.shape[1])
-        fresh = table.unique(table.sort(together))
-        for batch in self.main.batches:
-            fresh = table.without(fresh, batch)
-        if fresh.shape[1] < together.shape[1]:
-            fresh = fresh.copy()
-        self._set_delta(fresh)
-        return int(fresh.shape[1])
-
-    def settle(self) -> None:
-        """Let the delta join the batches; it is empty then."""
-        delta = self.main.delta
-        assert delta is not None
-        if delta.shape[1] == 0:
-            return
-        for order in self._orders.values():
-            order.push(self.batches(order, Version.DELTA)[0])
-        self._set_delta(no_rows(self.layout.words))
-
-    def replace(self, rows: Words) -> None:
-        """Hold exactly these sorted distinct rows, all as batches."""
-        for order in self._orders.values():
-            order.batches = []
-        self._set_delta(rows)
-        self.settle()
-
-    def _set_delta(self, rows: Words) -> None:
+    def set_delta(self, batch: Batch) -> None:
+        """Make sorted distinct rows, in the layout of the relation, the delta."""
         for order in self._orders.values():
             order.delta = None
-        self.main.delta = rows
-        for column in self._identity:
-            self.observed[column] = self.observed[column].join(range_of(self.layout.codes(rows, column)))
+        self.main.delta = batch
+        for column in range(self.arity):
+            self.observed[column] = self.observed[column].join(range_of(self.layout.codes(batch.rows, column)))
+
+    def settle(self) -> None:
+        """Let the delta join the settled batches; it is empty then."""
+        self._take_delta(lambda order: order.settled)
+
+    def insert(self) -> None:
+        """Let the delta join the rows inserted by this update; it is empty then."""
+        self._take_delta(lambda order: order.inserted)
+
+    def _take_delta(self, target: Callable[[Order], list[Batch]]) -> None:
+        if self._delta(self.main).size == 0:
+            return
+        for order in self._orders.values():
+            push(target(order), self._delta(order))
+        self.set_delta(self.nothing())
+
+    def mark(self, rows: Words, was: int, to: int, journal: Journal) -> None:
+        """Change the mark of sorted rows that have another one, in every order."""
+        for order in self._orders.values():
+            for batch, _, places in self.locate(order, self._translated(rows, order), was):
+                journal.mark(batch, places[batch.marks()[places] == was], to)
+
+    def rerank(self, batch: Batch, journal: Journal) -> None:
+        """Give removed rows that hold again their new rank and support, in every order."""
+        for order in self._orders.values():
+            again = batch if order is self.main else self._reordered(batch, order)
+            for found, places, targets in self.locate(order, again.rows, REMOVED):
+                journal.mark(found, targets, ALIVE)
+                journal.write(found.ranks(), targets, again.ranks()[places])
+                if found.support is not None and again.support is not None:
+                    journal.write(found.support, targets, again.support[places])
+
+    def set_deleted(self, rows: Words) -> None:
+        """Make sorted rows that this update has removed the view `deleted`."""
+        for order in self._orders.values():
+            order.deleted = None
+        self.main.deleted = Batch(rows, 0)
+
+    def rebuild(self, kept: Batch, inserted: Batch, deleted: Words) -> None:
+        """Hold these tuples: some that were there before this update, some that it inserted, and some it deleted."""
+        for order in self._orders.values():
+            order.settled, order.inserted, order.delta = [], [], None
+        self.set_delta(kept)
+        self.settle()
+        self.set_delta(inserted)
+        self.insert()
+        count = deleted.shape[1]
+        if count:
+            marks = np.full(count, REMOVED, np.uint8)
+            gone = Batch(deleted, 0, np.zeros(count, np.int64) if self.tracked else None, marks)
+            for order in self._orders.values():
+                order.settled.append(gone if order is self.main else self._reordered(gone, order))
+        self.set_deleted(deleted)
+
+    def finish(self, journal: Journal) -> None:
+        """End an update: removed rows become garbage, inserted rows join the batches."""
+        self.insert()
+        deleted = self._deleted(self.main).rows
+        if deleted.shape[1]:
+            self.mark(deleted, REMOVED, GARBAGE, journal)
+        for order in self._orders.values():
+            for batch in order.inserted:
+                push(order.settled, batch)
+            order.inserted = []
+            order.deleted = None
+            order.settled = [_compacted(batch) for batch in order.settled]
+
+    # --- orders ------------------------------------------------------------------------------------------------------
+
+    def _delta(self, order: Order) -> Batch:
+        if order.delta is None:
+            assert self.main.delta is not None
+            order.delta = self._reordered(self.main.delta, order)
+        return order.delta
+
+    def _deleted(self, order: Order) -> Batch:
+        if self.main.deleted is None:
+            return self.nothing()
+        if order.deleted is None:
+            order.deleted = self._reordered(self.main.deleted, order)
+        return order.deleted
 
     def _layout(self, columns: Columns) -> Layout:
         return place((column, self._room[column]) for column in columns)
 
-    def _reordered(self, rows: Words, order: Order) -> Words:
-        table = arrays(rows.shape[1])
+    def _reordered(self, batch: Batch, order: Order) -> Batch:
         steps = moves((self.layout.fields[c], order.layout.fields[c]) for c in order.columns)
-        return table.sort(table.move(rows, steps, order.layout.constant({})))
+        return batch.reordered(steps, order.layout.constant({}))
+
+    def _translated(self, rows: Words, order: Order) -> Words:
+        return rows if order is self.main else self._reordered(Batch(rows), order).rows
+
+
+def _compacted(batch: Batch) -> Batch:
+    """Drop garbage from a batch of which it is more than half."""
+    return batch.alive() if 2 * batch.gone > batch.size else batch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from tidelog.base import types as t
 from tidelog.base.types import Type
-from tidelog.run.columnar.arrays import Words, arrays, no_rows
+from tidelog.run.columnar.arrays import Words, arrays
+from tidelog.run.columnar.batch import ALIVE
 from tidelog.run.columnar.encode import Codec, code_floats, code_signed
 from tidelog.run.columnar.layout import Layout, range_of
 from tidelog.run.columnar.relation import Relation
@@ -70,24 +71,27 @@ class DecodedRows(Collection[Row]):
         return iter(self._codec.rows(columns, len(self)))
 
     def __contains__(self, row: object) -> bool:
-        return isinstance(row, tuple) and find(row, self._layout, [self._rows], self._types, self._codec)
+        if not isinstance(row, tuple):
+            return False
+        key = _packed(row, self._layout, self._types, self._codec)
+        return key is not None and arrays().ranges(key, self._rows, self._layout.words, 64)[2] > 0
 
 
-def find(row: Row, layout: Layout, batches: Sequence[Words], types: Sequence[Type], codec: Codec) -> bool:
-    """Tell whether a tuple of values is among sorted packed rows."""
+def find(row: Row, relation: Relation, codec: Codec) -> bool:
+    """Tell whether a tuple of values is in a relation."""
+    key = _packed(row, relation.layout, relation.types, codec)
+    return key is not None and any(True for _ in relation.locate(relation.main, key, ALIVE))
+
+
+def _packed(row: Row, layout: Layout, types: Sequence[Type], codec: Codec) -> Words | None:
+    """Return a tuple of values as one packed row, or None if it cannot be in a relation of this layout."""
     if len(row) != len(types):
-        return False
-    codes = {column: codec.known(value, type) for column, (value, type) in enumerate(zip(row, types, strict=True))}
-    packed: dict[Any, int] = {}
-    for column, code in codes.items():
+        return None
+    packed: dict[Hashable, int] = {}
+    for column, (value, type) in enumerate(zip(row, types, strict=True)):
+        code = codec.known(value, type)
         room = layout.fields[column].range
         if code is None or not room.low <= code <= room.high:
-            return False
+            return None
         packed[column] = code
-    key = layout.constant(packed)
-    return any(arrays().ranges(key, batch, layout.words, 64)[2] for batch in batches)
-
-
-def nothing(relation: Relation) -> Words:
-    """Return no rows in the layout of a relation."""
-    return no_rows(relation.layout.words)
+    return layout.constant(packed)

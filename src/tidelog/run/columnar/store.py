@@ -4,32 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from tidelog.base.errors import EvaluationError
 from tidelog.base.show import show_value
-from tidelog.plan.nodes import Aggregate, Plan, Rule, Version
+from tidelog.plan.nodes import Aggregate, Plan, Project, Rule, Scan, Version
+from tidelog.run.columnar.absorb import absorbed, gather, released
 from tidelog.run.columnar.aggregate import group, reduce_groups
-from tidelog.run.columnar.arrays import Words, arrays
+from tidelog.run.columnar.arrays import arrays, no_rows
+from tidelog.run.columnar.batch import DYING, REMOVED, Journal
 from tidelog.run.columnar.encode import Codec
-from tidelog.run.columnar.join import match
-from tidelog.run.columnar.layout import Layout, moves, range_of
-from tidelog.run.columnar.pipeline import Bag, Pipeline, make_probe
-from tidelog.run.columnar.relation import Relation
+from tidelog.run.columnar.join import make_probe, match
+from tidelog.run.columnar.layout import place, range_of
+from tidelog.run.columnar.phases import AFTER, BEFORE, DELETED, INSERTED, delta_below, view_below, view_own
+from tidelog.run.columnar.pipeline import Bag, Pipeline
+from tidelog.run.columnar.relation import Relation, View
 from tidelog.run.columnar.scalars import ScalarError, Scalars
-from tidelog.run.columnar.table import UNIT
-from tidelog.run.contract import Job
+from tidelog.run.columnar.table import Table, unit
+from tidelog.run.contract import Job, Phase
 from tidelog.run.limits import Watch
+
+Bags = Mapping[str, Sequence[Bag]]
 
 
 class Store:
-    """Relations by name; codes and expressions of one plan. Relations are replaced, not changed, across updates."""
+    """Relations by name, and what is done to them in one update.
 
-    def __init__(self, plan: Plan, codec: Codec, relations: dict[str, Relation], watch: Watch) -> None:
+    A relation is copied before its first change (`touched`), so that the relations given remain as they were, except
+    for the marks, ranks and counts that the journals put back.
+    """
+
+    def __init__(
+        self, plan: Plan, codec: Codec, scalars: Scalars, relations: dict[str, Relation], watch: Watch, *, tracked: bool
+    ) -> None:
         self.plan = plan
         self.codec = codec
+        self.scalars = scalars
         self.relations = relations
-        self.scalars = Scalars(codec, plan.functions, plan.types)
         self.watch = watch
+        self.tracked = tracked
+        self.touched: dict[str, Relation] = {}
+        self.journal = Journal()
+        self.journals = [self.journal]
+        self._aside: dict[str, Relation] = {}
+        self._begun: tuple[dict[str, Relation], dict[str, Relation]] = ({}, {})
         self.derivations = 0
+        self.phase = Phase.BOOT
+        self.members: frozenset[str] = frozenset()
+
+    @property
+    def ranked(self) -> bool:
+        """Whether derivations carry ranks in this phase; in a bootstrap the round is the rank."""
+        return self.phase is not Phase.BOOT
 
     def relation(self, name: str) -> Relation:
         """Return a relation of the plan, empty if it was never filled."""
@@ -40,76 +66,235 @@ class Store:
 
     def fresh(self, name: str) -> Relation:
         """Return an empty relation with the columns of the plan."""
-        return Relation(name, [column.type for column in self.plan.relations[name].columns])
+        columns = self.plan.relations[name].columns
+        return Relation(name, [column.type for column in columns], tracked=self.tracked)
+
+    def touch(self, name: str) -> Relation:
+        """Return a relation that may be changed."""
+        found = self.touched.get(name)
+        if found is None:
+            found = self.touched[name] = self.relations[name] = self.relation(name).copy()
+        return found
+
+    def view(self, scan: Scan, rule: Rule, *, negated: bool) -> View:
+        """Return what a scan of a rule sees now."""
+        if scan.relation in self.members:
+            return view_own(self.phase, scan.version)
+        if scan.version is Version.DELTA:
+            return delta_below(self.phase, negative=rule.negated[scan.occurrence])
+        return view_below(self.phase, scan.version, negated=negated)
 
     # --- the backend's operations ------------------------------------------------------------------------------------
 
-    def derive(self, jobs: Sequence[Job]) -> Mapping[str, list[Bag]]:
-        """Evaluate rule variants; return for each head relation its bags."""
+    def enter(self, phase: Phase, members: frozenset[str]) -> None:
+        """Begin a phase of work on the stratum of these relations."""
+        self.phase, self.members = phase, members
+        for name in members:
+            self.touch(name)
+
+    def derive(self, jobs: Sequence[Job]) -> Bags:
+        """Evaluate trees; return for each head relation its bags."""
         found: dict[str, list[Bag]] = {}
-        for rule, variant in jobs:
-            self.watch.rule = rule
-            pipeline = Pipeline(variant.tree, self)
-            try:
-                bags = pipeline.run()
-            except ScalarError as failure:
-                raise _failure(failure, rule) from failure.error
-            self.derivations += pipeline.derivations
-            found.setdefault(rule.head, []).extend(bags)
+        for rule, tree in jobs:
+            found.setdefault(rule.head, []).extend(self._run(Pipeline(rule, tree, self)))
+        return found
+
+    def _run(self, pipeline: Pipeline, table: Table | None = None) -> list[Bag]:
+        self.watch.rule = pipeline.rule
+        try:
+            bags = pipeline.run() if table is None else pipeline.finish(table)
+        except ScalarError as failure:
+            raise _failure(failure, pipeline.rule) from failure.error
+        self.derivations += pipeline.derivations
+        self.watch.derived(pipeline.derivations)
+        return bags
+
+    def unite(self, bags: Sequence[Bags]) -> Bags:
+        """Put bags of the same head relations together."""
+        found: dict[str, list[Bag]] = {}
+        for one in bags:
+            for name, parts in one.items():
+                found.setdefault(name, []).extend(parts)
         return found
 
     def absorb(self, relation: str, bag: Sequence[Bag] | None) -> int:
-        """Make the new tuples of the bags the delta."""
-        target = self.relation(relation)
-        rows = [one.rows if one.layout == target.layout else _moved(one, target.layout) for one in bag or ()]
-        count = target.absorb(rows)
-        self.watch.add_tuples(count)
-        return count
+        """Let the delta become old; count support; make the new tuples the delta."""
+        target = self.touch(relation)
+        if self.phase is Phase.BOOT:
+            target.settle()
+        else:
+            self._insert_delta(target)
+        if not bag:
+            return 0
+        delta = absorbed(target, gather(target, bag), self.journal, self.watch.round if not self.ranked else None)
+        target.set_delta(delta)
+        self.watch.add_tuples(delta.size)
+        return delta.size
 
-    def settle(self, relation: str) -> None:
-        """Let the delta become old."""
-        self.relation(relation).settle()
+    def _insert_delta(self, target: Relation) -> None:
+        """Let removed tuples that came back hold again, and keep the others as inserted."""
+        delta = target.main.delta
+        assert delta is not None
+        if not delta.size:
+            return
+        back = np.zeros(delta.size, bool)
+        for _, places, _ in target.locate(target.main, delta.rows, REMOVED):
+            back[places] = True
+        if back.any():
+            target.rerank(delta.taken(back), self.journal)
+            target.set_delta(delta.taken(~back))
+        target.insert()
 
-    def count(self, relation: str, version: Version) -> int:
-        """Return the number of tuples of a version."""
-        return self.relation(relation).count(version)
+    def release(self, relation: str, bag: Sequence[Bag] | None) -> int:
+        """Let the delta be removed; take support away; make the tuples left without support the delta."""
+        target = self.touch(relation)
+        self._remove_delta(target)
+        if not bag:
+            return 0
+        delta = released(target, gather(target, bag), self.journal)
+        target.mark(delta.rows, 0, DYING, self.journal)
+        target.set_delta(delta)
+        return delta.size
 
-    def aggregate(self, step: Aggregate) -> Relation:
-        """Return the keys and results of an aggregate as a relation."""
-        result = Relation("", [*(key.type for key in step.keys), step.result.type])
-        scan = step.input
-        probe = make_probe(self.relation(scan.relation), scan.version, scan.terms, UNIT, self)
-        matches = match(UNIT, probe)
+    def _remove_delta(self, target: Relation) -> None:
+        delta = target.main.delta
+        assert delta is not None
+        if delta.size:
+            target.mark(delta.rows, DYING, REMOVED, self.journal)
+            target.gone.append(delta.rows)
+            target.set_delta(target.nothing())
+
+    def removed(self, relation: str) -> int:
+        """End the removal of tuples; they are the view `deleted` then."""
+        target = self.touch(relation)
+        self._remove_delta(target)
+        rows = np.concatenate(target.gone, axis=1) if target.gone else no_rows(target.layout.words)
+        rows = arrays(rows.shape[1]).sort(rows)
+        target.gone = []
+        target.set_deleted(rows)
+        return int(rows.shape[1])
+
+    def conclude(self, relation: str) -> None:
+        """Let the delta become old, and leave as deleted only what did not come back."""
+        target = self.touch(relation)
+        self._insert_delta(target)
+        deleted = target.main.deleted
+        if deleted is not None and deleted.size:
+            still = np.zeros(deleted.size, bool)
+            for batch, places, found in target.locate(target.main, deleted.rows, REMOVED):
+                still[places] = batch.marks()[found] == REMOVED
+            target.set_deleted(np.ascontiguousarray(deleted.rows[:, still]))
+
+    def changed(self, relation: str) -> tuple[bool, bool]:
+        """Tell whether this update has deleted tuples of a relation, and whether it has inserted some."""
+        found = self.touched.get(relation)
+        if found is None or relation in self.members:
+            return False, False
+        return not found.is_empty(DELETED), not found.is_empty(INSERTED)
+
+    def has_delta(self, relation: str) -> bool:
+        """Tell whether the delta of a relation has a tuple."""
+        delta = self.relation(relation).main.delta
+        return delta is not None and delta.size > 0
+
+    # --- dropping work, and starting a stratum afresh ----------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Remember this point of the update."""
+        self.journal = Journal()
+        self.journals.append(self.journal)
+        self._begun = dict(self.relations), dict(self.touched)
+
+    def drop(self) -> None:
+        """Undo what was done since `begin`."""
+        self.journal.undo()
+        self.relations, self.touched = dict(self._begun[0]), dict(self._begun[1])
+
+    def undo(self) -> None:
+        """Undo the whole update: the relations it was given are as they were."""
+        for journal in reversed(self.journals):
+            journal.undo()
+
+    def finish(self) -> None:
+        """Make the update final in every relation it touched."""
+        for relation in self.touched.values():
+            relation.finish(self.journal)
+
+    def reset(self, relation: str) -> None:
+        """Empty a relation for a bootstrap."""
+        self._aside[relation] = self.relation(relation)
+        self.touched[relation] = self.relations[relation] = self.fresh(relation)
+
+    def compare(self, relation: str) -> None:
+        """Make the difference to what a relation held its net change."""
+        old, new = self._aside.pop(relation), self.relations[relation]
+        new.settle()
+        new.admit(old.observed)
+        batch = new.gathered()
+        before = gather(new, [Bag(old.layout, old.rows(AFTER))]).rows
+        low, high, _ = arrays(batch.size).ranges(before, batch.rows, batch.rows.shape[0], 64)
+        kept = np.zeros(batch.size, bool)
+        kept[low[high > low]] = True
+        new.rebuild(batch.taken(kept), batch.taken(~kept), np.ascontiguousarray(before[:, high == low]))
+
+    # --- aggregates --------------------------------------------------------------------------------------------------
+
+    def regroup(self, rules: Sequence[Rule]) -> tuple[Bags, Bags]:
+        """Evaluate the groups of aggregating rules that have changed, before and after; return the difference."""
+        lost: dict[str, list[Bag]] = {}
+        gained: dict[str, list[Bag]] = {}
+        for rule in rules:
+            tree = rule.full.tree
+            step = tree.input
+            assert isinstance(step, Aggregate), "plans keep aggregates in rules of their own"
+            keys = self._changed_keys(step)
+            before, after = (self._grouped(rule, tree, step, keys, view) for view in (BEFORE, AFTER))
+            head = self.relation(rule.head)
+            old, new = gather(head, before).distinct(), gather(head, after).distinct()
+            table = arrays(max(old.shape[1], new.shape[1]))
+            lost.setdefault(rule.head, []).append(_bag(head, table.without(old.copy(), new)))
+            gained.setdefault(rule.head, []).append(_bag(head, table.without(new.copy(), old)))
+        return lost, gained
+
+    def _changed_keys(self, step: Aggregate) -> Table:
+        """Return the keys of the groups in which something was deleted or inserted."""
+        names = [key.name for key in step.keys]
+        found: list[Table] = []
+        for view in (DELETED, INSERTED):
+            probe = make_probe(self.relation(step.input.relation), view, step.input.terms, unit(), self.codec)
+            matches = match(unit(), probe)
+            if matches is not None:
+                found.append(matches.table_of(probe, names))
+        if not found:
+            return Table(place((name, range_of(np.empty(0, np.uint64))) for name in names), no_rows(1))
+        layout = place((name, found[0].range(name).join(found[-1].range(name))) for name in names)
+        rows = np.concatenate([part.moved(layout, {name: name for name in names}).rows for part in found], axis=1)
+        table = arrays(rows.shape[1])
+        return Table(layout, table.unique(table.sort(rows)))
+
+    def _grouped(self, rule: Rule, tree: Project, step: Aggregate, keys: Table, view: View) -> list[Bag]:
+        result = self.groups(step, keys, view)
+        return [] if result is None else self._run(Pipeline(rule, tree, self), result)
+
+    def groups(self, step: Aggregate, keys: Table, view: View) -> Table | None:
+        """Return the keys and results of the groups with the given keys (a unit table: all groups)."""
+        probe = make_probe(self.relation(step.input.relation), view, step.input.terms, keys, self.codec)
+        matches = match(keys, probe) if keys.count else None
         if matches is None:
-            return result
-        table = matches.table_of(probe, [variable.name for variable in scan.columns])
-        grouped = group(step, table, self.scalars)
-        codes = [
-            *(grouped.table.codes(key.name)[grouped.groups] for key in step.keys),
-            reduce_groups(step, grouped, self.scalars, self.codec),
-        ]
-        result.admit([range_of(column) for column in codes])
-        rows = result.layout.pack(dict(enumerate(codes)), len(grouped.groups))
-        result.absorb([rows])
-        return result
+            return None
+        grouped = group(step, matches.table_of(probe, [v.name for v in step.input.columns]), self.scalars)
+        if not len(grouped.groups):
+            return None
+        firsts = grouped.table.taken(grouped.groups).keeping([key.name for key in step.keys])
+        codes = reduce_groups(step, grouped, self.scalars, self.codec)
+        return firsts.extended(step.result.name, codes, [key.name for key in step.keys])
 
 
-def _moved(bag: Bag, layout: Layout) -> Words:
-    steps = moves((field, layout.fields[column]) for column, field in bag.layout.fields.items())
-    return arrays(bag.rows.shape[1]).move(bag.rows, steps, layout.constant({}))
+def _bag(relation: Relation, rows: np.ndarray) -> Bag:
+    return Bag(relation.layout, rows, np.zeros(rows.shape[1], np.int32))
 
 
 def _failure(failure: ScalarError, rule: Rule) -> EvaluationError:
     bindings = ", ".join(f"{name} = {show_value(value)}" for name, value in failure.bindings.items())
     where = f" where {bindings}" if bindings else ""
     return EvaluationError(f"{failure.error}{where}\n  in the rule `{rule.origin.text}` ({rule.origin.span})")
-
-
-def difference(before: Relation, after: Relation) -> tuple[Words, Words]:
-    """Return the sorted rows only in `after`, and those only in `before`, in the layout of `after`."""
-    after.admit(before.observed)
-    old, new = before.rows(), after.rows()
-    if before.layout != after.layout:
-        old = _moved(Bag(before.layout, old), after.layout)
-    table = arrays(max(old.shape[1], new.shape[1]))
-    return table.without(new.copy(), old), table.without(old.copy(), new)

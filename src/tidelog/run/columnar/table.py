@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tidelog.run.columnar.arrays import Mask, Places, Words, arrays, no_rows
+from tidelog.run.columnar.arrays import Mask, Places, Ranks, Words, arrays, no_rows
 from tidelog.run.columnar.layout import Field, Layout, Range, moves, place, range_of
 
 Source = str | int
@@ -20,6 +20,8 @@ class Table:
 
     layout: Layout
     rows: Words
+    rank: Ranks | None = None
+    """The greatest rank among the tuples of each binding, if ranks are followed."""
 
     @property
     def count(self) -> int:
@@ -36,20 +38,21 @@ class Table:
 
     def filtered(self, keep: Mask) -> Table:
         """Return the rows where the mask is true."""
-        return self if keep.all() else Table(self.layout, np.ascontiguousarray(self.rows[:, keep]))
+        return self if keep.all() else self.taken(keep)
 
-    def taken(self, places: Places) -> Table:
+    def taken(self, places: Places | Mask | slice) -> Table:
         """Return the rows at these places, in this order."""
-        return Table(self.layout, np.ascontiguousarray(self.rows[:, places]))
+        rank = None if self.rank is None else self.rank[places]
+        return Table(self.layout, np.ascontiguousarray(self.rows[:, places]), rank)
 
     def part(self, start: int, end: int) -> Table:
         """Return the rows from one place to another."""
-        return Table(self.layout, np.ascontiguousarray(self.rows[:, start:end]))
+        return self.taken(slice(start, end))
 
     def moved(self, layout: Layout, sources: Mapping[Hashable, Source]) -> Table:
         """Return the rows in another layout, each of its fields from a variable or a constant."""
         constants, pairs = split_sources(self.layout, layout, sources)
-        return Table(layout, arrays(self.count).move(self.rows, moves(pairs), layout.constant(constants)))
+        return Table(layout, arrays(self.count).move(self.rows, moves(pairs), layout.constant(constants)), self.rank)
 
     def keeping(self, names: Iterable[Hashable]) -> Table:
         """Return the rows with only these variables."""
@@ -65,7 +68,7 @@ class Table:
         field = layout.fields[name]
         if field.bits:
             rows[field.word] |= (codes - np.uint64(field.base)) << np.uint64(field.shift)
-        return Table(layout, rows)
+        return Table(layout, rows, self.rank)
 
 
 def split_sources(
@@ -82,10 +85,17 @@ def split_sources(
     return constants, pairs
 
 
-UNIT = Table(Layout({}, 1), np.zeros((1, 1), np.uint64))
-"""One row without variables."""
+def unit(*, ranked: bool = False) -> Table:
+    """Return one row without variables."""
+    return Table(Layout({}, 1), np.zeros((1, 1), np.uint64), np.zeros(1, np.int32) if ranked else None)
 
 
-def empty(layout: Layout) -> Table:
+def empty(like: Table) -> Table:
     """Return a table without rows."""
-    return Table(layout, no_rows(layout.words))
+    return Table(like.layout, no_rows(like.layout.words), None if like.rank is None else like.rank[:0])
+
+
+def joined(a: Table, b: Table) -> Table:
+    """Return the rows of two tables of one layout."""
+    rank = None if a.rank is None or b.rank is None else np.concatenate((a.rank, b.rank))
+    return Table(a.layout, np.concatenate((a.rows, b.rows), axis=1), rank)

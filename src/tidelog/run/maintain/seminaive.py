@@ -3,55 +3,46 @@
 In each round a rule is evaluated once for every body atom that has a delta, with that atom reading the delta, the
 atoms before it the old and those after it the new tuples, so that no derivation is found twice:
 
-    delta(0)   = stored facts, and the rules that read nothing of this stratum
+    delta(1)   = the rules that read nothing of this stratum
     delta(k+1) = derivations that use a tuple of delta(k), minus what is known
 
-Assumes that all strata below are complete and the stratum's relations hold their stored facts as delta, nothing else.
-Promises that they then hold the least model.
+A tuple first derived in round k gets rank k, and its derivations in that round are its support: each uses a tuple of
+rank k - 1 and none above. Assumes that all strata below are complete and the stratum's relations are empty. Promises
+that they then hold the least model.
 """
 
 from __future__ import annotations
 
-from tidelog.plan.nodes import Rule, Stratum, Version
-from tidelog.run.contract import Backend, Job
+from tidelog.plan.nodes import Rule, Stratum
+from tidelog.run.contract import Backend, Job, Phase
 from tidelog.run.limits import Watch
 
 
 def bootstrap(backend: Backend, stratum: Stratum, watch: Watch) -> int:
     """Evaluate a stratum from scratch; return the number of rounds."""
     members = frozenset(stratum.relations)
+    backend.enter(Phase.BOOT, members)
     watch.begin_round(stratum, 1)
-    _round(backend, stratum, [(rule, rule.full) for rule in stratum.rules if not _recursive(rule, members)], first=True)
-    if not stratum.recursive:
-        for relation in stratum.relations:
-            backend.settle(relation)
-        return 1
+    jobs = [(rule, rule.full.tree) for rule in stratum.rules if not members.intersection(rule.reads)]
     rounds = 1
-    while any(backend.count(relation, Version.DELTA) for relation in stratum.relations):
-        rounds += 1
-        watch.begin_round(stratum, rounds)
-        _round(backend, stratum, _touched(backend, stratum, members), first=False)
-    return rounds
-
-
-def _round(backend: Backend, stratum: Stratum, jobs: list[Job], *, first: bool) -> None:
-    """Derive with all jobs, then absorb; in the first round stored facts are in the delta already."""
-    bags = backend.derive(jobs)
-    for relation in stratum.relations:
-        if relation in bags or not first:
+    while jobs:
+        bags = backend.derive(jobs)
+        for relation in stratum.relations:
             backend.absorb(relation, bags.get(relation))
+        rounds += 1
+        jobs = touched(backend, stratum.rules, members)
+        if jobs:
+            watch.begin_round(stratum, rounds)
+    return rounds - 1
 
 
-def _recursive(rule: Rule, members: frozenset[str]) -> bool:
-    return any(relation in members for relation in rule.reads)
-
-
-def _touched(backend: Backend, stratum: Stratum, members: frozenset[str]) -> list[Job]:
-    """Return the variants whose delta atom has a delta."""
-    changed = {relation for relation in members if backend.count(relation, Version.DELTA)}
+def touched(backend: Backend, rules: tuple[Rule, ...], members: frozenset[str]) -> list[Job]:
+    """Return the variants whose delta atom is of the stratum and has a delta."""
+    changed = {relation for relation in members if backend.has_delta(relation)}
     return [
-        (rule, variant)
-        for rule in stratum.rules
+        (rule, variant.tree)
+        for rule in rules
+        if changed.intersection(rule.reads)
         for variant in rule.variants
         if variant.delta is not None and rule.reads[variant.delta] in changed
     ]

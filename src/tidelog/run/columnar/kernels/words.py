@@ -173,6 +173,41 @@ def emit_many(low, high, left, batch, moves, out):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True, nogil=True)
+def emit_ranked(low, high, left, left_rank, batch, rank, mark, limit, moves, out, out_rank):  # type: ignore[no-untyped-def]
+    """As `emit_many`, of the rows whose mark is up to the limit, with the greater rank; return how many there are.
+
+    Empty arrays of ranks or marks stand for rank 0 and for rows that all hold.
+    """
+    p = 0
+    for i in range(low.shape[0]):
+        for j in range(low[i], high[i]):
+            if mark.shape[0] and mark[j] > limit:
+                continue
+            for w in range(out.shape[0]):
+                out[w, p] = left[w, i]
+            for k in range(moves.shape[0]):
+                field = ((batch[np.int64(moves[k, 0]), j] >> moves[k, 1]) & moves[k, 2]) + moves[k, 3]
+                out[np.int64(moves[k, 4]), p] |= field << moves[k, 5]
+            greater = left_rank[i]
+            if rank.shape[0] and rank[j] > greater:
+                greater = rank[j]
+            out_rank[p] = greater
+            p += 1
+    return p
+
+
+@njit(cache=True, nogil=True)
+def visible(low, high, mark, limit, counts):  # type: ignore[no-untyped-def]
+    """Count the rows of each range whose mark is up to the limit."""
+    for i in range(low.shape[0]):
+        found = 0
+        for j in range(low[i], high[i]):
+            if mark[j] <= limit:
+                found += 1
+        counts[i] = found
+
+
+@njit(cache=True, nogil=True)
 def move(words, moves, out):  # type: ignore[no-untyped-def]
     """Put fields of packed rows at other places: `out` is given with its constant fields filled in."""
     for k in range(moves.shape[0]):

@@ -1,0 +1,115 @@
+"""From bags of derivations to tuples: counting support, finding what is new and what is lost.
+
+The support of a tuple counts its derivations of a rank below its own (see `run.maintain.ranked`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tidelog.run.columnar.arrays import Places, Ranks, Words, arrays, no_rows
+from tidelog.run.columnar.batch import ALIVE, Batch, Journal
+from tidelog.run.columnar.layout import Layout, moves
+from tidelog.run.columnar.pipeline import Bag
+from tidelog.run.columnar.relation import Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """Derivations in order of their heads: rows, the rank of each, and how often it occurs (None: once, rank 0)."""
+
+    rows: Words
+    rank: Ranks | None
+    times: Places | None
+
+    def distinct(self) -> Words:
+        """Return the distinct head tuples."""
+        return arrays(self.rows.shape[1]).unique(self.rows.copy())
+
+
+def gather(relation: Relation, bags: Sequence[Bag]) -> Gathered:
+    """Bring bags into the layout of their relation and into one order."""
+    rows = [bag.rows if bag.layout == relation.layout else _moved(bag, relation.layout) for bag in bags]
+    together = np.concatenate(rows, axis=1) if len(rows) > 1 else rows[0] if rows else no_rows(relation.layout.words)
+    table = arrays(together.shape[1])
+    has_rank, has_times = any(bag.rank is not None for bag in bags), any(bag.times is not None for bag in bags)
+    if not has_rank and not has_times:
+        return Gathered(table.sort(together), None, None)
+    places = table.order(together)
+    rank = np.concatenate([_or(bag.rank, bag, 0, np.int32) for bag in bags])[places] if has_rank else None
+    times = np.concatenate([_or(bag.times, bag, 1, np.int64) for bag in bags])[places] if has_times else None
+    return Gathered(np.ascontiguousarray(together[:, places]), rank, times)
+
+
+def _or(values: np.ndarray | None, bag: Bag, default: int, kind: type) -> np.ndarray:
+    return np.full(bag.rows.shape[1], default, kind) if values is None else values
+
+
+def _moved(bag: Bag, layout: Layout) -> Words:
+    steps = moves((field, layout.fields[column]) for column, field in bag.layout.fields.items())
+    return arrays(bag.rows.shape[1]).move(bag.rows, steps, layout.constant({}))
+
+
+def absorbed(relation: Relation, found: Gathered, journal: Journal, boot: int | None) -> Batch:
+    """Count the support that derivations give present tuples; return the new tuples with their rank and support.
+
+    In a bootstrap (`boot` given: its round) the new tuples have the round as rank and present ones get no more support:
+    what is derived later uses a tuple of a rank that is not lower.
+    """
+    table = arrays(found.rows.shape[1])
+    if not relation.tracked:
+        fresh = table.unique(found.rows.copy())
+        for batch in _present(relation):
+            fresh = table.without(fresh, batch.rows if batch.mark is None else batch.alive().rows)
+        return Batch(fresh.copy())
+    firsts = table.firsts(found.rows)
+    heads = np.ascontiguousarray(found.rows[:, firsts])
+    new = np.ones(len(firsts), bool)
+    for batch, places, targets in relation.locate(relation.main, heads, ALIVE):
+        new[places] = False
+        if boot is None:
+            _support(batch, places, targets, found, firsts, journal, sign=1)
+    times = np.ones(found.rows.shape[1], np.int64) if found.times is None else found.times
+    support = np.add.reduceat(times, firsts)[new] if len(firsts) else np.empty(0, np.int64)
+    if boot is not None:
+        return Batch(np.ascontiguousarray(heads[:, new]), boot, support)
+    rank = np.zeros(found.rows.shape[1], np.int32) if found.rank is None else found.rank
+    above = np.maximum.reduceat(rank, firsts)[new] + 1 if len(firsts) else np.empty(0, np.int32)
+    return Batch(np.ascontiguousarray(heads[:, new]), above.astype(np.int32), support)
+
+
+def released(relation: Relation, found: Gathered, journal: Journal) -> Batch:
+    """Take the support away that derivations gave present tuples; return the tuples that have none left."""
+    firsts = arrays(found.rows.shape[1]).firsts(found.rows)
+    heads = np.ascontiguousarray(found.rows[:, firsts])
+    lost = np.zeros(len(firsts), bool)
+    rank = np.zeros(len(firsts), np.int32)
+    for batch, places, targets in relation.locate(relation.main, heads, ALIVE):
+        _support(batch, places, targets, found, firsts, journal, sign=-1)
+        assert batch.support is not None
+        lost[places] = batch.support[targets] == 0
+        rank[places] = batch.ranks()[targets]
+        assert (batch.support[targets] >= 0).all(), "support counts never fall below zero"
+    return Batch(np.ascontiguousarray(heads[:, lost]), rank[lost], np.zeros(int(lost.sum()), np.int64))
+
+
+def _support(
+    batch: Batch, places: Places, targets: Places, found: Gathered, firsts: Places, journal: Journal, *, sign: int
+) -> None:
+    """Add to or take from the support of present tuples the derivations of a lower rank."""
+    ends = np.append(firsts[1:], found.rows.shape[1])
+    of, inside = arrays(len(places)).expand(firsts[places], ends[places])
+    rank = np.zeros(len(inside), np.int32) if found.rank is None else found.rank[inside]
+    supports = rank < batch.ranks()[targets][of]
+    times = np.ones(len(inside), np.int64) if found.times is None else found.times[inside]
+    change = np.bincount(of[supports], weights=times[supports], minlength=len(places)).astype(np.int64)
+    assert batch.support is not None
+    touched = change > 0
+    journal.write(batch.support, targets[touched], batch.support[targets[touched]] + sign * change[touched])
+
+
+def _present(relation: Relation) -> list[Batch]:
+    return [*relation.main.settled, *relation.main.inserted]

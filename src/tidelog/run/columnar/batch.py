@@ -1,0 +1,147 @@
+"""Sorted packed rows with what maintenance knows of each: its rank, whether it still holds, and its support.
+
+A batch's rows never change. `rank` and `support` (see `run.maintain.ranked`) and `mark` do, in place; what they were is
+kept in a `Journal` until the update is final. A batch without marks holds entirely. A rank that all rows share is kept
+as one number. Batches of an engine that never updates have no rank and no support.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tidelog.run.columnar.arrays import Places, Words, arrays
+
+Ranks = npt.NDArray[np.int32]
+Marks = npt.NDArray[np.uint8]
+
+ALIVE, DYING, REMOVED, GARBAGE = 0, 1, 2, 3
+"""A row holds; is removed in this round; was removed earlier in this update; was removed in an earlier update."""
+
+
+class Journal:
+    """The values that an update overwrote, to undo it."""
+
+    def __init__(self) -> None:
+        self._entries: list[tuple[npt.NDArray[Any], Places, npt.NDArray[Any]]] = []
+        self._gone: list[tuple[Batch, int]] = []
+
+    def write(self, array: npt.NDArray[Any], places: Places, values: Any) -> None:
+        """Overwrite values at distinct places of an array."""
+        self._entries.append((array, places, array[places]))
+        array[places] = values
+
+    def mark(self, batch: Batch, places: Places, mark: int) -> None:
+        """Mark rows of a batch at distinct places, all of which hold or none of which does."""
+        marks = batch.marks()
+        change = len(places) * (int(mark != ALIVE) - int(bool(len(places)) and marks[places[0]] != ALIVE))
+        self.write(marks, places, mark)
+        batch.gone += change
+        self._gone.append((batch, change))
+
+    def undo(self) -> None:
+        """Put back everything overwritten."""
+        while self._entries:
+            array, places, values = self._entries.pop()
+            array[places] = values
+        while self._gone:
+            batch, change = self._gone.pop()
+            batch.gone -= change
+
+
+class Batch:
+    """Distinct sorted rows."""
+
+    __slots__ = ("gone", "mark", "rank", "rows", "support")
+
+    def __init__(
+        self, rows: Words, rank: Ranks | int | None = None, support: Places | None = None, mark: Marks | None = None
+    ) -> None:
+        self.rows = rows
+        self.rank = rank
+        self.support = support
+        self.mark = mark
+        self.gone = 0 if mark is None else int(np.count_nonzero(mark))
+        """The number of rows that do not hold."""
+
+    @property
+    def size(self) -> int:
+        """The number of rows, whether they hold or not."""
+        return int(self.rows.shape[1])
+
+    def ranks(self) -> Ranks:
+        """The rank of each row; from now on each may change by itself."""
+        if not isinstance(self.rank, np.ndarray):
+            self.rank = np.full(self.size, self.rank or 0, np.int32)
+        return self.rank
+
+    def marks(self) -> Marks:
+        """The mark of each row; from now on each may change by itself."""
+        if self.mark is None:
+            self.mark = np.zeros(self.size, np.uint8)
+        return self.mark
+
+    @property
+    def alive_size(self) -> int:
+        """The number of rows that hold."""
+        return self.size - self.gone
+
+    def taken(self, places: Any) -> Batch:
+        """Return the rows at ascending places."""
+        return Batch(
+            np.ascontiguousarray(self.rows[:, places]),
+            self.rank[places] if isinstance(self.rank, np.ndarray) else self.rank,
+            None if self.support is None else self.support[places],
+            None if self.mark is None else self.mark[places],
+        )
+
+    def alive(self) -> Batch:
+        """Return the rows that hold, without marks."""
+        if self.mark is None:
+            return self
+        found = self.taken(self.mark == ALIVE)
+        return Batch(found.rows, found.rank, found.support)
+
+    def moved(self, steps: Words, constant: Words) -> Batch:
+        """Return the rows in another layout that keeps their order; ranks, support and marks are shared."""
+        return Batch(arrays(self.size).move(self.rows, steps, constant), self.rank, self.support, self.mark)
+
+    def reordered(self, steps: Words, constant: Words) -> Batch:
+        """Return the rows in a layout of another order, sorted, with ranks and marks, without support."""
+        table = arrays(self.size)
+        rows = table.move(self.rows, steps, constant)
+        if not isinstance(self.rank, np.ndarray) and self.mark is None:
+            return Batch(table.sort(rows), self.rank)
+        places = table.order(rows)
+        return Batch(
+            np.ascontiguousarray(rows[:, places]),
+            self.rank[places] if isinstance(self.rank, np.ndarray) else self.rank,
+            None,
+            None if self.mark is None else self.mark[places],
+        )
+
+
+def merge(a: Batch, b: Batch) -> Batch:
+    """Return the rows of two disjoint batches that hold, in order."""
+    a, b = a.alive(), b.alive()
+    table = arrays(a.size + b.size)
+    plain = not isinstance(a.rank, np.ndarray) and not isinstance(b.rank, np.ndarray) and a.rank == b.rank
+    if plain and a.support is None:
+        return Batch(table.merge(a.rows, b.rows), a.rank)
+    places = table.merge_places(a.rows, b.rows)
+    rows = table.scatter(a.rows, b.rows, places)
+    rank = a.rank if plain else None if a.rank is None else table.scatter(a.ranks(), b.ranks(), places)
+    support = None if a.support is None or b.support is None else table.scatter(a.support, b.support, places)
+    return Batch(rows, rank, support)
+
+
+def push(batches: list[Batch], batch: Batch) -> None:
+    """Add a batch to a geometric list: batches merge when they come near each other in size."""
+    if not batch.size:
+        return
+    batches.append(batch)
+    while len(batches) > 1 and batches[-2].size < 2 * batches[-1].size:
+        last = batches.pop()
+        batches[-1] = merge(batches[-1], last)

@@ -1,0 +1,96 @@
+"""Which algorithm brings a stratum up to date, and the way out when it was the wrong one.
+
+A stratum that reads nothing changed and has the rules it had is left alone. One whose relations were not together in a
+stratum before is evaluated from scratch. Otherwise the update algorithm runs under a work budget, counted in
+derivations so that it is repeatable: a quarter of what the last evaluation from scratch took. When it overruns, its
+partial work is dropped and the stratum is evaluated from scratch; strata above see only the difference.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import MutableMapping
+from dataclasses import dataclass, replace
+
+from tidelog.plan.nodes import Plan, Rule, Stratum
+from tidelog.run.contract import Backend, Work
+from tidelog.run.limits import OverBudgetError, Watch
+from tidelog.run.maintain import ranked
+from tidelog.run.maintain.seminaive import bootstrap
+
+BUDGET_SHARE = 0.25
+LEAST_BUDGET = 10_000
+"""Derivations that are always allowed: below this a bootstrap's fixed costs decide."""
+
+Costs = MutableMapping[frozenset[str], int]
+"""Derivations of the last bootstrap of each stratum, by its relations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """The plan before this update: its rules by head relation, and which relations were a stratum together."""
+
+    rules: dict[str, list[Rule]]
+    strata: frozenset[tuple[frozenset[str], bool]]
+
+    @staticmethod
+    def of(plan: Plan) -> Earlier:
+        """Return what must be known of an earlier plan."""
+        rules: dict[str, list[Rule]] = {}
+        for stratum in plan.strata:
+            for rule in stratum.rules:
+                rules.setdefault(rule.head, []).append(rule)
+        return Earlier(rules, frozenset((frozenset(s.relations), s.recursive) for s in plan.strata))
+
+    def changes(self, stratum: Stratum) -> tuple[list[Rule], list[Rule]]:
+        """Return the rules a stratum has lost and gained."""
+        before = [rule for relation in stratum.relations for rule in self.rules.get(relation, ())]
+        kept, had = {id(rule) for rule in stratum.rules}, {id(rule) for rule in before}
+        return [r for r in before if id(r) not in kept], [r for r in stratum.rules if id(r) not in had]
+
+
+def maintain(
+    backend: Backend, stratum: Stratum, earlier: Earlier, costs: Costs, watch: Watch, strategy: str
+) -> Work | None:
+    """Bring a stratum up to date; None if there is nothing to do."""
+    removed, added = earlier.changes(stratum)
+    members = frozenset(stratum.relations)
+    together = (members, stratum.recursive) in earlier.strata
+    reached = any(any(backend.changed(relation)) for rule in stratum.rules for relation in rule.reads)
+    if together and not removed and not added and not reached:
+        return None
+    if strategy == "recompute":
+        return _bootstrapped(backend, stratum, costs, watch, "chosen by the user")
+    if not together:
+        return _bootstrapped(backend, stratum, costs, watch, "its relations were not one stratum before")
+    start = time.perf_counter()
+    spent = backend.derivations
+    if strategy == "auto":
+        watch.budget = max(LEAST_BUDGET, BUDGET_SHARE * costs.get(members, 0))
+    backend.begin()
+    try:
+        rounds = ranked.update(backend, stratum, removed, added, watch)
+    except OverBudgetError:
+        watch.budget = math.inf
+        backend.drop()
+        work = _bootstrapped(backend, stratum, costs, watch, "the update overran its work budget")
+        return replace(work, derivations=backend.derivations - spent, seconds=time.perf_counter() - start)
+    finally:
+        watch.budget = math.inf
+    used = backend.derivations - spent
+    return Work(stratum.number, stratum.relations, "ranked", "", rounds, used, time.perf_counter() - start)
+
+
+def _bootstrapped(backend: Backend, stratum: Stratum, costs: Costs, watch: Watch, reason: str) -> Work:
+    """Evaluate a stratum from scratch in the middle of an update."""
+    start = time.perf_counter()
+    spent = backend.derivations
+    for relation in stratum.relations:
+        backend.reset(relation)
+    rounds = bootstrap(backend, stratum, watch)
+    used = backend.derivations - spent
+    costs[frozenset(stratum.relations)] = used
+    for relation in stratum.relations:
+        backend.compare(relation)
+    return Work(stratum.number, stratum.relations, "recompute", reason, rounds, used, time.perf_counter() - start)

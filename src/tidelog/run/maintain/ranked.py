@@ -1,0 +1,88 @@
+"""Ranked support: the default update algorithm.
+
+Every derived tuple has a rank, and a derivation *supports* its head if every body tuple of the same stratum has a lower
+rank. The support count of a tuple is the number of its supporting derivations, and it is above zero. So every tuple
+stands on strictly lower ground: a count that stays above zero needs no check even under recursion, and nothing is
+removed that still stands. Unlike the elastic encoding (Zhao et al.) a rank need not be the first iteration: a later,
+shorter derivation moves nothing.
+
+    delete    take away the supporting derivations that used what is gone; tuples left without support are gone
+    rederive  removed tuples that can be derived from what is left come back, above their derivations
+    insert    semi-naive from what came back and what is new; a derivation of a present tuple counts if it supports it
+
+Each lost or gained derivation is enumerated exactly once (see `plan.nodes` on versions). In a stratum without recursion
+all ranks are 1 and this is plain counting, with nothing to rederive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tidelog.plan.nodes import Rule, Stratum
+from tidelog.plan.rederive import rederive
+from tidelog.run.contract import Backend, Job, Phase
+from tidelog.run.limits import Watch
+from tidelog.run.maintain.seminaive import touched
+
+
+def update(backend: Backend, stratum: Stratum, removed: Sequence[Rule], added: Sequence[Rule], watch: Watch) -> int:
+    """Bring a stratum up to date with the changes below it and of its rules; return the number of rounds."""
+    members = frozenset(stratum.relations)
+    kept = tuple(rule for rule in stratum.rules if rule not in added)
+    watch.begin_round(stratum, 1)
+    backend.enter(Phase.LOSE, members)
+    lost, gained = backend.regroup([rule for rule in kept if any(rule.aggregated) and _reads_change(backend, rule)])
+    bags = backend.derive([*_full(removed), *_below(backend, kept, losing=True)])
+    rounds = 1
+    seeds = backend.unite([lost, bags])
+    for relation in stratum.relations:
+        backend.release(relation, seeds.get(relation))
+    backend.enter(Phase.DELETE, members)
+    while jobs := touched(backend, kept, members):
+        rounds += 1
+        watch.begin_round(stratum, rounds)
+        bags = backend.derive(jobs)
+        for relation in stratum.relations:
+            backend.release(relation, bags.get(relation))
+
+    gone = {relation for relation in stratum.relations if backend.removed(relation)}
+    backend.enter(Phase.REDERIVE, members)
+    again = backend.derive([(rule, rederive(rule.body)) for rule in kept if rule.head in gone and stratum.recursive])
+
+    backend.enter(Phase.GAIN, members)
+    bags = backend.derive([*_full(added), *_below(backend, kept, losing=False)])
+    seeds = backend.unite([again, gained, bags])
+    for relation in stratum.relations:
+        backend.absorb(relation, seeds.get(relation))
+    backend.enter(Phase.INSERT, members)
+    while jobs := touched(backend, stratum.rules, members):
+        rounds += 1
+        watch.begin_round(stratum, rounds)
+        bags = backend.derive(jobs)
+        for relation in stratum.relations:
+            backend.absorb(relation, bags.get(relation))
+    for relation in stratum.relations:
+        backend.conclude(relation)
+    return rounds
+
+
+def _full(rules: Sequence[Rule]) -> list[Job]:
+    return [(rule, rule.full.tree) for rule in rules]
+
+
+def _below(backend: Backend, rules: Sequence[Rule], *, losing: bool) -> list[Job]:
+    """Return the variants whose delta atom, below the stratum, has changed so that derivations are lost or gained."""
+    jobs: list[Job] = []
+    for rule in rules:
+        if not _reads_change(backend, rule):
+            continue
+        for variant in rule.variants:
+            if variant.delta is not None:
+                deleted, inserted = backend.changed(rule.reads[variant.delta])
+                if deleted if losing != variant.negative else inserted:
+                    jobs.append((rule, variant.tree))
+    return jobs
+
+
+def _reads_change(backend: Backend, rule: Rule) -> bool:
+    return any(any(backend.changed(relation)) for relation in rule.reads)
