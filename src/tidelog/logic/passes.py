@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from tidelog.base.diagnostic import Report
 from tidelog.base.expr import Const, Expr, Var
@@ -21,6 +22,7 @@ from tidelog.base.extern import Externs
 from tidelog.base.pause import collector_paused
 from tidelog.base.span import Source, Span
 from tidelog.lang import syntax
+from tidelog.lang.format import format_rule
 from tidelog.lang.syntax import RuleDef
 from tidelog.logic import checked
 from tidelog.logic.attributes import check_attributes, rule_name
@@ -110,7 +112,8 @@ def _source_rules(modules: Modules, report: Report) -> Iterator[SourceRule]:
                     rules = imperative_rules(declaration, report)
                 case _:
                     continue
-            origin = Origin(declaration.span, declaration.span.text, rule_name(declaration.attributes))
+            text = declaration.span.text or format_rule(replace(declaration, attributes=()))
+            origin = Origin(declaration.span, text, rule_name(declaration.attributes))
             for rewrite in REWRITES:
                 rules = tuple(made for rule in rules for made in rewrite(rule))
             yield from (SourceRule(path, rule, origin) for rule in rules)

@@ -125,7 +125,7 @@ Literal = Positive | Negative | Condition | Bind | Unnest | Aggregate
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The rule of the text that a rule was made from: its place, its canonical text, its name if it has one."""
+    """The rule of the text that a rule was made from: its place, the rule as written, its name if it has one."""
 
     span: Span
     text: str

@@ -132,8 +132,8 @@ def _check_index(declared: syntax.IndexDef, name: str, environment: Environment,
     given = place_atom(declared.atom, relation, report).arguments
     inference = Inference(environment, report)
     scope = Scope()
-    for parameter in parameters.values():
-        scope.declare(parameter.name, parameter.type, "parameter", parameter.span)
+    for variable in parameters.values():
+        scope.declare(variable.name, variable.type, "parameter", variable.span)
     terms: list[Term] = []
     for i, column in enumerate(relation.columns):
         match given[i]:
