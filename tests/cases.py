@@ -3,7 +3,8 @@
 A case of tests/programs is a folder `<topic>/<case>` with `program.dl`, facts in `facts/`, and the content of every
 output relation in `expected/R.csv`, written as `tidelog run --out` does. A case of tests/errors is a folder
 `<CODE>_<slug>` with `program.dl` and `expected.txt`, what `tidelog check program.dl` prints. Either may have
-`externs.py`, which defines `externs`. Modules to import stand beside `program.dl`.
+`externs.py`, which defines `externs`. Modules to import stand beside `program.dl`. With `rules.dl`, a case of
+tests/errors shows what adding those rules to a database of the program gives.
 
 `scripts/accept` writes expected files from what the programs do now, for review.
 """
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
+from tidelog import Database, ProgramError
 from tidelog.shell.main import main
 
 TESTS = Path(__file__).parent
@@ -71,5 +73,20 @@ def run_case(case: Path, out: Path, engine: str) -> Printed:
 
 
 def check_case(case: Path) -> Printed:
-    """Check a case's program by the command line."""
+    """Check a case's program by the command line; with `rules.dl`, add those rules to a database of the program."""
+    if (case / "rules.dl").exists():
+        return _add_rules(case)
     return tidelog(case, "check", "program.dl")
+
+
+def _add_rules(case: Path) -> Printed:
+    with inside(case):
+        tx = Database(Path("program.dl"), engine="reference").transaction().begin()
+        try:
+            tx.add_rules(Path("rules.dl").read_text())
+            tx.preview()
+        except ProgramError as error:
+            return Printed(1, "", f"{error}\n")
+        finally:
+            tx.rollback()
+    return Printed(0, "", "")
