@@ -1,0 +1,90 @@
+"""Makes docs/library.md from the comments of the library's modules: `python -m tests.std.library_page` writes it.
+
+A comment above a declaration describes it and the declarations that follow without one; `// # Title` starts a section;
+the first comment of a module describes the module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from tidelog.base.diagnostic import Report
+from tidelog.base.span import Source
+from tidelog.lang.parse import parse
+from tidelog.lang.syntax import FunctionDef, TypeDef
+from tidelog.logic.modules import SHIPPED
+
+PAGE = Path(__file__).parents[2] / "docs" / "library.md"
+ORDER = ("std", "vec", "set", "map", "group", "internment", "fp", "regex", "time", "json")
+INTRODUCTION = """\
+# The library
+
+Made from the comments in `src/tidelog/logic/std` by `python -m tests.std.library_page`.
+
+The module `std` is the prelude: every program has it. The others are imported by name, as in `import regex`.
+`f(x, y)` may be written `x.f(y)`. `'A` stands for any type. Aggregates say whether they see *distinct values* (a value
+counts once) or *derivations* (a value counts as often as the grouped body derives it: once for each choice of the
+body's tuples). Equal elements of one `FlatMap` are one derivation.
+"""
+
+
+def page() -> str:
+    """Return the text of docs/library.md."""
+    return "\n".join([INTRODUCTION, *(line for module in ORDER for line in describe(module))])
+
+
+def describe(module: str) -> Iterator[str]:
+    """The lines of one module."""
+    source = Source(module, (SHIPPED / f"{module}.dl").read_text(encoding="utf-8"))
+    lines = source.text.split("\n")
+    starts = {}
+    for declaration in parse(source, Report()).declarations:
+        assert isinstance(declaration, FunctionDef | TypeDef)
+        starts[source.position(declaration.span.start)[0]] = signature(declaration, source.text)
+    yield f"## `{module}`\n"
+    comment: list[str] = []
+    block: list[str] = []
+    for number, line in enumerate(lines, 1):
+        if line.startswith("//"):
+            yield from fenced(block)
+            block = []
+            comment.append(line[2:].strip())
+        elif number in starts:
+            if not block:
+                yield from described(comment)
+                comment = []
+            block.append(starts[number])
+        elif not line:
+            yield from fenced(block)
+            block = []
+            yield from described(comment)
+            comment = []
+    yield from fenced(block)
+
+
+def described(comment: list[str]) -> Iterator[str]:
+    """A comment as Markdown."""
+    if comment and comment[0].startswith("# "):
+        yield f"### {comment[0][2:]}\n"
+    elif comment:
+        yield "\n".join(comment) + "\n"
+
+
+def fenced(block: list[str]) -> Iterator[str]:
+    """Signatures as a block that is not run."""
+    if block:
+        yield "\n".join(["```text", *block, "```", ""])
+
+
+def signature(declaration: FunctionDef | TypeDef, text: str) -> str:
+    """A declaration without its body."""
+    if isinstance(declaration, TypeDef):
+        return " ".join(declaration.span.text.split())
+    assert declaration.result is not None
+    written = text[declaration.span.start : declaration.result.span.end]
+    return " ".join(written.removeprefix("extern ").split())
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
