@@ -8,7 +8,7 @@ through an alias or the full path of an imported module; `std::X` always works.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -16,7 +16,7 @@ from tidelog.base import types
 from tidelog.base.diagnostic import Report, did_you_mean
 from tidelog.base.expr import Parameter
 from tidelog.base.span import Span
-from tidelog.base.types import Constructor, Type, TypeDefinition
+from tidelog.base.types import Constructor, Function, Named, Tuple, Type, TypeDefinition
 from tidelog.lang import syntax
 from tidelog.lang.syntax import Path
 from tidelog.logic.names import STD, ModuleTable
@@ -149,9 +149,21 @@ class Declarations:
         """Put a completed relation in place of the one of the same name."""
         self._relations[relation.name] = relation
 
-    @property
-    def definitions(self) -> Mapping[str, TypeDefinition]:
-        """The types asked for so far."""
+    def complete(self, roots: Iterable[Type]) -> Mapping[str, TypeDefinition]:
+        """Return the types asked for so far, and all that values of some further types may contain."""
+        todo = [*roots, *(f.type for d in self._definitions.values() for c in d.constructors for f in c.fields)]
+        while todo:
+            match todo.pop():
+                case Named(name, arguments):
+                    todo += arguments
+                    if name not in self._definitions:
+                        todo += (f.type for c in self.definition(name).constructors for f in c.fields)
+                case Tuple(items):
+                    todo += items
+                case Function(parameters, result):
+                    todo += (*parameters, result)
+                case _:
+                    pass
         return self._definitions
 
     def signatures(self, table: ModuleTable, plain: str) -> tuple[Signature, ...]:

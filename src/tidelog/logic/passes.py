@@ -86,13 +86,11 @@ def _analyse(modules: Modules, externs: Sequence[Externs], report: Report) -> Pr
     if report.errors:
         return None
     warn(rules, relations, _own_relations(modules, declarations), report)
-    return Program(
-        declarations.definitions,
-        {**relations, **auxiliaries.relations},
-        functions.instantiate(_called(rules, relations.values())),
-        tuple(rules),
-        indexes,
-    )
+    every = {**relations, **auxiliaries.relations}
+    made = functions.instantiate(_called(rules, relations.values()))
+    columns = [column.type for relation in every.values() for column in relation.columns]
+    values = [type for f in made.values() for type in (*(p.type for p in f.parameters), f.result)]
+    return Program(declarations.complete((*columns, *values)), every, made, tuple(rules), indexes)
 
 
 def _own_relations(modules: Modules, declarations: Declarations) -> list[str]:
