@@ -4,7 +4,9 @@ from tidelog.base.extern import Externs
 
 EXTERNS = externs = Externs()
 
-CODES = {letter: code for code, letters in enumerate(("bfpv", "cgjkqsxz", "dt", "l", "mn", "r"), 1) for letter in letters}
+CODES = {
+    letter: code for code, letters in enumerate(("bfpv", "cgjkqsxz", "dt", "l", "mn", "r"), 1) for letter in letters
+}
 
 
 @externs.register("soundex", "function(string): string")
