@@ -16,13 +16,11 @@ import pathlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from tidelog.base import types
 from tidelog.base.diagnostic import Report
-from tidelog.base.expr import Const, Expr, Function, Var
+from tidelog.base.expr import Const, Expr, Var
 from tidelog.base.extern import Externs
 from tidelog.base.pause import collector_paused
 from tidelog.base.span import Source, Span
-from tidelog.base.types import Named, Tuple, Type
 from tidelog.lang import syntax
 from tidelog.lang.format import format_rule
 from tidelog.lang.syntax import RuleDef
@@ -90,7 +88,7 @@ def _analyse(modules: Modules, externs: Sequence[Externs], report: Report) -> Pr
     warn(rules, relations, _own_relations(modules, declarations), report)
     every = {**relations, **auxiliaries.relations}
     made = functions.instantiate(_called(rules, relations.values()))
-    columns = [column.type for relation in every.values() for column in relation.columns]
+    columns = [type for r in every.values() for type in (r.element, *(column.type for column in r.columns))]
     values = [type for f in made.values() for type in (*(p.type for p in f.parameters), f.result)]
     return Program(declarations.complete((*columns, *values)), every, made, tuple(rules), indexes)
 
@@ -142,30 +140,6 @@ def _called(rules: Iterable[Rule], relations: Iterable[Relation]) -> set[str]:
         for literal in rule.body:
             expressions += _expressions(literal)
     return {name for e in expressions if not isinstance(e, Var | Const) for name in called_functions(e)}
-
-
-def _define_types(relations: Iterable[Relation], functions: Iterable[Function], declarations: Declarations) -> None:
-    """Resolve every type that values of the program can have, since engines and files take values apart."""
-    stack = [column.type for relation in relations for column in relation.columns]
-    stack += [relation.element for relation in relations]
-    for function in functions:
-        stack += [function.result, *(parameter.type for parameter in function.parameters)]
-    seen: set[Type] = set()
-    while stack:
-        type = stack.pop()
-        if type in seen:
-            continue
-        seen.add(type)
-        match type:
-            case Named(name, arguments):
-                stack += arguments
-                stack += [f.type for c in declarations.definition(name).constructors for f in c.fields]
-            case Tuple(items):
-                stack += items
-            case types.Function(parameters, result):
-                stack += [*parameters, result]
-            case _:
-                pass
 
 
 def _expressions(literal: Literal) -> tuple[Expr, ...]:
