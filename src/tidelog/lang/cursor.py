@@ -92,11 +92,18 @@ class Cursor:
         kind = self.kinds[index]
         if kind in _DECLARATION_WORDS:
             return self.kinds[index + 1] not in {"(", "["}
-        if kind == LOWER and self.words[index] in _CONTEXTUAL_WORDS:
-            return self.begins_line(index) and self.kinds[index + 1] in {LOWER, UPPER}
+        if kind == LOWER and self.words[index] in _CONTEXTUAL_WORDS and self.kinds[index + 1] in {LOWER, UPPER}:
+            return self.begins_line(index)
         if kind == "&":
             return self.begins_line(index) and self.kinds[index + 1] == UPPER
+        if kind == LOWER:
+            return self.begins_line(index) and self.scoped_relation(index)
         return kind in {UPPER, "for", "#"} and self.begins_line(index)
+
+    def scoped_relation(self, index: int) -> bool:
+        """Tell whether a path like `a::R` begins at this token."""
+        end = self.path_end(index)
+        return end > index + 1 and self.kinds[end - 1] == UPPER
 
     # --- spans -------------------------------------------------------------------------------------------------------
 

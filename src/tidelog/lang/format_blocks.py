@@ -79,7 +79,8 @@ class BlockFormatter(ExpressionFormatter):
         docs, _ = self.listed(items, self.expression, ";", end, final=";" if unit else "", blanks=True)
         if not docs:
             return "{}"
-        line = LINE if len(items) == 1 and not isinstance(items[0], Match | For) else HARD
+        alone = len(items) == 1 and not isinstance(items[0], Match | For)
+        line = HARD if not alone or (place and self.broken_behind(place[0] + 1)) else LINE
         return ("{", nest(line, join(line, docs)), line, "}")
 
     def conditional(self, e: If) -> Doc:
@@ -108,6 +109,11 @@ class BlockFormatter(ExpressionFormatter):
             return self.bare(e)
         return self.expression(e, UNARY)
 
+    def _broken(self, e: Match) -> bool:
+        """Tell whether the author broke the line behind the brace."""
+        place = self.place(e.subject)
+        return place is not None and self.broken_behind(self.text.find("{", place[1]) + 1)
+
     def match_expression(self, e: Match) -> Doc:
         """Write `match` with its alternatives."""
         place = self.place(e)
@@ -120,5 +126,5 @@ class BlockFormatter(ExpressionFormatter):
         )
         if not arms:
             return ("match (", subject, ") {}")
-        line = HARD if commented else LINE
+        line = HARD if commented or self._broken(e) else LINE
         return group("match (", subject, ") {", nest(line, join(line, arms)), line, "}")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from tidelog.base.span import Source, Span
-from tidelog.lang.layout import HARD, Doc, Line, Suffix, Verbatim, must_break
+from tidelog.lang.layout import ENDLESS, HARD, Doc, Line, Suffix, Verbatim, measure
 from tidelog.lang.syntax import Comment, Expr
 
 
@@ -124,6 +124,9 @@ class CommentFormatter:
         `end` is where the list ends, so that comments before its closing bracket stay there. `final` goes behind the
         last item. With `blanks`, an empty line of the source between two items is kept.
         """
+        if self.given == len(self.comments) and not blanks:
+            plain: list[Doc] = [(write(node), separator) for node in nodes[:-1]]
+            return [*plain, *((write(node), final) for node in nodes[-1:])], False
         docs: list[Doc] = []
         given = self.given
         for i, node in enumerate(nodes):
@@ -144,12 +147,17 @@ class CommentFormatter:
             docs.append((blank, self.leading(before), doc, inner, final if last else separator, outer, after))
         if not nodes and end is not None:
             docs += [written(comment) for comment in self.take(end)]
-        return docs, self.given > given and any(map(must_break, docs))
+        return docs, self.given > given and measure(tuple(docs)) >= ENDLESS
 
     def empty_line_before(self, start: int) -> bool:
         """Tell whether an empty line stands right before the line of a place."""
-        lines = self.text[:start].rsplit("\n", 2)
-        return len(lines) == 3 and not lines[1].strip() and not lines[2].strip()
+        line = self.text.rfind("\n", 0, start)
+        before = self.text.rfind("\n", 0, max(line, 0))
+        return line >= 0 and not self.text[line:start].strip() and not self.text[before + 1 : line].strip()
+
+    def broken_behind(self, start: int) -> bool:
+        """Tell whether the line ends at a place, as behind the brace of a block that the author broke."""
+        return not self.text[start : self._line_end(start)].strip()
 
 
 def written(comment: Comment) -> Doc:

@@ -119,7 +119,7 @@ class DeclarationFormatter(RuleFormatter):
         alone = len(body) == 1
         docs, commented = self.listed(body, lambda c: self.constructor(c, alone=alone), "", None)
         line = HARD if commented else LINE
-        return group(f"typedef {name} = ", nest(join((line, "| "), docs)))
+        return group(f"typedef {name} = ", docs[0], nest(*((line, "| ", doc) for doc in docs[1:])))
 
     def constructor(self, constructor: ConstructorDecl, *, alone: bool) -> Doc:
         """Write `C{f: T}`; an only constructor without fields keeps its braces, to differ from a type's name."""
@@ -160,7 +160,7 @@ class DeclarationFormatter(RuleFormatter):
         key = relation.primary_key
         if key is None:
             return (name, row)
-        return group(name, row, nest(LINE, f"primary key ({key.variable}) ", self.expression(key.expression)))
+        return (name, row, group(nest(LINE, f"primary key ({key.variable}) ", self.expression(key.expression))))
 
     def parenthesised(
         self, nodes: Sequence[FieldDecl] | Sequence[Parameter], write: Callable[..., Doc], end: int | None

@@ -286,10 +286,12 @@ class ExpressionFormatter(CommentFormatter):
 
     def literal(self, e: IntLiteral | FloatLiteral | StringLiteral) -> Doc:
         """Write a number or a string, as in the source or in canonical form."""
-        if self.faithful and self.place(e) is not None:
-            spelled = self._spelling(e)
-            if spelled is not None:
-                return spelled
+        canonical = self._canonical(e)
+        if not self.faithful or self.place(e) is None or e.span.text == canonical:
+            return canonical
+        return self._spelling(e) or canonical
+
+    def _canonical(self, e: IntLiteral | FloatLiteral | StringLiteral) -> str:
         match e:
             case IntLiteral(value, None, False, 10):
                 return str(value)
@@ -363,6 +365,8 @@ def _embraces(e: object) -> bool:
     match e:
         case Block() | Match():
             return True
+        case Construct(_, arguments):
+            return len(arguments) > 1 and arguments[0].name is not None
         case Lambda(_, _, body):
             return _embraces(body)
         case _:

@@ -119,7 +119,7 @@ class RuleFormatter(BlockFormatter):
                 return self.match_statement(statement)
             case VarStatement(target, value, body):
                 bound = (self.expression(target, 1), " = ", self.right_side(value), " in")
-                return (*bound, HARD, self.statement(body))
+                return (*bound, " " if isinstance(body, BlockStatement) else HARD, self.statement(body))
             case InsertStatement(atom):
                 return self.atom(atom)
             case BlockStatement(items):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 INDENT: Final = 4
+ENDLESS: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +46,10 @@ class Nest:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """All on one line, or all its lines broken; `broken` if it holds something that cannot be on one line."""
+    """All on one line, which takes `width` characters, or all its lines broken."""
 
     inner: Doc
-    broken: bool
+    width: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +76,8 @@ BLANK: Final[Doc] = (Line("", hard=True), HARD)
 
 
 def group(*docs: Doc) -> Group:
-    """Make a group, which is broken if one of its parts has to be."""
-    return Group(docs, any(map(must_break, docs)))
+    """Make a group."""
+    return Group(docs, measure(docs))
 
 
 def nest(*docs: Doc) -> Nest:
@@ -84,25 +85,25 @@ def nest(*docs: Doc) -> Nest:
     return Nest(docs)
 
 
-def must_break(doc: Doc) -> bool:
-    """Tell whether a document cannot be on one line."""
+def measure(doc: Doc) -> int:
+    """Return the width of a document on one line; at least `ENDLESS` if it cannot be on one line."""
     match doc:
         case str():
-            return False
+            return len(doc)
         case tuple():
-            return any(map(must_break, doc))
-        case Line(_, hard):
-            return hard
+            return sum(map(measure, doc))
+        case Line(text, hard):
+            return ENDLESS if hard else len(text)
         case Suffix() | Verbatim():
-            return True
+            return ENDLESS
         case Nest(inner):
-            return must_break(inner)
-        case Group(_, broken):
-            return broken
+            return measure(inner)
+        case Group(_, width):
+            return width
         case Fill(items):
-            return any(map(must_break, items))
+            return sum(map(measure, items)) + len(items) - 1
         case Separator():
-            return False
+            return 1
 
 
 def join(separator: Doc, docs: Iterable[Doc]) -> Doc:
@@ -183,8 +184,8 @@ def render(doc: Doc, width: int) -> str:
                 column = len(text) - text.rfind("\n") - 1
             case Nest(inner):
                 stack.append((indent + INDENT, broken, inner))
-            case Group(inner, must):
-                fits = not must and _fits(width - column, [(indent, False, inner)], stack)
+            case Group(inner, length):
+                fits = not broken or (length <= width - column and _fits(width - column - length, stack))
                 stack.append((indent, not fits, inner))
             case Fill(items):
                 for i in range(len(items) - 1, -1, -1):
@@ -192,27 +193,26 @@ def render(doc: Doc, width: int) -> str:
                     if i:
                         stack.append((indent, True, Separator(items[i])))
             case Separator(following):
-                fits = _fits(width - column - 1, [(indent, False, following)], ())
-                stack.append((indent, not fits, LINE))
+                stack.append((indent, measure(following) > width - column - 1, LINE))
     return "".join(out + suffixes)
 
 
-def _fits(room: int, docs: list[_Item], rest: Sequence[_Item]) -> bool:
-    """Tell whether documents, and what follows them up to the next possible line break, fit in the room left."""
+def _fits(room: int, rest: Sequence[_Item]) -> bool:
+    """Tell whether what follows, up to the next possible line break, fits in the room left."""
     behind = len(rest)
+    docs: list[tuple[bool, Doc]] = []
     while room >= 0:
         if not docs:
             if not behind:
                 return True
             behind -= 1
-            docs.append(rest[behind])
-            continue
-        indent, broken, item = docs.pop()
+            docs.append(rest[behind][1:])
+        broken, item = docs.pop()
         match item:
             case str():
                 room -= len(item)
             case tuple():
-                docs.extend((indent, broken, part) for part in reversed(item))
+                docs.extend((broken, part) for part in reversed(item))
             case Line(text, hard):
                 if broken or hard:
                     return True
@@ -220,10 +220,9 @@ def _fits(room: int, docs: list[_Item], rest: Sequence[_Item]) -> bool:
             case Verbatim(text):
                 return room >= text.find("\n")
             case Nest(inner) | Group(inner, _):
-                docs.append((indent, broken and not isinstance(item, Group), inner))
+                docs.append((broken, inner))
             case Fill(items):
-                docs.extend((indent, broken, part) for part in reversed(items))
-                room -= len(items) - 1
+                docs.append((broken, items[0]))
             case Separator():
                 return True
             case Suffix():

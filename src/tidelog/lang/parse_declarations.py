@@ -80,13 +80,13 @@ class DeclarationParser(StatementParser):
                 return ImperativeRule(self.for_statement(), attributes, self.since(first))
             case _ if kind == END and attributes:
                 return self._dangling(attributes)
-            case _ if kind == LOWER and word in {"multiset", "stream"}:
+            case _ if kind == LOWER and word in {"multiset", "stream"} and self.kinds[first + 1] in {UPPER, LOWER, "&"}:
                 return self.relation(attributes)
             case _ if kind == LOWER and word == "index" and self.kinds[first + 1] in {LOWER, UPPER}:
                 return self.index(attributes)
             case _ if kind == LOWER and word in {"apply", "transformer"} and self.kinds[first + 1] in {LOWER, UPPER}:
                 return self._transformer(word)
-            case _ if kind == LOWER and self.kinds[self.path_end(first)] in {"(", "[", "::"}:
+            case _ if kind == LOWER and (self.kinds[first + 1] in {"(", "["} or self.scoped_relation(first)):
                 return replace(self.rule(), attributes=attributes)
             case _:
                 return self._unknown()
@@ -296,7 +296,7 @@ class DeclarationParser(StatementParser):
         else:
             self.expect("(", "a relation is declared by `relation R(field: type, ...)` or `relation R[type]`")
             fields = self.fields(opener)
-        key = self.primary_key() if self.words[self.at] == "primary" else None
+        key = self.primary_key() if self.words[self.at] == "primary" and self.kinds[self.at + 1] == LOWER else None
         kind: Literal["relation", "multiset", "stream"]
         kind = "multiset" if word == "multiset" else "stream" if word == "stream" else "relation"
         return RelationDef(name, role, fields, element, key, reference, kind, attributes, self.since(first))

@@ -72,8 +72,7 @@ class StatementParser(RuleParser):
         self.at = first + 1
         opener = self.expect("(", "a rule in imperative form is written `for (x in R(...)) statement`")
         pattern: Expr
-        end = self.path_end(self.at) if self.kinds[self.at] in {UPPER, LOWER} else 0
-        if self.kinds[self.at] == "&" or (end and self.kinds[end - 1] == UPPER and self.kinds[end] not in {"{", "in"}):
+        if self._atom_alone():
             pattern = Wildcard(self.span_at(opener))
         else:
             pattern = self.pattern()
@@ -82,6 +81,16 @@ class StatementParser(RuleParser):
         condition = self.expression() if self.accept("if") else None
         self.close(opener, "`if` or `)`")
         return ForStatement(pattern, atom, condition, self.statement(), self.since(first))
+
+    def _atom_alone(self) -> bool:
+        """Tell `for (R(x))` from `for (pattern in R(x))`."""
+        at = self.at + (self.kinds[self.at] == "&")
+        if self.kinds[at] not in {UPPER, LOWER}:
+            return False
+        end = self.path_end(at)
+        following = self.kinds[end]
+        alone = following in {"(", "["} if at > self.at else following not in {"{", "in", ":"}
+        return self.kinds[end - 1] == UPPER and alone
 
     def if_statement(self) -> IfStatement:
         """Parse `if_statement = "if" condition statement [ "else" statement ]`."""

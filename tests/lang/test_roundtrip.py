@@ -1,0 +1,94 @@
+"""`parse(format(m)) == m`, formatting twice changes nothing, and no comment is lost."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.lang.strategies import declarations, expressions, modules, types
+from tidelog.base.diagnostic import Report, render
+from tidelog.base.span import Source
+from tidelog.lang.format import format_declaration, format_expression, format_module, format_type
+from tidelog.lang.lex import lex
+from tidelog.lang.parse import parse, parse_expression, parse_type
+from tidelog.lang.syntax import Declaration, Expr, Module, TypeExpr
+
+
+def parsed(text: str) -> Module:
+    report = Report()
+    module = parse(Source("program.dl", text), report)
+    assert not report.diagnostics, text + "\n" + "\n".join(map(render, report.diagnostics))
+    return module
+
+
+@given(types)
+def test_types(tree: TypeExpr) -> None:
+    assert parse_type(Source("type", format_type(tree)), Report()) == tree
+
+
+@given(expressions)
+def test_expressions(tree: Expr) -> None:
+    report = Report()
+    text = format_expression(tree)
+    assert parse_expression(Source("expression", text), report) == tree, text
+
+
+@given(declarations)
+def test_declarations(tree: Declaration) -> None:
+    text = format_declaration(tree)
+    assert parsed(text).declarations == (tree,), text
+    assert format_declaration(parsed(text).declarations[0]) == text
+
+
+@given(modules)
+def test_modules(tree: Module) -> None:
+    text = format_module(tree)
+    again = parsed(text)
+    assert again == tree, text
+    assert format_module(again) == format_module(parsed(format_module(again)))
+
+
+def with_comments(text: str, seed: int) -> tuple[str, list[str]]:
+    """Put comments between random tokens of a text, where that does not change its meaning."""
+    rng = random.Random(seed)
+    tokens = lex(Source("program.dl", text), Report())
+    pieces: list[str] = []
+    comments: list[str] = []
+    position = 0
+    for i, start in enumerate(tokens.starts):
+        glued = i and tokens.ends[i - 1] == start and tokens.kinds[i - 1] in {".", ">", "::"}
+        if not glued and rng.random() < 0.15:
+            word = f"c{len(comments)}"
+            comment = rng.choice([f"// {word}", f"/* {word} */", f"/* {word}\n   {word} */"])
+            comments.append(comment)
+            pieces += [text[position:start], rng.choice(["", " ", "\n", "\n\n"]), comment]
+            pieces.append("\n" if comment.startswith("//") else rng.choice([" ", "\n"]))
+            position = start
+    return "".join([*pieces, text[position:]]), comments
+
+
+@given(modules, st.integers())
+def test_comments(tree: Module, seed: int) -> None:
+    text, comments = with_comments(format_module(tree), seed)
+    module = parsed(text)
+    assert module == tree, text
+    formatted = format_module(module)
+    again = parsed(formatted)
+    assert again == tree, formatted
+    assert sorted(comment.text for comment in again.comments) == sorted(comments), text + "\n===\n" + formatted
+
+
+def test_spelling_is_kept_only_while_it_is_true() -> None:
+    module = parsed("R(1_000, [|a\\b|], 'hFF).")
+    assert format_module(module) == "R(1_000, [|a\\b|], 'hFF).\n"
+    (rule,) = module.declarations
+    assert format_declaration(rule) == 'R(1000, "a\\\\b", \'hff).'
+    one, *rest = rule.heads[0].atom.arguments  # type: ignore[union-attr, misc]
+    changed = replace(one, value=replace(one.value, value=7))  # type: ignore[type-var]
+    atom = replace(rule.heads[0].atom, arguments=(changed, *rest))  # type: ignore[union-attr]
+    head = replace(rule.heads[0], atom=atom)  # type: ignore[union-attr]
+    stale = replace(module, declarations=(replace(rule, heads=(head,)),))  # type: ignore[type-var]
+    assert format_module(stale) == "R(7, [|a\\b|], 'hFF).\n"
