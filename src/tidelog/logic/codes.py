@@ -35,6 +35,7 @@ CODES: dict[str, str] = {
     "E0317": "an expression where a pattern is needed",
     "E0318": "patterns do not cover all values",
     "E0319": "a field has different types in constructors of one type",
+    "E0320": "an expression is nested too deeply",
     # rules and safety
     "E0401": "a pattern of an imperative `match` uses a variable that is bound already",
     "E0402": "a variable is not bound",

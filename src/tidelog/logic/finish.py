@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING
 from tidelog.base import expr
 from tidelog.base.expr import Expr, Pattern
 from tidelog.base.span import Span
-from tidelog.base.types import UNIT, Float, Function, Named, Tuple, Type, TypeVariable
+from tidelog.base.types import UNIT, Float, Function, Named, String, Tuple, Type, TypeVariable, is_integer
 from tidelog.base.values import single
 from tidelog.logic.typed_rewrite import Rewriter
 from tidelog.logic.unify import ERROR
 
 if TYPE_CHECKING:
     from tidelog.logic.infer import Inference
+
+
+DEEPEST = 100
+"""How deep expressions may nest, so that passes and engines may walk them by recursion."""
+_MANY = 16
 
 
 class Finisher(Rewriter):
@@ -60,6 +65,30 @@ class Finisher(Rewriter):
         type = self.type(e.type)
         return e if type is e.type else expr.Var(e.name, type, e.span)
 
+    def operate(self, e: expr.Operate) -> Expr:
+        """Return the operator on finished operands; chains are walked in a loop, so that their length is no limit."""
+        chain = [e]
+        while isinstance(first := chain[-1].operands[0], expr.Operate) and len(first.operands) == 2:
+            chain.append(first)
+        done = self.expr(chain[-1].operands[0])
+        depth = 0
+        while chain:
+            depth += 1
+            if depth > DEEPEST:
+                return self.inference.too_deep(e.span)
+            node = chain.pop()
+            type = self.type(node.type)
+            right = self.exprs(node.operands[1:])
+            if not _is_associative(node.operator, type):
+                done = expr.Operate(node.operator, (done, *right), type, node.span)
+                continue
+            run = [done, *right]
+            while chain and chain[-1].operator == node.operator:
+                node = chain.pop()
+                run += self.exprs(node.operands[1:])
+            done = _pair_up(node.operator, run, type, node.span)
+        return done
+
     def constant(self, e: expr.Const) -> Expr:
         """Return the constant, rounded if it turned out to be a `float`."""
         type = self.type(e.type)
@@ -85,6 +114,26 @@ class Finisher(Rewriter):
             type = self.type(p.type)
             return expr.ConstPattern(single(p.value) if isinstance(type, Float) else p.value, type)
         return super().pattern(p)
+
+
+def _is_associative(operator: str, type: Type) -> bool:
+    if operator in ("and", "or"):
+        return True
+    if operator == "++":
+        return isinstance(type, String)
+    return operator in ("+", "*", "&", "|", "^") and is_integer(type)
+
+
+def _pair_up(operator: str, operands: list[Expr], type: Type, span: Span) -> Expr:
+    """Join operands by an associative operator: a few in a row, many as a tree, which later passes can walk."""
+    if len(operands) > _MANY:
+        middle = len(operands) // 2
+        halves = operands[:middle], operands[middle:]
+        return expr.Operate(operator, tuple([_pair_up(operator, half, type, span) for half in halves]), type, span)
+    done = operands[0]
+    for operand in operands[1:]:
+        done = expr.Operate(operator, (done, operand), type, span)
+    return done
 
 
 def has_unknown(type: Type) -> bool:

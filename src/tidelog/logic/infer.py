@@ -31,7 +31,7 @@ from tidelog.logic import (
 from tidelog.logic.cover import Cover
 from tidelog.logic.environment import Environment, Signature
 from tidelog.logic.exhaustive import check_exhaustive
-from tidelog.logic.finish import Finisher
+from tidelog.logic.finish import DEEPEST, Finisher
 from tidelog.logic.mismatch import explain
 from tidelog.logic.scope import Origin, Scope, Variable
 from tidelog.logic.unify import ERROR, Unifier, is_unknown
@@ -67,6 +67,7 @@ class Inference:
         """Unknown types of expressions without a value, such as `return`; unit if nothing says otherwise."""
         self._pending: list[Deferred] = []
         self._finisher = Finisher(self)
+        self._depth = 0
 
     # --- types -------------------------------------------------------------------------------------------------------
 
@@ -89,11 +90,27 @@ class Inference:
 
     def expression(self, e: syntax.Expr, scope: Scope, expected: Type | None = None, why: str = "") -> Expr:
         """Infer an expression; with `expected`, its type is that one (a mistake is reported, `why` is its note)."""
-        found = self._expression(e, scope, expected)
+        self._depth += 1
+        found = self._expression(e, scope, expected) if self._depth <= DEEPEST else self.too_deep(e.span)
+        self._depth -= 1
+        return self.accept(found, expected, e.span, why)
+
+    def accept(self, found: Expr, expected: Type | None, span: Span, why: str = "") -> Expr:
+        """Return an expression if it has the type expected of it, else report and return a mistake."""
         if expected is None or expected is found.type or self.types.unify(expected, found.type):
             return found
-        explain(self, expected, found.type, e.span, why, found)
-        return self.mistake(e.span)
+        explain(self, expected, found.type, span, why, found)
+        return self.mistake(span)
+
+    def too_deep(self, span: Span) -> Expr:
+        """Report an expression that later passes could not walk."""
+        self.report.add(
+            "E0320",
+            f"this expression is nested more than {DEEPEST} levels deep",
+            span,
+            hint="name parts of it with `var`, or move them into functions",
+        )
+        return self.mistake(span)
 
     def condition(self, e: syntax.Expr, scope: Scope) -> Expr:
         """Infer a Boolean expression."""

@@ -19,30 +19,53 @@ if TYPE_CHECKING:
 _ARITHMETIC = frozenset(("+", "-", "*", "/", "%"))
 _BITWISE = frozenset(("&", "|", "^"))
 _SHIFTS = frozenset(("<<", ">>"))
+_LOGICAL = frozenset(("and", "or", "=>"))
 _COMPARISONS = frozenset(("==", "!=", "<", "<=", ">", ">="))
 
 
 def binary(inference: Inference, e: syntax.Binary, scope: Scope, expected: Type | None) -> Expr:
-    """A binary operator."""
+    """A binary operator; a chain such as `a ++ b ++ c` is walked in a loop, so that its length is no limit."""
+    chain = [(e, expected)]
+    while isinstance(left := chain[-1][0].left, syntax.Binary):
+        chain.append((left, _expected_of_left(inference, *chain[-1])))
+    node, wanted = chain.pop()
+    done = inference.expression(node.left, scope, _expected_of_left(inference, node, wanted), _why(node.operator))
+    done = _combine(inference, node, done, scope)
+    for outer, outer_wanted in reversed(chain):
+        done = inference.accept(done, wanted, outer.left.span, _why(outer.operator))
+        done = _combine(inference, outer, done, scope)
+        wanted = outer_wanted
+    return done
+
+
+def _expected_of_left(inference: Inference, e: syntax.Binary, expected: Type | None) -> Type | None:
+    """Return the type that the left operand must have, or None: a number expected of the whole is expected of it."""
+    if e.operator in _ARITHMETIC or e.operator in _BITWISE or e.operator in _SHIFTS:
+        wanted = inference.types.resolve(expected) if expected is not None else None
+        return wanted if wanted is not None and is_number(wanted) else None
+    return BOOL if e.operator in _LOGICAL else None
+
+
+def _why(operator: str) -> str:
+    return f"the operands of `{operator}` are of type `bool`" if operator in _LOGICAL else ""
+
+
+def _combine(inference: Inference, e: syntax.Binary, left: Expr, scope: Scope) -> Expr:
     operator = e.operator
     if operator in _COMPARISONS:
-        left = inference.expression(e.left, scope)
-        right = _same(inference, e, left, scope)
-        return Operate(operator, (left, right), BOOL, e.span)
-    if operator in _ARITHMETIC:
-        return _numeric(inference, e, scope, expected, "number")
-    if operator in _BITWISE:
-        return _numeric(inference, e, scope, expected, "integer")
-    if operator in _SHIFTS:
-        left = _operand(inference, e.left, scope, expected, "integer", operator)
-        why = "the right side of a shift is of type `bit<32>`"
-        right = inference.expression(e.right, scope, Bit(32), why)
-        return Operate(operator, (left, right), left.type, e.span)
+        return Operate(operator, (left, _same(inference, e, left, scope)), BOOL, e.span)
+    if operator in _LOGICAL:
+        return Operate(operator, (left, inference.expression(e.right, scope, BOOL, _why(operator))), BOOL, e.span)
     if operator == "++":
-        return _concatenate(inference, e, scope)
-    why = f"the operands of `{operator}` are of type `bool`"
-    operands = (inference.expression(e.left, scope, BOOL, why), inference.expression(e.right, scope, BOOL, why))
-    return Operate(operator, operands, BOOL, e.span)
+        return _concatenate(inference, e, left, inference.expression(e.right, scope))
+    if not _is_number(inference, left, e.left.span, "number" if operator in _ARITHMETIC else "integer", operator):
+        inference.expression(e.right, scope)
+        return inference.mistake(e.span)
+    if operator in _SHIFTS:
+        right = inference.expression(e.right, scope, Bit(32), "the right side of a shift is of type `bit<32>`")
+    else:
+        right = _same(inference, e, left, scope)
+    return Operate(operator, (left, right), left.type, e.span)
 
 
 def _same(inference: Inference, e: syntax.Binary, left: Expr, scope: Scope) -> Expr:
@@ -50,62 +73,54 @@ def _same(inference: Inference, e: syntax.Binary, left: Expr, scope: Scope) -> E
     return inference.expression(e.right, scope, left.type, why)
 
 
-def _numeric(inference: Inference, e: syntax.Binary, scope: Scope, expected: Type | None, of: Class) -> Expr:
-    left = _operand(inference, e.left, scope, expected, of, e.operator)
-    if left.type is ERROR:
-        inference.expression(e.right, scope)
-        return inference.mistake(e.span)
-    right = _same(inference, e, left, scope)
-    return Operate(e.operator, (left, right), left.type, e.span)
+def _is_number(inference: Inference, operand: Expr, span: Span, of: Class, operator: str) -> bool:
+    if inference.types.restrict(operand.type, of):
+        return inference.types.resolve(operand.type) is not ERROR
+    found = inference.types.resolve(operand.type)
+    inference.report.add(
+        "E0310",
+        f"`{operator}` needs {'integers' if of == 'integer' else 'numbers'}, found `{inference.types.show(found)}`",
+        span,
+        hint="strings are joined by `++`" if operator == "+" and found == STRING else "",
+    )
+    return False
 
 
 def _operand(
     inference: Inference, e: syntax.Expr, scope: Scope, expected: Type | None, of: Class, operator: str
 ) -> Expr:
-    """Infer an operand that must be a number; a number that is expected of the whole is expected of it."""
+    """Infer the operand of a unary operator on numbers."""
     wanted = inference.types.resolve(expected) if expected is not None else None
     operand = inference.expression(e, scope, wanted if wanted is not None and is_number(wanted) else None)
-    if inference.types.restrict(operand.type, of):
-        return operand
-    found = inference.types.resolve(operand.type)
-    inference.report.add(
-        "E0310",
-        f"`{operator}` needs {'integers' if of == 'integer' else 'numbers'}, found `{inference.types.show(found)}`",
-        e.span,
-        hint="strings are joined by `++`" if operator == "+" and found == STRING else "",
-    )
-    return inference.mistake(e.span)
+    return operand if _is_number(inference, operand, e.span, of, operator) else inference.mistake(e.span)
 
 
-def _concatenate(inference: Inference, e: syntax.Binary, scope: Scope) -> Expr:
-    left = inference.expression(e.left, scope)
-    right = inference.expression(e.right, scope)
+def _concatenate(inference: Inference, e: syntax.Binary, left: Expr, right: Expr) -> Expr:
     result = inference.fresh()
 
     def attempt(final: bool) -> Expr | None:
-        match inference.types.resolve(left.type), inference.types.resolve(right.type):
-            case (types.String(), _):
-                inference.types.unify(result, STRING)
-                return Operate("++", (left, infer_literals.text_of(inference, right, e.right.span)), STRING, e.span)
-            case Bit(high), Bit(low):
-                type = Bit(high + low)
-                inference.types.unify(result, type)
-                return Operate("++", (left, right), type, e.span)
-            case (left_type, right_type) if left_type is ERROR or right_type is ERROR:
-                inference.types.unify(result, ERROR)
-                return inference.mistake(e.span)
-            case (left_type, right_type) if inference.is_open(left_type) or (
-                isinstance(left_type, Bit) and inference.is_open(right_type)
-            ):
-                if final:
-                    inference.types.unify(result, ERROR)
-                    return inference.unknown_type("this operand of `++`", e.left.span, left_type)
-                return None
-            case (left_type, right_type):
-                inference.types.unify(result, ERROR)
-                return _cannot_join(inference, e, left_type, right_type)
+        made = _try_concatenate(inference, e, left, right, final)
+        if made is not None:
+            inference.types.unify(result, made.type)
+        return made
 
     return inference.defer(result, e.span, attempt, (left.type, right.type))
+
+
+def _try_concatenate(inference: Inference, e: syntax.Binary, left: Expr, right: Expr, final: bool) -> Expr | None:
+    match inference.types.resolve(left.type), inference.types.resolve(right.type):
+        case (types.String(), _):
+            return Operate("++", (left, infer_literals.text_of(inference, right, e.right.span)), STRING, e.span)
+        case Bit(high), Bit(low):
+            return Operate("++", (left, right), Bit(high + low), e.span)
+        case (left_type, right_type) if left_type is ERROR or right_type is ERROR:
+            return inference.mistake(e.span)
+        case (left_type, _) if inference.is_open(left_type):
+            return inference.unknown_type("this operand of `++`", e.left.span, left_type) if final else None
+        case Bit(), right_type if inference.is_open(right_type):
+            return inference.unknown_type("this operand of `++`", e.right.span, right_type) if final else None
+        case (left_type, right_type):
+            return _cannot_join(inference, e, left_type, right_type)
 
 
 def _cannot_join(inference: Inference, e: syntax.Binary, left: Type, right: Type) -> Expr:
