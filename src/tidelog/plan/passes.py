@@ -2,10 +2,11 @@
 
 The order of the passes, each a function of the same name in its file:
 
-1. `project_negations`: no wildcards in negated atoms;
-2. `stratify`: the strata, or a diagnostic that shows a negative cycle;
-3. `plan_rules`: for each rule `translate`, `propagate_equalities`, `order_joins`, `delta_variants`;
-4. `choose_indexes`: the fewest column orders that serve all probes.
+1. `isolate_aggregates`: every aggregate in a rule of its own;
+2. `project_negations`: no wildcards in negated atoms;
+3. `stratify`: the strata, or a diagnostic that shows a negative cycle;
+4. `plan_rules`: for each rule `translate`, `propagate_equalities`, `order_joins`, `delta_variants`;
+5. `choose_indexes`: the fewest column orders that serve all probes.
 
 `replan` does the same for a program that has changed, and takes from the earlier plan what still holds.
 """
@@ -20,6 +21,7 @@ from tidelog.base.pause import collector_paused
 from tidelog.logic import program as logic
 from tidelog.plan.choose_indexes import bound_columns, choose_indexes
 from tidelog.plan.estimate import Estimate, Sizes
+from tidelog.plan.isolate_aggregates import isolate_aggregates
 from tidelog.plan.lazy import Lazy
 from tidelog.plan.nodes import DeclaredIndex, Index, Plan, Probe, Relation, Rule, Stratum
 from tidelog.plan.plan_rules import plan_rules

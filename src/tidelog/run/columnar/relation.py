@@ -73,7 +73,8 @@ class Relation:
         self.tracked = tracked
         self.observed = [NOTHING] * self.arity
         """The range of the codes in each column (never narrowed by deletions)."""
-        self._room: list[Range] = roomy(self.observed)
+        self._wanted = list(self.observed)
+        self._room: list[Range] = roomy(self._wanted)
         identity = tuple(range(self.arity))
         self.main = Order(identity, self._layout(identity))
         """The order that decides membership."""
@@ -85,7 +86,7 @@ class Relation:
     def copy(self) -> Relation:
         """Return a relation of the same tuples whose batches can be replaced on their own."""
         other = Relation(self.name, self.types, tracked=self.tracked)
-        other.observed, other._room = list(self.observed), self._room
+        other.observed, other._wanted, other._room = list(self.observed), self._wanted, self._room
         other._orders = {columns: order.copy() for columns, order in self._orders.items()}
         other.main = other._orders[self.main.columns]
         return other
@@ -177,9 +178,11 @@ class Relation:
     def admit(self, needed: Sequence[Range]) -> None:
         """Make room for codes of these ranges in each column; packed rows taken before are then void."""
         if all(room.covers(codes) for room, codes in zip(self._room, needed, strict=True)):
+            self._wanted = [w.join(n) for w, n in zip(self._wanted, needed, strict=True)]
             return
-        wanted = [o.join(n) for o, n in zip(self.observed, needed, strict=True)]
-        self._room = roomy(wanted)
+        # Rows that are not yet here were packed for the ranges admitted before, so these must still fit.
+        self._wanted = [w.join(n) for w, n in zip(self._wanted, needed, strict=True)]
+        self._room = roomy(self._wanted)
         for columns, order in self._orders.items():
             layout = self._layout(columns)
             steps = moves((order.layout.fields[c], layout.fields[c]) for c in columns)

@@ -188,7 +188,7 @@ class Store:
     def changed(self, relation: str) -> tuple[bool, bool]:
         """Tell whether this update has deleted tuples of a relation, and whether it has inserted some."""
         found = self.touched.get(relation)
-        if found is None or relation in self.members:
+        if found is None:
             return False, False
         return not found.is_empty(DELETED), not found.is_empty(INSERTED)
 

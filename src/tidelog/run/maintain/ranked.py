@@ -32,7 +32,7 @@ def update(backend: Backend, stratum: Stratum, removed: Sequence[Rule], added: S
     watch.begin_round(stratum, 1)
     backend.enter(Phase.LOSE, members)
     lost, gained = backend.regroup([rule for rule in kept if any(rule.aggregated) and _reads_change(backend, rule)])
-    bags = backend.derive([*_full(removed), *_below(backend, kept, losing=True)])
+    bags = backend.derive([*_full(removed), *_below(backend, kept, members, losing=True)])
     rounds = 1
     seeds = backend.unite([lost, bags])
     for relation in stratum.relations:
@@ -50,7 +50,7 @@ def update(backend: Backend, stratum: Stratum, removed: Sequence[Rule], added: S
     again = backend.derive([(rule, rederive(rule.body)) for rule in kept if rule.head in gone and stratum.recursive])
 
     backend.enter(Phase.GAIN, members)
-    bags = backend.derive([*_full(added), *_below(backend, kept, losing=False)])
+    bags = backend.derive([*_full(added), *_below(backend, kept, members, losing=False)])
     seeds = backend.unite([again, gained, bags])
     for relation in stratum.relations:
         backend.absorb(relation, seeds.get(relation))
@@ -70,14 +70,14 @@ def _full(rules: Sequence[Rule]) -> list[Job]:
     return [(rule, rule.full.tree) for rule in rules]
 
 
-def _below(backend: Backend, rules: Sequence[Rule], *, losing: bool) -> list[Job]:
+def _below(backend: Backend, rules: Sequence[Rule], members: frozenset[str], *, losing: bool) -> list[Job]:
     """Return the variants whose delta atom, below the stratum, has changed so that derivations are lost or gained."""
     jobs: list[Job] = []
     for rule in rules:
         if not _reads_change(backend, rule):
             continue
         for variant in rule.variants:
-            if variant.delta is not None:
+            if variant.delta is not None and rule.reads[variant.delta] not in members:
                 deleted, inserted = backend.changed(rule.reads[variant.delta])
                 if deleted if losing != variant.negative else inserted:
                     jobs.append((rule, variant.tree))
