@@ -56,7 +56,9 @@ def _default(type: Type, signature: Signature, outer: tuple[Type, ...]) -> Value
             return _EMPTY[name]
         case Named(name, (inner,)) if name in {REF, INTERN}:
             return _default(inner, signature, outer)
-        case Named(name, arguments) if type not in outer and signature.types[name].constructors:
+        case Named(name, arguments) if (
+            type not in outer and name in signature.types and signature.types[name].constructors
+        ):
             definition = signature.types[name]
             by = dict(zip(definition.parameters, arguments, strict=True))
             first = definition.constructors[0]
