@@ -40,7 +40,7 @@ def test_a_wrong_command_line_is_the_users_mistake(tidelog: Tidelog, arguments: 
 
 
 def test_a_defect_is_told_kindly(tidelog: Tidelog, reach: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*arguments: object, **options: object) -> None:
+    def fail(*arguments: object) -> None:
         raise RuntimeError("the tide is out")
 
     monkeypatch.setattr(run, "Database", fail)
@@ -55,7 +55,7 @@ def test_a_defect_is_told_kindly(tidelog: Tidelog, reach: Path, monkeypatch: pyt
 
 
 def test_an_interrupt(tidelog: Tidelog, reach: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*arguments: object, **options: object) -> None:
+    def interrupt(*arguments: object) -> None:
         raise click.Abort
 
     monkeypatch.setattr(run, "Database", interrupt)

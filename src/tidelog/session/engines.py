@@ -6,26 +6,24 @@ An engine that this installation has not got is left out of `available`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import cast
 
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import MissingExtraError, UserError
 from tidelog.plan.nodes import Plan
 from tidelog.run.contract import Engine
 
-STRATEGIES = ("auto", "recompute")
-"""How derived relations follow a change; `auto` leaves the choice to the engine."""
-
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Where an engine's class lives, and the optional package it needs."""
+    """Where an engine's class lives, how it can follow changes, and the optional package it needs."""
 
     module: str
     attribute: str
+    strategies: tuple[str, ...] = ("auto", "recompute")
     package: str | None = None
     extra: str = ""
 
@@ -41,9 +39,9 @@ class Entry:
 
 DEFAULT = "reference"
 ENGINES = {
-    "columnar": Entry("tidelog.run.columnar.engine", "ColumnarEngine"),
+    "columnar": Entry("tidelog.run.columnar.engine", "ColumnarEngine", ("auto", "ranked", "recompute")),
     "reference": Entry("tidelog.run.reference.engine", "ReferenceEngine"),
-    "spark": Entry("tidelog.run.spark.engine", "SparkEngine", "pyspark", "spark"),
+    "spark": Entry("tidelog.run.spark.engine", "SparkEngine", package="pyspark", extra="spark"),
 }
 
 
@@ -57,18 +55,25 @@ def available() -> tuple[str, ...]:
 
 
 def make_engine(name: str | None, plan: Plan, strategy: str = "auto") -> Engine:
-    """Return a new engine for a plan; without a name, the default one."""
-    if strategy not in STRATEGIES:
-        raise UserError(_unknown("strategy", strategy, STRATEGIES))
+    """Return a new engine for a plan; without a name, the default one.
+
+    `strategy` says how derived relations follow a change; `auto` leaves that to the engine. With `recompute` nothing is
+    kept for later changes, which suits a single evaluation.
+    """
     chosen = DEFAULT if name is None else name
     entry = ENGINES.get(chosen)
     if entry is None or not entry.exists():
         raise UserError(_unknown("engine", chosen, [n for n, e in ENGINES.items() if e.exists()]))
+    if strategy not in entry.strategies:
+        raise UserError(_unknown("strategy", strategy, entry.strategies))
     if entry.package is not None and not entry.installed():
         raise MissingExtraError(entry.package, entry.extra)
-    return cast("Engine", getattr(import_module(entry.module), entry.attribute)(plan))
+    engine: Callable[..., Engine] = getattr(import_module(entry.module), entry.attribute)
+    if chosen == "columnar":
+        return engine(plan, strategy=strategy, tracked=strategy != "recompute")
+    return engine(plan)
 
 
-def _unknown(kind: str, name: str, known: tuple[str, ...] | list[str]) -> str:
+def _unknown(kind: str, name: str, known: Sequence[str]) -> str:
     hint = did_you_mean(name, known)
     return f"there is no {kind} `{name}`; there are {', '.join(known)}" + (f"; {hint}" if hint else "")

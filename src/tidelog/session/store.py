@@ -79,8 +79,7 @@ class Store:
         seen = self._state.seen.get(relation)
         if seen is None:
             with self._reading:
-                rows = self._engine.rows(relation)
-                seen = self._state.seen[relation] = rows if hasattr(rows, "__arrow_c_stream__") else tuple(rows)
+                seen = self._state.seen[relation] = _kept(self._engine.rows(relation))
         return seen
 
     def count(self, relation: str) -> int:
@@ -218,3 +217,12 @@ class Store:
 
     def _show(self, relation: Relation, row: Row) -> str:
         return show_row(relation.name, relation.columns, row, self.plan.types)
+
+
+def _kept(rows: Rows) -> Rows:
+    """Return a copy that does not follow the engine."""
+    if hasattr(rows, "__arrow_c_stream__"):
+        from tidelog.session.arrow import TableRows, as_table  # noqa: PLC0415  (loads pyarrow)
+
+        return TableRows(as_table(rows))
+    return tuple(rows)

@@ -51,7 +51,7 @@ def command(
     externs: Path | None,
 ) -> None:
     """Evaluate PROGRAM and show its output relations."""
-    database = Database(load_source(program), engine, externs=load_externs(externs), library=library)
+    database = Database(load_source(program), engine, "recompute", load_externs(externs), library)
     if not quiet:
         say_diagnostics(database.warnings)
     if facts is not None:
