@@ -42,7 +42,7 @@ def replan(earlier: Plan | None, program: logic.Program, report: Report, *, size
     are; strata are found anew.
     """
     with collector_paused():
-        return _replan(earlier, project_negations(program), report, sizes)
+        return _replan(earlier, project_negations(isolate_aggregates(program)), report, sizes)
 
 
 def _replan(earlier: Plan | None, program: logic.Program, report: Report, sizes: Sizes | None) -> Plan | None:
