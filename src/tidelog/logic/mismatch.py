@@ -27,7 +27,7 @@ def explain(
         f"expected `{shown_expected}`, found `{shown_found}`",
         span,
         note=why,
-        hint=_hint(inference, expected, found, expression),
+        hint=_hint(inference, expected, found, span, expression),
     )
 
 
@@ -47,27 +47,40 @@ def repr_type(type: Type) -> str:
             return types.show(type)
 
 
-def _hint(inference: Inference, expected: Type, found: Type, expression: Expr | None) -> str:
+def _hint(inference: Inference, expected: Type, found: Type, span: Span, expression: Expr | None) -> str:
     expected, found = inference.types.resolve(expected), inference.types.resolve(found)
+    fits = inference.types.fits
     if inference.types.class_of(found) == "integer" and isinstance(expected, Float | Double):
         written = expression.value if isinstance(expression, Const) else 1
         return f"write `{written}.0`" if isinstance(written, int) else ""
+    this = _quote(span)
     if is_number(expected) and is_number(found):
-        return f"convert it: `... as {types.show(expected)}`"
+        return f"convert it: `{this} as {types.show(expected)}`"
     if expected == STRING and (is_number(found) or found == BOOL):
-        return 'make it text: `"${...}"`'
+        return f'make it text: `"${{{this}}}"`'
     match expected, found:
-        case Named(types.REF, (content,)), _ if inference.types.fits(content, found):
-            return "make a reference: `&...` or `ref_new(...)`"
-        case Named(types.INTERN, (content,)), _ if inference.types.fits(content, found):
-            return 'intern it: `i"..."` for a string, else `intern(...)`'
-        case _, Named(types.REF, (content,)) if inference.types.fits(content, expected):
-            return "take what it refers to: `deref(...)`, or `&pattern` in a pattern"
-        case _, Named(types.INTERN, (content,)) if inference.types.fits(content, expected):
-            return "take its value: `ival(...)`"
-        case _, Named("std::Option", (content,)) if inference.types.fits(content, expected):
-            return "take the value out: `match`, `?`, or `unwrap_or(...)`"
-        case Named("std::Option", (content,)), _ if inference.types.fits(content, found):
-            return "wrap it: `Some{...}`"
+        case Named(types.REF, (content,)), _ if fits(content, found):
+            return f"make a reference: `&{this}`"
+        case Named(types.INTERN, (content,)), _ if fits(content, found):
+            return f"intern it: `i{this}`" if this.startswith('"') else f"intern it: `intern({this})`"
+        case _, Named(types.REF, (content,)) if fits(content, expected):
+            return f"take what it refers to: `deref({this})`, or `&pattern` in a pattern"
+        case _, Named(types.INTERN, (content,)) if fits(content, expected):
+            return f"take its value: `ival({this})`"
+        case _, Named("std::Option", (content,)) if fits(content, expected):
+            return "take the value out: with `match`, `?`, or `.unwrap_or(...)`"
+        case Named("std::Option", (content,)), _ if fits(content, found):
+            return f"wrap it: `Some{{{this}}}`"
         case _:
             return ""
+
+
+def _quote(span: Span) -> str:
+    """Return the text of a short expression, for a hint that repeats it; `...` stands for a longer one."""
+    text = span.text
+    if not text or len(text) > _SHORT or "\n" in text or "`" in text:
+        return "..."
+    return text if text.isidentifier() or text[0] in '"([' or " " not in text else f"({text})"
+
+
+_SHORT = 24
