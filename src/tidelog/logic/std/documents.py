@@ -85,7 +85,7 @@ def _named_to_plain(value: Value, type: Named, types: Types) -> Plain:
         case Named(name) if name == JSON_NUMBER:
             return value.fields[0]
         case Named(name, (inner,)) if name == WRAPPER:
-            return write(to_plain(value.fields[0], inner, types))
+            return to_plain(value.fields[0], inner, types)
         case _:
             return _constructed_to_plain(value, type, types)
 
@@ -172,8 +172,7 @@ def _named_from_plain(plain: Plain, type: Named, types: Types, place: str) -> Va
                 raise _misfit(plain, "a number", place)
             return _number(plain)
         case Named(name, (inner,)) if name == WRAPPER:
-            text = _expect(plain, str, "a string with JSON in it", place)
-            return Variant(name, 0, (from_plain(read(text), inner, types, place),))
+            return Variant(name, 0, (from_plain(plain, inner, types, place),))
         case _:
             return _constructed_from_plain(plain, type, types, place)
 

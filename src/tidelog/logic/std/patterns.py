@@ -3,41 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from tidelog.base.values import NONE, Value, Variant, err, ok, some
+from tidelog.base.values import NONE, Variant, err, ok, some
 
 
 @lru_cache(maxsize=1000)
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Return a compiled pattern; a wrong one raises ValueError."""
+    """Return a compiled pattern; a wrong one gives a pattern that matches nothing."""
+    return re.compile(pattern) if mistake(pattern) is None else re.compile(r"(?!)")
+
+
+@lru_cache(maxsize=1000)
+def mistake(pattern: str) -> str | None:
+    """Return what is wrong with a pattern, if something is."""
     try:
-        return re.compile(pattern)
+        re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
-        raise ValueError(f"wrong pattern `{pattern}`: {error}") from None
+        return f"wrong pattern `{pattern}`: {error}"
+    return None
 
 
-def regex(pattern: str) -> Variant:
-    """Check a pattern."""
-    compiled(pattern)
-    return Variant("regex::Regex", 0, (pattern,))
-
-
-def regex_set(patterns: tuple[str, ...]) -> Variant:
-    """Check patterns."""
-    for pattern in patterns:
-        compiled(pattern)
-    return Variant("regex::RegexSet", 0, (patterns,))
-
-
-def attempt(make: Callable[[Value], Variant], argument: Value) -> Variant:
-    """Return what a function makes, or its complaint."""
-    try:
-        return ok(make(argument))
-    except ValueError as error:
-        return err(str(error))
+def checked(patterns: Iterable[str], result: Variant) -> Variant:
+    """Return the result if the patterns are right, else the first mistake."""
+    wrong = next(filter(None, map(mistake, patterns)), None)
+    return ok(result) if wrong is None else err(wrong)
 
 
 def find(pattern: Variant, text: str) -> re.Match[str] | None:
@@ -66,20 +58,18 @@ def _optional(text: str | None) -> Variant:
     return NONE if text is None else some(text)
 
 
-def any_match(patterns: Iterable[str], text: str) -> bool:
-    """Tell whether a pattern occurs in the text."""
-    return any(compiled(pattern).search(text) for pattern in patterns)
+def any_match(patterns: Sequence[str], text: str) -> bool:
+    """Tell whether all patterns are right, and one occurs in the text."""
+    return not any(map(mistake, patterns)) and any(compiled(pattern).search(text) for pattern in patterns)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "regex": regex,
-    "try_regex": lambda pattern: attempt(regex, pattern),
+    "try_regex": lambda pattern: checked((pattern,), Variant("regex::Regex", 0, (pattern,))),
     "regex_match": lambda pattern, text: find(pattern, text) is not None,
     "regex_first_match": first_match,
     "regex_all_matches": all_matches,
     "regex_captures": captures,
     "regex_replace": lambda pattern, text, by: compiled(pattern.fields[0]).sub(by, text),
-    "regex_set": regex_set,
-    "try_regex_set": lambda patterns: attempt(regex_set, patterns),
+    "try_regex_set": lambda patterns: checked(patterns, Variant("regex::RegexSet", 0, (patterns,))),
     "regex_set_match": lambda patterns, text: any_match(patterns.fields[0], text),
 }
