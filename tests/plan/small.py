@@ -36,7 +36,6 @@ from tidelog.plan.passes import plan_program
 
 _ATOM = re.compile(r"([A-Z][\w#]*)\((.*)\)")
 _AGGREGATE = re.compile(r"(\w+) = (\w+)\((.*)\) by ([\w ,]*) of (.*)", re.DOTALL)
-_COMPARE = ("==", "!=", "<=", ">=", "<", ">")
 
 
 def program(text: str, indexes: tuple[Index, ...] = ()) -> Program:
@@ -131,8 +130,9 @@ def expression(text: str) -> Expr:
         return Operate("and", (expression(left), expression(right)), BOOL)
     if found := re.fullmatch(r"([a-z]\w*)\((.*)\)", text):
         return Call(found[1], tuple(expression(a) for a in _split(found[2]) if a.strip()), BIGINT)
-    if found := re.fullmatch(r"(.+?) (==|!=|<=|>=|<|>|\+|-|\*|/|%) (.+)", text):
-        return Operate(found[2], (expression(found[1]), expression(found[3])), BOOL if found[2] in _COMPARE else BIGINT)
+    for operators, type in (("==|!=|<=|>=|<|>", BOOL), (r"\+|-", BIGINT), (r"\*|/|%", BIGINT)):
+        if found := re.fullmatch(rf"(.+?) ({operators}) (.+)", text):
+            return Operate(found[2], (expression(found[1]), expression(found[3])), type)
     return _term(text)
 
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from hashlib import blake2b
 
 from tidelog.base import types
+from tidelog.base.expr import Var
 from tidelog.base.types import Field
 from tidelog.logic.program import Aggregate, Atom, Literal, Positive, Program, Relation, Rule
 
@@ -21,11 +22,22 @@ from tidelog.logic.program import Aggregate, Atom, Literal, Positive, Program, R
 def isolate_aggregates(program: Program) -> Program:
     """Return the program with aggregates only in bodies of one literal."""
     relations: dict[str, Relation] = {}
+    aggregates: dict[str, Aggregate] = {}
     rules: list[Rule] = []
     for rule in program.rules:
         if len(rule.body) > 1 and any(isinstance(literal, Aggregate) for literal in rule.body):
-            body = tuple(_isolated(literal, i, rule, relations, rules) for i, literal in enumerate(rule.body))
-            rules.append(replace(rule, body=body))
+            body: list[Literal] = []
+            for i, literal in enumerate(rule.body):
+                if isinstance(literal, Aggregate):
+                    name = _name(i, literal, rule, aggregates)
+                    variables = (*literal.keys, literal.result)
+                    if name not in relations:
+                        relations[name] = _relation(name, variables, rule)
+                        rules.append(Rule(name, variables, (literal,), rule.origin))
+                    body.append(Positive(Atom(name, variables, literal.span)))
+                else:
+                    body.append(literal)
+            rules.append(replace(rule, body=tuple(body)))
         else:
             rules.append(rule)
     if not relations:
@@ -33,15 +45,16 @@ def isolate_aggregates(program: Program) -> Program:
     return replace(program, relations={**program.relations, **relations}, rules=tuple(rules))
 
 
-def _isolated(literal: Literal, place: int, rule: Rule, relations: dict[str, Relation], rules: list[Rule]) -> Literal:
-    if not isinstance(literal, Aggregate):
-        return literal
-    variables = (*literal.keys, literal.result)
+def _name(place: int, literal: Aggregate, rule: Rule, aggregates: dict[str, Aggregate]) -> str:
+    """Return the relation's name; a text that gave several rules may have different aggregates at one place."""
     digest = blake2b(f"{place} {rule.origin.text}".encode(), digest_size=4).hexdigest()
     name = f"{rule.head}#group.{digest}"
-    if name not in relations:
-        columns = tuple(Field(variable.name, variable.type) for variable in variables)
-        element = types.Tuple(tuple(variable.type for variable in variables))
-        relations[name] = Relation(name, "internal", columns, element, auxiliary=True, span=rule.origin.span)
-        rules.append(Rule(name, variables, (literal,), rule.origin))
-    return Positive(Atom(name, variables, literal.span))
+    while aggregates.setdefault(name, literal) != literal:
+        name += "'"
+    return name
+
+
+def _relation(name: str, variables: tuple[Var, ...], rule: Rule) -> Relation:
+    columns = tuple(Field(variable.name, variable.type) for variable in variables)
+    element = types.Tuple(tuple(variable.type for variable in variables))
+    return Relation(name, "internal", columns, element, auxiliary=True, span=rule.origin.span)

@@ -37,13 +37,15 @@ def propagate_equalities(
 
 def _solve(parts: Sequence[Part]) -> tuple[Known, set[int]]:
     """Return what each variable is replaced by, and the numbers of the equations this makes superfluous."""
-    fixed = _fixed(parts)
+    fixed, order = _fixed(parts), _order(parts)
     known: Known = {}
     used: set[int] = set()
     for i, part in enumerate(parts):
         if not isinstance(part, Equation) or not isinstance(part.expression, Var | Const):
             continue
         left, right = _find(known, part.variable), _find(known, part.expression)
+        if isinstance(left, Var) and isinstance(right, Var) and order.get(left.name, i) < order.get(right.name, i):
+            left, right = right, left  # the variable that occurs first in the body gives its name
         if left == right:
             used.add(i)
         elif isinstance(left, Var) and left.name not in fixed:
@@ -53,6 +55,16 @@ def _solve(parts: Sequence[Part]) -> tuple[Known, set[int]]:
             known[right.name] = left
             used.add(i)
     return known, used
+
+
+def _order(parts: Sequence[Part]) -> dict[str, int]:
+    """Return the number of the first part that binds each variable in an atom; an equation counts as itself."""
+    order: dict[str, int] = {}
+    for i, part in enumerate(parts):
+        if isinstance(part, Present):
+            for variable in part.node.columns:
+                order.setdefault(variable.name, i)
+    return order
 
 
 def _fixed(parts: Sequence[Part]) -> set[str]:
