@@ -170,6 +170,13 @@ class _Flattener:
 
     def bind(self, pattern: Pattern, value: Expr, span: Span) -> None:
         """Add the literals by which a pattern fits a value."""
+        match pattern, value:
+            case expr.TuplePattern(patterns), expr.MakeTuple(items):
+                for inner, item in zip(patterns, items, strict=True):
+                    self.bind(inner, item, span)
+                return
+            case _:
+                pass
         if isinstance(value, Var) and not isinstance(pattern, VarPattern):
             self.destructure(value, pattern, span)
             return

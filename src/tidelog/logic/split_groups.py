@@ -88,9 +88,7 @@ class _Splitter:
         reduce: Expr = call if call is not None and uses == 1 else group
         for i, literal in enumerate(literals):
             if isinstance(literal, Bind) and (literal.expression is reduce or literal.expression == group == reduce):
-                rest = [*literals[:i], *literals[i + 1 :]]
-                if not any(literal.variable.name == name for other in rest for name in _binds(other)):
-                    return reduce, literal.variable, rest
+                return reduce, literal.variable, [*literals[:i], *literals[i + 1 :]]
         result = self.fresh("result", reduce.type)
         return reduce, result, [_put(literal, reduce, group, result) for literal in literals]
 
@@ -210,16 +208,6 @@ def _put(literal: Literal, reduce: Expr, group: Var, result: Var) -> Literal:
 
 def _expressions(literal: Literal) -> tuple[Expr, ...]:
     return (literal.expression,) if isinstance(literal, Condition | Bind | Unnest) else ()
-
-
-def _binds(literal: Literal) -> list[str]:
-    match literal:
-        case Positive(atom):
-            return [term.name for term in atom.arguments if isinstance(term, Var)]
-        case Bind(variable) | Unnest(variable):
-            return [variable.name]
-        case _:
-            return []
 
 
 def _derivation(body: list[Literal]) -> dict[str, Var]:

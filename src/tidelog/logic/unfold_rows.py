@@ -47,7 +47,7 @@ def _unfold(
         return body, reads
     literals = [_replace_literal(literal, rows) for literal in body.literals]
     reads = tuple(_replace(e, rows) for e in reads)
-    literals, reads = _rename(_prune(literals, reads, rows, kept), reads, kept)
+    literals, reads = _rename(_prune(literals, reads, rows, kept), reads)
     return Body(grouping, tuple(literals)), reads
 
 
@@ -104,21 +104,22 @@ def _prune(literals: list[Literal], reads: Iterable[Expr], rows: Rows, kept: fro
     return [_forget(literal, counts) for literal in left]
 
 
-def _rename(
-    literals: list[Literal], reads: tuple[Expr, ...], kept: frozenset[str]
-) -> tuple[list[Literal], tuple[Expr, ...]]:
-    """Give a made-up variable the name of the variable that was bound to it: `R(#1), x := #1` is `R(x)`."""
+def _rename(literals: list[Literal], reads: tuple[Expr, ...]) -> tuple[list[Literal], tuple[Expr, ...]]:
+    """Do without made-up variables that equal another variable: `R(#1), x := #1` is `R(x)`."""
     bound = Counter(name for literal in literals for name in _bound(literal))
     names: dict[str, Var] = {}
     left: list[Literal] = []
     for literal in literals:
-        match literal:
-            case Bind(Var(name) as variable, Var(made)) if (
-                made[0] == "#" and made not in names and made in bound and bound[name] == 1 and name not in kept
-            ):
-                names[made] = variable
-            case _:
-                left.append(literal)
+        if isinstance(literal, Bind) and isinstance(literal.expression, Var):
+            old, new = literal.expression, literal.variable
+            if new.name[0] == "#" and bound[new.name] == 1:
+                old, new = new, old
+            old, new = names.get(old.name, old), names.get(new.name, new)
+            if old.name[0] == "#" and bound[old.name] and bound[new.name]:
+                names = {name: new if value.name == old.name else value for name, value in names.items()}
+                names[old.name] = new
+                continue
+        left.append(literal)
     if not names:
         return literals, reads
     return [_renamed(literal, names) for literal in left], tuple(substitute(e, names) for e in reads)
