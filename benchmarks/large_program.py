@@ -50,7 +50,7 @@ def _declaration(number: int, is_input: bool) -> str:
 def _rule(head: int, number: int, inputs: list[int], rng: random.Random) -> str:
     block = head - head % BLOCK
     near = [n for n in range(block, block + BLOCK) if n <= head or n % 10 == 0] or [inputs[0]]
-    before = [n for n in range(max(0, block - 40), block)] or [inputs[0]]
+    before = list(range(max(0, block - 40), block)) or [inputs[0]]
     length = rng.randint(2, 4)
     chain = [rng.choice(inputs if i == 0 else near if rng.random() < 0.5 else before) for i in range(length)]
     if number % 4 != 0:

@@ -57,8 +57,10 @@ def test_a_rule_with_one_head_stays() -> None:
         ),
         (
             "A(k, n) :- B(x, k), var n = x.group_by(k).count(), (n > 3; C(k)).",
-            "A(k, n) :- B(x, k), var n = x.group_by(k).count(), n > 3."
-            "A(k, n) :- B(x, k), var n = x.group_by(k).count(), C(k).",
+            (
+                "A(k, n) :- B(x, k), var n = x.group_by(k).count(), n > 3."
+                "A(k, n) :- B(x, k), var n = x.group_by(k).count(), C(k)."
+            ),
         ),
         (
             "A(k) :- (B(x, k); C(x, k)), (x.group_by(k).count() > 1; D(k)).",
