@@ -42,7 +42,7 @@ class Report:
     """Collects diagnostics, without repeating one."""
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
-    _seen: set[tuple[str, int, int, str]] = field(default_factory=set)
+    _seen: set[tuple[str, Span, str]] = field(default_factory=set)
 
     def add(
         self,
@@ -56,7 +56,7 @@ class Report:
         severity: Severity = "error",
     ) -> None:
         """Record a mistake."""
-        key = (code, span.start, span.end, message)
+        key = (code, span, message)
         if key not in self._seen:
             self._seen.add(key)
             self.diagnostics.append(Diagnostic(code, message, span, note, hint, tuple(labels), severity))

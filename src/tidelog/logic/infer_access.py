@@ -34,10 +34,10 @@ def name(inference: Inference, e: syntax.Name, scope: Scope, expected: Type | No
     return unknown_variable(inference, e, scope)
 
 
-def unknown_variable(inference: Inference, e: syntax.Name, scope: Scope) -> Expr:
-    """Report a name that is no variable."""
+def unknown_variable(inference: Inference, e: syntax.Name, scope: Scope, otherwise: str = "") -> Expr:
+    """Report a name that is no variable; `otherwise` is the hint if no name is like it."""
     shown = "::".join(e.path)
-    hint = did_you_mean(shown, [v.name for v in scope.visible()])
+    hint = did_you_mean(shown, [v.name for v in scope.visible()]) or otherwise
     inference.report.add("E0201", f"unknown variable `{shown}`", e.span, hint=hint)
     return inference.mistake(e.span)
 

@@ -17,7 +17,7 @@ from tidelog.base.types import STRING, Function, Type, TypeVariable
 from tidelog.lang import syntax
 from tidelog.logic import infer_literals, infer_places
 from tidelog.logic.environment import Signature
-from tidelog.logic.overload import Closure, Known, choose, fitting, number_of_arguments
+from tidelog.logic.overload import Closure, Known, choose, fitting, number_of_arguments, same_parameters
 from tidelog.logic.scope import Scope, Variable
 from tidelog.logic.unify import ERROR
 
@@ -167,7 +167,11 @@ def _call_overloaded(inference: Inference, signatures: Sequence[Signature], site
 
     def attempt(final: bool) -> Expr | None:
         fits = fitting(inference.types, signatures, known)
-        chosen = choose(inference.types, fits, known, result) if fits else None
+        chosen = _choose(inference, fits, known, result) if fits else None
+        if chosen is None and fits and final:
+            assumed = [inference.types.assumed(a) if isinstance(a, TypeVariable) else a for a in known]
+            likely = fitting(inference.types, fits, assumed)
+            chosen = _choose(inference, likely, assumed, result) if likely else None
         if chosen is not None:
             made = call_known(inference, chosen, site, ready, result)
             same = inference.unify(result, made.type, site.span, f"`{chosen.show()}` is called")
@@ -178,8 +182,11 @@ def _call_overloaded(inference: Inference, signatures: Sequence[Signature], site
         inference.types.unify(result, made.type)
         return made
 
-    waits_for = tuple([inferred.type for inferred in ready if inferred is not None])
-    return inference.defer(result, site.span, attempt, waits_for)
+    return inference.defer(result, site.span, attempt)
+
+
+def _choose(inference: Inference, fits: Sequence[Signature], known: Sequence[Known], result: Type) -> Signature | None:
+    return choose(inference.types, fits, known, result, inference.environment.module)
 
 
 def _no_overload(
@@ -202,7 +209,7 @@ def _no_overload(
             message,
             site.span,
             note="declared: " + ", ".join(f"`{s.show()}`" for s in listed[:4]) + (", ..." if listed[4:] else ""),
-            hint="tell an argument's type: `(e: T)`" if fits else inference.environment.import_hint(site.path),
+            hint=_which(fits) if fits else inference.environment.import_hint(site.path),
         )
     for inferred in ready:
         if inferred is not None:
@@ -211,6 +218,12 @@ def _no_overload(
         if inferred is None and isinstance(argument, syntax.Lambda) and not argument.parameters:
             inference.expression(argument, site.scope)
     return inference.mistake(site.span)
+
+
+def _which(fits: Sequence[Signature]) -> str:
+    if same_parameters(fits):
+        return f"name its module: `{fits[0].name}(...)`"
+    return "tell an argument's type: `(e: T)`"
 
 
 def _generic_text(inference: Inference, site: Site, ready: Sequence[Expr | None]) -> Expr | None:

@@ -11,7 +11,7 @@ from tidelog.base import expr, types
 from tidelog.base.expr import Declare, Expr, For, If, MakeTuple, Match, Pattern, Sequence, Var, VarPattern
 from tidelog.base.types import UNIT, Named, Signed, Tuple, Type, TypeVariable
 from tidelog.lang import syntax
-from tidelog.logic import infer_places
+from tidelog.logic import infer_access, infer_places
 from tidelog.logic.cover import Cover
 from tidelog.logic.infer_patterns import is_pattern
 from tidelog.logic.scope import Scope
@@ -131,7 +131,7 @@ def element_type(collection: Type) -> Type | None:
 
 
 def _check_iterable(inference: Inference, e: syntax.Expr, type: Type, element: Type, final: bool) -> bool:
-    collection = inference.types.resolve(type)
+    collection = infer_access.content(inference, type)
     if inference.is_open(collection) and not final:
         return False
     found = element_type(collection)

@@ -20,6 +20,7 @@ _ARITHMETIC = frozenset(("+", "-", "*", "/", "%"))
 _BITWISE = frozenset(("&", "|", "^"))
 _SHIFTS = frozenset(("<<", ">>"))
 _LOGICAL = frozenset(("and", "or", "=>"))
+_OF_BOOL = {"&": "and", "|": "or", "^": "!=", "~": "not"}
 _COMPARISONS = frozenset(("==", "!=", "<", "<=", ">", ">="))
 
 
@@ -81,9 +82,17 @@ def _is_number(inference: Inference, operand: Expr, span: Span, of: Class, opera
         "E0310",
         f"`{operator}` needs {'integers' if of == 'integer' else 'numbers'}, found `{inference.types.show(found)}`",
         span,
-        hint="strings are joined by `++`" if operator == "+" and found == STRING else "",
+        hint=_other_operator(operator, found),
     )
     return False
+
+
+def _other_operator(operator: str, found: Type) -> str:
+    if operator == "+" and found == STRING:
+        return "strings are joined by `++`"
+    if found == BOOL and operator in _OF_BOOL:
+        return f"for `bool`, write `{_OF_BOOL[operator]}`"
+    return ""
 
 
 def _operand(
@@ -143,7 +152,7 @@ def _cannot_join(inference: Inference, e: syntax.Binary, left: Type, right: Type
 def unary(inference: Inference, e: syntax.Unary, scope: Scope, expected: Type | None) -> Expr:
     """A unary operator; a negated literal is a literal, so that `-128` is of type `signed<8>`."""
     match e:
-        case syntax.Unary("-", syntax.IntLiteral() as literal):
+        case syntax.Unary("-", syntax.IntLiteral() as literal) if literal.width is None or literal.signed:
             return infer_literals.integer(inference, -literal.value, literal, expected, e.span)
         case syntax.Unary("-", syntax.FloatLiteral() as number):
             return infer_literals.real(inference, f"-{number.text}", number, expected)

@@ -22,7 +22,7 @@ def place(inference: Inference, e: syntax.Expr, scope: Scope) -> Place | None:
         case syntax.Name((name,)):
             variable = scope.lookup(name)
             if variable is None:
-                infer_access.unknown_variable(inference, e, scope)
+                infer_access.unknown_variable(inference, e, scope, f"declare it: `var {name} = ...`")
                 return None
             return Place(variable.unique, variable.type) if _assignable(inference, variable, e, scope) else None
         case syntax.FieldAccess(of, name):

@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tidelog.base.types import Function, Named, Tuple, Type, TypeVariable
+from tidelog.lang.syntax import Path
 from tidelog.logic.environment import Signature
+from tidelog.logic.names import STD
 from tidelog.logic.unify import ERROR, Unifier, is_unknown
 
 
@@ -48,23 +50,43 @@ def _fits(types: Unifier, declared: Type, argument: Known) -> bool:
             return types.fits(declared, argument)
 
 
-def choose(types: Unifier, fits: Sequence[Signature], arguments: Sequence[Known], result: Type) -> Signature | None:
-    """Return the one function to take, or None as long as the arguments leave several."""
+def choose(
+    types: Unifier, fits: Sequence[Signature], arguments: Sequence[Known], result: Type, here: Path
+) -> Signature | None:
+    """Return the one function to take, or None as long as the arguments leave several; `here` is the module."""
     if len(fits) == 1:
         return fits[0]
     known = [types.zonk(a) if not isinstance(a, Closure | None) else a for a in arguments]
-    best = _most_special(fits)
+    best = _most_special(fits, here)
     if best is not None and all(_decided(p.type, a) for p, a in zip(best.parameters, known, strict=True)):
         return best
     returning = [s for s in fits if types.fits(s.result, result)]
     return returning[0] if len(returning) == 1 and not is_unknown(types.resolve(result)) else None
 
 
-def _most_special(fits: Sequence[Signature]) -> Signature | None:
-    for candidate in fits:  # nearest module first, so that of equal ones the nearest is taken
-        if all(candidate is other or _covers(other, candidate) for other in fits):
+def _most_special(fits: Sequence[Signature], here: Path) -> Signature | None:
+    for candidate in fits:
+        if all(candidate is other or _is_before(candidate, other, here) for other in fits):
             return candidate
     return None
+
+
+def _is_before(candidate: Signature, other: Signature, here: Path) -> bool:
+    """Tell whether a function is more special than another one, or equal and of a nearer module."""
+    if not _covers(other, candidate):
+        return False
+    return not _covers(candidate, other) or _distance(candidate, here) < _distance(other, here)
+
+
+def _distance(signature: Signature, here: Path) -> int:
+    module = signature.environment.module
+    return 0 if module == here else 2 if module == STD else 1
+
+
+def same_parameters(signatures: Sequence[Signature]) -> bool:
+    """Tell whether functions differ only in the module they stand in."""
+    first, *rest = signatures
+    return all(_covers(first, other) and _covers(other, first) for other in rest)
 
 
 def _covers(general: Signature, special: Signature) -> bool:

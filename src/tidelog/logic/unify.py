@@ -113,6 +113,12 @@ class Unifier:
                 found = True
         return found
 
+    def assumed(self, type: Type) -> Type:
+        """Return the type, or the default type of an unknown number. Binds nothing."""
+        unknown = self.resolve(type)
+        of = self.class_of(unknown)
+        return unknown if of == "any" else DOUBLE if of == "real" else BIGINT
+
     def default_all(self) -> None:
         """Give all unknown numbers their default type."""
         for name, of in self._classes.items():
