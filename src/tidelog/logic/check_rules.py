@@ -30,9 +30,9 @@ from tidelog.logic.finish_rule import finish_rule
 from tidelog.logic.infer import Inference, is_pattern
 from tidelog.logic.program import Origin, Relation
 from tidelog.logic.rows import row_columns
-from tidelog.logic.rule_names import alternatives, bound_names, common_names, key_names, last_grouping, read_names
+from tidelog.logic.rule_names import alternatives, bound_names, common_names, key_names, last_grouping, reads
 from tidelog.logic.scope import Scope, Variable
-from tidelog.logic.traverse import groupings, is_grouping, rewrite, subexpressions
+from tidelog.logic.traverse import groupings, rewrite, subexpressions
 from tidelog.logic.unify import ERROR
 
 Body = checked.Body[checked.Clause]
@@ -295,13 +295,13 @@ class _Checker:
                 return True
             case _:
                 pass
-        for name, span in read_names(e):
+        found = reads(e)
+        for name, span in found.names:
             if name not in scope.variables and not self.environment.functions((name,)):
                 self.unbound(name, span, scope, negated)
-        grouping = next((inner for inner in subexpressions(e) if is_grouping(inner)), None)
-        if grouping is not None:
-            rule_mistakes.misplaced_grouping(grouping.span, self.report)
-        return grouping is None
+        if found.grouping is not None:
+            rule_mistakes.misplaced_grouping(found.grouping.span, self.report)
+        return found.grouping is None
 
     def unbound(self, name: str, span: Span, scope: Scope, negated: bool) -> None:
         if name in self.hidden:

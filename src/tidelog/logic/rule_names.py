@@ -7,6 +7,7 @@ the body. A `group_by` ends a part of the body: after it only the variables of i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from tidelog.base.span import Span
 from tidelog.lang import syntax
@@ -72,10 +73,19 @@ def key_names(grouping: Expr) -> Iterator[tuple[str, Span]]:
         yield from pattern_names(key)
 
 
-def read_names(expression: Expr) -> Iterator[tuple[str, Span]]:
-    """The variables that an expression reads and does not declare itself, with their places."""
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """What an expression reads: variables that it does not declare itself, with their places, and a `group_by`."""
+
+    names: list[tuple[str, Span]]
+    grouping: Expr | None = None
+
+
+def reads(expression: Expr) -> Reads:
+    """Return the variables that an expression reads, and the first `group_by` in it."""
     declared: set[str] = set()
     read: list[tuple[str, Span]] = []
+    grouping: Expr | None = None
     stack = [expression]
     while stack:
         current = stack.pop()
@@ -86,6 +96,8 @@ def read_names(expression: Expr) -> Iterator[tuple[str, Span]]:
             case syntax.Call(syntax.Name(), arguments):  # a function's name, or a variable that holds a function
                 stack.extend(reversed(arguments))
                 continue
+            case syntax.MethodCall(_, ("group_by",)):
+                grouping = grouping or current
             case syntax.VarDecl(name) | syntax.At(name):
                 declared.add(name)
             case syntax.Lambda(parameters):
@@ -97,4 +109,4 @@ def read_names(expression: Expr) -> Iterator[tuple[str, Span]]:
             case _:
                 pass
         stack.extend(reversed(list(children(current))))
-    return ((name, span) for name, span in read if name not in declared)
+    return Reads([(name, span) for name, span in read if name not in declared] if declared else read, grouping)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from typing import assert_never
 
 from tidelog.base.diagnostic import Label, Report
 from tidelog.base.expr import Expr, Operate, Var
@@ -147,7 +148,7 @@ def _grows(expression: Expr, sources: Iterable[str]) -> bool:
 
 
 def _warn_alike(rule: Rule, report: Report) -> None:
-    counts = Counter(_names(rule))
+    counts = Counter(name for name in _names(rule) if len(name) > 2)
     for name, count in counts.items():
         if count != 1 or len(name) < 4 or name[0] in "_#":
             continue
@@ -164,20 +165,23 @@ def _warn_alike(rule: Rule, report: Report) -> None:
             )
 
 
-def _names(rule: Rule) -> Iterator[str]:
+def _names(rule: Rule) -> list[str]:
+    found: list[str] = []
     for argument in rule.arguments:
-        yield from free_variables(argument)
+        found += free_variables(argument)
     for literal in rule.body:
         match literal:
             case Positive(atom) | Negative(atom):
-                yield from (term.name for term in atom.arguments if isinstance(term, Var))
+                found += [term.name for term in atom.arguments if isinstance(term, Var)]
             case Condition(expression):
-                yield from free_variables(expression)
+                found += free_variables(expression)
             case Bind(variable, expression) | Unnest(variable, expression):
-                yield variable.name
-                yield from free_variables(expression)
+                found += [variable.name, *free_variables(expression)]
             case Aggregate():
                 pass
+            case _:
+                assert_never(literal)
+    return found
 
 
 def _alike(name: str, other: str) -> bool:
