@@ -9,21 +9,20 @@ where the relations of earlier strata are complete. Change = new state - old sta
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping
-from pathlib import Path
+from itertools import count
 from typing import Any
 
-from tidelog.base.errors import EvaluationError, LimitError
-from tidelog.plan.nodes import Plan, Rule, Stratum
-from tidelog.run.contract import Change, Limits, Row, Rows, Update, Work
+from tidelog.base.errors import EvaluationError
+from tidelog.plan.nodes import Plan, Rule
+from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
+from tidelog.run.limits import Watch
 from tidelog.run.reference.algebra import Algebra
 from tidelog.run.reference.evaluate import Evaluator
 from tidelog.run.reference.operators import Failure
 
 State = dict[str, frozenset[Row]]
-NO_LIMITS = Limits()
 
 
 class ReferenceEngine:
@@ -77,8 +76,14 @@ class ReferenceEngine:
 def _evaluate(plan: Plan, facts: State, before: State, limits: Limits) -> tuple[State, tuple[Work, ...]]:
     """Return every relation of a program, and what each stratum took."""
     watch = Watch(limits)
+    rows_made = count(1)
+
+    def tick() -> None:
+        if next(rows_made) % 1024 == 0:
+            watch.look()
+
     state: State = {relation: facts.get(relation, frozenset()) for relation in plan.relations}
-    algebra = Algebra(Evaluator(plan.functions, plan.types), lambda scan: state[scan.relation], watch.tick)
+    algebra = Algebra(Evaluator(plan.functions, plan.types), lambda scan: state[scan.relation], tick)
     work = []
     for stratum in plan.strata:
         start = time.perf_counter()
@@ -89,16 +94,16 @@ def _evaluate(plan: Plan, facts: State, before: State, limits: Limits) -> tuple[
             watch.begin_round(stratum, rounds)
             found = {relation: set(facts.get(relation, ())) for relation in stratum.relations}
             for rule in stratum.rules:
-                derivations += _derive(rule, found[rule.head], before.get(rule.head, frozenset()), algebra, watch)
+                known = state[rule.head] | before.get(rule.head, frozenset())
+                derivations += _derive(rule, found[rule.head], known, algebra, watch)
             changed = stratum.recursive and any(len(rows) > len(state[r]) for r, rows in found.items())
             state.update({relation: frozenset(rows) for relation, rows in found.items()})
-        watch.end_stratum()
         seconds = time.perf_counter() - start
         work.append(Work(stratum.number, stratum.relations, "naive", "reference", rounds, derivations, seconds))
     return state, tuple(work)
 
 
-def _derive(rule: Rule, found: set[Row], before: frozenset[Row], algebra: Algebra, watch: Watch) -> int:
+def _derive(rule: Rule, found: set[Row], known: frozenset[Row], algebra: Algebra, watch: Watch) -> int:
     """Add what a rule derives to the tuples found; return the number of derivations."""
     watch.rule = rule
     derivations = 0
@@ -107,7 +112,7 @@ def _derive(rule: Rule, found: set[Row], before: frozenset[Row], algebra: Algebr
             derivations += 1
             if row not in found:
                 found.add(row)
-                watch.add_tuple(row in before)
+                watch.add_tuples(row not in known)
     except Failure as failure:
         raise EvaluationError(f"{failure}\n  in the rule `{rule.origin.text}` ({rule.origin.span})") from failure
     return derivations
@@ -127,58 +132,3 @@ def _same_columns(relation: str, before: Plan, after: Plan) -> bool:
     """Tell whether stored facts of a relation remain facts of it in another program."""
     old, new = before.relations.get(relation), after.relations.get(relation)
     return old is not None and new is not None and [c.type for c in old.columns] == [c.type for c in new.columns]
-
-
-class Watch:
-    """Stops an evaluation that exceeds its limits; the error says where."""
-
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        self._end = None if limits.seconds is None else time.monotonic() + limits.seconds
-        self._ticks = 0
-        self._stratum: Stratum | None = None
-        self._done = self._round = 0
-        self.rule: Rule | None = None
-
-    def begin_round(self, stratum: Stratum, number: int) -> None:
-        """Note the stratum, and count its rounds."""
-        self._stratum, self.rule, self._round = stratum, None, 0
-        if self._limits.rounds is not None and number > self._limits.rounds:
-            raise self._error(f"more than {self._limits.rounds} rounds")
-        self._look()
-
-    def end_stratum(self) -> None:
-        """Keep the number of new tuples: every round of naive evaluation finds those of the rounds before again."""
-        self._done += self._round
-
-    def add_tuple(self, known: bool) -> None:
-        """Count a tuple that the state before the update did not have."""
-        self._round += not known
-        if self._limits.tuples is not None and self._done + self._round > self._limits.tuples:
-            raise self._error(f"more than {self._limits.tuples} new tuples")
-
-    def tick(self) -> None:
-        """Look at the clock and at the memory now and then."""
-        self._ticks += 1
-        if self._ticks % 1024 == 0:
-            self._look()
-
-    def _look(self) -> None:
-        if self._end is not None and time.monotonic() > self._end:
-            raise self._error(f"more than {self._limits.seconds} seconds")
-        if self._limits.memory is not None and memory_in_use() > self._limits.memory:
-            raise self._error(f"more than {self._limits.memory} bytes of memory")
-
-    def _error(self, excess: str) -> LimitError:
-        relations = ", ".join(self._stratum.relations) if self._stratum else ""
-        place = f"stratum {self._stratum.number} ({relations})" if self._stratum else "evaluation"
-        rule = f"\n  in the rule `{self.rule.origin.text}` ({self.rule.origin.span})" if self.rule else ""
-        return LimitError(f"{place} took {excess}{rule}")
-
-
-def memory_in_use() -> int:
-    """Return the bytes of memory this process holds now, or 0 where the system does not tell."""
-    try:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError):
-        return 0
