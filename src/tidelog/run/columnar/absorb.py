@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tidelog.run.columnar.arrays import Places, Ranks, Words, arrays, no_rows
+from tidelog.run.columnar.arrays import Mask, Places, Ranks, Words, arrays, no_rows
 from tidelog.run.columnar.batch import ALIVE, Batch, Journal
 from tidelog.run.columnar.layout import Layout, moves
 from tidelog.run.columnar.pipeline import Bag
@@ -24,10 +24,6 @@ class Gathered:
     rows: Words
     rank: Ranks | None
     times: Places | None
-
-    def distinct(self) -> Words:
-        """Return the distinct head tuples."""
-        return arrays(self.rows.shape[1]).unique(self.rows.copy())
 
 
 def gather(relation: Relation, bags: Sequence[Bag]) -> Gathered:
@@ -51,6 +47,25 @@ def _or(values: np.ndarray | None, bag: Bag, default: int, kind: type) -> np.nda
 def _moved(bag: Bag, layout: Layout) -> Words:
     steps = moves((field, layout.fields[column]) for column, field in bag.layout.fields.items())
     return arrays(bag.rows.shape[1]).move(bag.rows, steps, layout.constant({}))
+
+
+def exchanged(relation: Relation, before: Sequence[Bag], after: Sequence[Bag]) -> tuple[Bag, Bag]:
+    """Return the derivations that only the bags before have, and those that only the bags after have."""
+    old, new = gather(relation, before).rows, gather(relation, after).rows
+    rows = np.concatenate((old, new), axis=1)
+    table = arrays(rows.shape[1])
+    places = table.order(rows)
+    rows = np.ascontiguousarray(rows[:, places])
+    firsts = table.firsts(rows)
+    sign = np.where(places < old.shape[1], -1, 1)
+    net = np.add.reduceat(sign, firsts) if len(firsts) else np.empty(0, np.int64)
+    heads = rows[:, firsts]
+
+    def bag(chosen: Mask) -> Bag:
+        kept = np.ascontiguousarray(heads[:, chosen])
+        return Bag(relation.layout, kept, np.zeros(kept.shape[1], np.int32), np.abs(net[chosen]))
+
+    return bag(net < 0), bag(net > 0)
 
 
 def absorbed(relation: Relation, found: Gathered, journal: Journal, boot: int | None) -> Batch:

@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 
 from tidelog.plan.nodes import Plan
+from tidelog.run.columnar.arrays import arrays
 from tidelog.run.columnar.batch import ALIVE, REMOVED, Batch, Journal
 from tidelog.run.columnar.encode import Codec
+from tidelog.run.columnar.layout import range_of
 from tidelog.run.columnar.phases import DELETED, INSERTED
 from tidelog.run.columnar.relation import Relation
-from tidelog.run.columnar.rows import DecodedRows, find, pack_rows
+from tidelog.run.columnar.rows import DecodedRows, code_columns, find, pack_columns
 from tidelog.run.columnar.scalars import Scalars
 from tidelog.run.columnar.store import Store
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update
@@ -105,6 +107,8 @@ class ColumnarEngine:
         try:
             for name, change in facts.items():
                 self._change_facts(store, name, change)
+            for name in _orphans(before, plan):
+                store.clear(name)
             work = [
                 done
                 for stratum in plan.strata
@@ -118,7 +122,8 @@ class ColumnarEngine:
         self._journals += store.journals
         self._costs = costs
         earlier = before.earlier if plan is before.plan else Earlier.of(plan)
-        self._state = State(plan, store.relations, store.scalars, earlier)
+        relations = {name: relation for name, relation in store.relations.items() if name in plan.relations}
+        self._state = State(plan, relations, store.scalars, earlier)
         return Update(changes, tuple(work))
 
     def _store(self, before: State, plan: Plan, watch: Watch) -> Store:
@@ -127,27 +132,31 @@ class ColumnarEngine:
             for name, relation in before.relations.items()
             if name in plan.relations and relation.types == tuple(c.type for c in plan.relations[name].columns)
         }
-        same = plan is before.plan
-        scalars = before.scalars if same else Scalars(self._codec, plan.functions, plan.types)
-        return Store(plan, self._codec, scalars, kept, watch, tracked=self._tracked)
+        scalars = before.scalars
+        if plan is not before.plan:
+            functions, types = {**before.plan.functions, **plan.functions}, {**before.plan.types, **plan.types}
+            scalars = Scalars(self._codec, functions, types)
+        return Store(plan, self._codec, scalars, kept, before.relations, watch, tracked=self._tracked)
 
     def _change_facts(self, store: Store, name: str, change: Change) -> None:
         """Mark deleted facts and keep inserted ones apart."""
         relation = store.touch(name)
-        inserted = pack_rows(change.inserted, relation, self._codec) if change.inserted else None
-        deleted = pack_rows(change.deleted, relation, self._codec) if change.deleted else None
-        if inserted is not None and inserted.shape[0] != relation.layout.words:
-            inserted = pack_rows(change.inserted, relation, self._codec)
-        if deleted is not None:
-            present = _present(relation, deleted)
-            gone = np.ascontiguousarray(deleted[:, present])
-            relation.mark(gone, ALIVE, REMOVED, store.journal)
-            relation.set_deleted(gone)
-        if inserted is not None:
-            fresh = np.ascontiguousarray(inserted[:, ~_present(relation, inserted)])
-            count = fresh.shape[1]
-            relation.set_delta(Batch(fresh, 0, np.ones(count, np.int64)) if relation.tracked else Batch(fresh))
-            relation.insert()
+        columns = [code_columns(rows, relation.types, self._codec) for rows in (change.inserted, change.deleted)]
+        for codes in columns:
+            relation.admit([range_of(column) for column in codes])
+        inserted, deleted = (
+            pack_columns(codes, rows, relation)
+            for codes, rows in zip(columns, (change.inserted, change.deleted), strict=True)
+        )
+        table = arrays(max(inserted.shape[1], deleted.shape[1]))
+        deleted = table.without(deleted, inserted)
+        gone = np.ascontiguousarray(deleted[:, _present(relation, deleted)])
+        relation.mark(gone, ALIVE, REMOVED, store.journal)
+        relation.set_deleted(gone)
+        fresh = np.ascontiguousarray(inserted[:, ~_present(relation, inserted)])
+        count = fresh.shape[1]
+        relation.set_delta(Batch(fresh, 0, np.ones(count, np.int64)) if relation.tracked else Batch(fresh))
+        relation.insert()
 
     def _changes(self, store: Store, before: State, plan: Plan) -> dict[str, Change]:
         """Return the exact change of every relation, in values."""
@@ -168,6 +177,14 @@ class ColumnarEngine:
             if change:
                 changes[name] = change
         return changes
+
+
+def _orphans(before: State, plan: Plan) -> set[str]:
+    """Return the relations that have lost their last rule."""
+    if plan is before.plan:
+        return set()
+    derived = {relation for stratum in plan.strata for relation in stratum.relations}
+    return {name for name in before.earlier.rules if name in before.relations and name in plan.relations} - derived
 
 
 def _present(relation: Relation, rows: np.ndarray) -> np.ndarray:

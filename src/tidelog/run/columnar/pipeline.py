@@ -190,17 +190,17 @@ class Pipeline:
             made = matches.emit(probe, layout, sources)
             self._keep(Bag(layout, made.rows, made.rank))
             return
-        wanted = [name for name in self._arranged(rest, available) if name in available]
-        spare = {f"{probe.relation.name}.{column}": column for pair in probe.equal for column in pair}
+        wanted = [variable for variable in self._arranged(rest, available) if variable in available]
+        name, equal = probe.relation.name, probe.equal
+        spare = {f"{name}.{column}": column for pair in equal for column in pair}
         if spare:
             probe = replace(probe, new={**probe.new, **spare}, equal=())
             wanted += spare
         layout = place((name, probe.range(name, matches.table)) for name in wanted)
         table = matches.emit(probe, layout, {name: name for name in wanted})
         if spare:
-            names = list(spare)
-            for first, second in zip(names[::2], names[1::2], strict=True):
-                table = table.filtered(table.codes(first) == table.codes(second))
+            for first, second in equal:
+                table = table.filtered(table.codes(f"{name}.{first}") == table.codes(f"{name}.{second}"))
         self._go(rest, table)
 
     # --- the head ----------------------------------------------------------------------------------------------------

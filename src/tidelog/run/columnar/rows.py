@@ -13,16 +13,14 @@ from tidelog.base.types import Type
 from tidelog.run.columnar.arrays import Words, arrays
 from tidelog.run.columnar.batch import ALIVE
 from tidelog.run.columnar.encode import Codec, code_floats, code_signed
-from tidelog.run.columnar.layout import Layout, range_of
+from tidelog.run.columnar.layout import Layout
 from tidelog.run.columnar.relation import Relation
 from tidelog.run.contract import Row, Rows
 
 
-def pack_rows(rows: Rows, relation: Relation, codec: Codec) -> Words:
-    """Return rows given as values, sorted and distinct, packed in the relation's layout, which makes room for them."""
-    columns = code_columns(rows, relation.types, codec)
+def pack_columns(columns: Sequence[Words], rows: Rows, relation: Relation) -> Words:
+    """Return the columns of rows, sorted and distinct, packed in the relation's layout, which has room for them."""
     count = len(columns[0]) if columns else len(rows)
-    relation.admit([range_of(codes) for codes in columns])
     packed = relation.layout.pack(dict(enumerate(columns)), count)
     table = arrays(count)
     return table.unique(table.sort(packed))

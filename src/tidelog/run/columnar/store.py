@@ -9,10 +9,10 @@ import numpy as np
 from tidelog.base.errors import EvaluationError
 from tidelog.base.show import show_value
 from tidelog.plan.nodes import Aggregate, Plan, Project, Rule, Scan, Version
-from tidelog.run.columnar.absorb import absorbed, gather, released
+from tidelog.run.columnar.absorb import absorbed, exchanged, gather, released
 from tidelog.run.columnar.aggregate import group, reduce_groups
 from tidelog.run.columnar.arrays import arrays, no_rows
-from tidelog.run.columnar.batch import DYING, REMOVED, Journal
+from tidelog.run.columnar.batch import ALIVE, DYING, REMOVED, Journal
 from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.join import make_probe, match
 from tidelog.run.columnar.layout import place, range_of
@@ -35,12 +35,21 @@ class Store:
     """
 
     def __init__(
-        self, plan: Plan, codec: Codec, scalars: Scalars, relations: dict[str, Relation], watch: Watch, *, tracked: bool
+        self,
+        plan: Plan,
+        codec: Codec,
+        scalars: Scalars,
+        relations: dict[str, Relation],
+        before: Mapping[str, Relation],
+        watch: Watch,
+        *,
+        tracked: bool,
     ) -> None:
         self.plan = plan
         self.codec = codec
         self.scalars = scalars
         self.relations = relations
+        self._before = before
         self.watch = watch
         self.tracked = tracked
         self.touched: dict[str, Relation] = {}
@@ -61,6 +70,8 @@ class Store:
         """Return a relation of the plan, empty if it was never filled."""
         found = self.relations.get(name)
         if found is None:
+            if name not in self.plan.relations:
+                return self._before[name]  # only rules that are being removed read it
             found = self.relations[name] = self.fresh(name)
         return found
 
@@ -152,7 +163,7 @@ class Store:
         if not bag:
             return 0
         delta = released(target, gather(target, bag), self.journal)
-        target.mark(delta.rows, 0, DYING, self.journal)
+        target.mark(delta.rows, ALIVE, DYING, self.journal)
         target.set_delta(delta)
         return delta.size
 
@@ -220,6 +231,13 @@ class Store:
         for relation in self.touched.values():
             relation.finish(self.journal)
 
+    def clear(self, relation: str) -> None:
+        """Delete all tuples of a relation that no rule derives any more."""
+        target = self.touch(relation)
+        rows = target.rows()
+        target.mark(rows, ALIVE, REMOVED, self.journal)
+        target.set_deleted(rows)
+
     def reset(self, relation: str) -> None:
         """Empty a relation for a bootstrap."""
         self._aside[relation] = self.relation(relation)
@@ -249,11 +267,9 @@ class Store:
             assert isinstance(step, Aggregate), "plans keep aggregates in rules of their own"
             keys = self._changed_keys(step)
             before, after = (self._grouped(rule, tree, step, keys, view) for view in (BEFORE, AFTER))
-            head = self.relation(rule.head)
-            old, new = gather(head, before).distinct(), gather(head, after).distinct()
-            table = arrays(max(old.shape[1], new.shape[1]))
-            lost.setdefault(rule.head, []).append(_bag(head, table.without(old.copy(), new)))
-            gained.setdefault(rule.head, []).append(_bag(head, table.without(new.copy(), old)))
+            down, up = exchanged(self.relation(rule.head), before, after)
+            lost.setdefault(rule.head, []).append(down)
+            gained.setdefault(rule.head, []).append(up)
         return lost, gained
 
     def _changed_keys(self, step: Aggregate) -> Table:
@@ -288,10 +304,6 @@ class Store:
         firsts = grouped.table.taken(grouped.groups).keeping([key.name for key in step.keys])
         codes = reduce_groups(step, grouped, self.scalars, self.codec)
         return firsts.extended(step.result.name, codes, [key.name for key in step.keys])
-
-
-def _bag(relation: Relation, rows: np.ndarray) -> Bag:
-    return Bag(relation.layout, rows, np.zeros(rows.shape[1], np.int32))
 
 
 def _failure(failure: ScalarError, rule: Rule) -> EvaluationError:

@@ -45,9 +45,16 @@ class Earlier:
 
     def changes(self, stratum: Stratum) -> tuple[list[Rule], list[Rule]]:
         """Return the rules a stratum has lost and gained."""
-        before = [rule for relation in stratum.relations for rule in self.rules.get(relation, ())]
-        kept, had = {id(rule) for rule in stratum.rules}, {id(rule) for rule in before}
-        return [r for r in before if id(r) not in kept], [r for r in stratum.rules if id(r) not in had]
+        before = {rule.identity: rule for relation in stratum.relations for rule in self.rules.get(relation, ())}
+        after = {rule.identity: rule for rule in stratum.rules}
+        return (
+            [rule for name, rule in before.items() if not _same(rule, after.get(name))],
+            [rule for name, rule in after.items() if not _same(rule, before.get(name))],
+        )
+
+
+def _same(rule: Rule, other: Rule | None) -> bool:
+    return other is rule or (other is not None and rule.source is not None and rule.source == other.source)
 
 
 def maintain(
