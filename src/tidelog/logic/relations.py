@@ -7,11 +7,12 @@ index ByOs(os: string) on Host(_, os)                                       look
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from tidelog.base.diagnostic import Report, did_you_mean
 from tidelog.base.expr import Const, Var
 from tidelog.base.free import free_variables, substitute
-from tidelog.base.types import show
+from tidelog.base.types import Field, Type, show
 from tidelog.lang import syntax
 from tidelog.logic.check_atoms import place_atom
 from tidelog.logic.environment import Declarations, Environment
@@ -26,16 +27,23 @@ from tidelog.logic.scope import Scope
 def check_relations(declarations: Declarations, report: Report) -> Mapping[str, Relation]:
     """Check the relations of all modules and type their keys; return them by qualified name."""
     relations: dict[str, Relation] = {}
+    shared: dict[Type, Type] = {}
     for path, table in declarations.tables.items():
         environment = declarations.environments[path]
         for name, declared in table.relations.items():
-            relation = declarations.relation(table, name)
+            relation = _with_shared_types(declarations.relation(table, name), shared)
             _check_kind(declared, report)
             if declared.primary_key is not None:
                 relation = _with_key(relation, declared, declared.primary_key, environment, report)
-                declarations.replace_relation(relation)
+            declarations.replace_relation(relation)
             relations[relation.name] = relation
     return relations
+
+
+def _with_shared_types(relation: Relation, shared: dict[Type, Type]) -> Relation:
+    """Make equal column types one object: comparing the types of a rule's variables then rarely looks inside them."""
+    columns = tuple([Field(c.name, shared.setdefault(c.type, c.type)) for c in relation.columns])
+    return replace(relation, columns=columns)
 
 
 def _check_kind(declared: syntax.RelationDef, report: Report) -> None:
@@ -90,16 +98,7 @@ def _with_key(
             note=f"`primary key ({key.variable}) e` computes the key from the row `{key.variable}`",
             hint=f"use a column: `{key.variable}.{relation.columns[0].name}`" if relation.columns else "",
         )
-    return Relation(
-        relation.name,
-        relation.role,
-        relation.columns,
-        relation.element,
-        PrimaryKey(expression),
-        relation.auxiliary,
-        relation.attributes,
-        relation.span,
-    )
+    return replace(relation, primary_key=PrimaryKey(expression))
 
 
 def check_indexes(modules: Modules, declarations: Declarations, report: Report) -> Mapping[str, Index]:
