@@ -131,7 +131,7 @@ class _Search:
         self.bound = 0
         self.products = 0
         self.ready: list[int] = []
-        self.parked: list[int] = []
+        self.parked: dict[int, list[int]] = {}
         self.frontier: list[tuple[float, int]] = []
 
     def run(self, first: list[int]) -> None:
@@ -160,7 +160,7 @@ class _Search:
     def _unconnected(self, present: list[int]) -> int:
         """Return the smallest relation among those left, none of which shares a variable with what is placed."""
         if not self.products:
-            present.sort(key=lambda i: _rows(self.body, i, self.estimate, 0), reverse=True)
+            present.sort(key=lambda i: (_rows(self.body, i, self.estimate, 0), i), reverse=True)
         self.products += bool(self.order)
         while self.placed >> present[-1] & 1:
             present.pop()
@@ -170,6 +170,8 @@ class _Search:
         body = self.body
         self.order.append(i)
         self.placed |= 1 << i
+        for waiting in self.parked.pop(i, ()):
+            heappush(self.ready, waiting)
         gives = body.gives[i] or (body.needs[i] if isinstance(body.parts[i], Absent) else 0)
         fresh = gives & ~self.bound
         self.bound |= fresh
@@ -194,18 +196,12 @@ class _Search:
     def _drain(self) -> None:
         """Place every condition, equation and negated atom whose time has come, in body order."""
         guards = self.body.guards
-        while self.ready or self.parked:
-            if not self.ready:
-                free = [i for i in self.parked if not guards[i] & ~self.placed]
-                if not free:
-                    return
-                self.parked = [i for i in self.parked if i not in free]
-                self.ready = sorted(free)
+        while self.ready:
             i = heappop(self.ready)
             if self.placed >> i & 1:
                 continue
-            if guards.get(i, 0) & ~self.placed:
-                if i not in self.parked:
-                    self.parked.append(i)
+            missing = guards.get(i, 0) & ~self.placed
+            if missing:
+                self.parked.setdefault(missing.bit_length() - 1, []).append(i)
             else:
                 self._place(i)

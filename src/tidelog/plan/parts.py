@@ -114,8 +114,8 @@ class Body:
         for i, (needs, gives) in enumerate(zip(self.needs, self.gives, strict=True)):
             for bit in bits_of(needs | gives):
                 self.touching[bit].append(i)
-        for i in careful:
-            self.guards[i] = self._guards(i)
+        if careful:
+            self._guard(careful)
 
     def part_of(self, occurrence: int) -> int:
         """Return the number of the part that an occurrence stands in."""
@@ -124,16 +124,19 @@ class Body:
                 return i
         raise KeyError(occurrence)
 
-    def _guards(self, careful: int) -> int:
-        """Return the parts before one that share variables with it, directly or through others of them."""
-        reached, found, before = self.needs[careful], 0, -1
-        while found != before:
-            before = found
-            for i in range(careful):
-                if (self.needs[i] | self.gives[i]) & reached:
-                    found |= 1 << i
-                    reached |= self.needs[i] | self.gives[i]
-        return found
+    def _guard(self, careful: list[int]) -> None:
+        """Note for each careful part those before it that it shares variables with, directly or through others."""
+        pieces: list[tuple[int, int]] = []  # connected parts so far: their variables, and the set of them
+        for i, (needs, gives) in enumerate(zip(self.needs, self.gives, strict=True)):
+            if i in careful:
+                self.guards[i] = sum(members for variables, members in pieces if variables & needs)
+            variables, members, apart = needs | gives, 1 << i, []
+            for piece in pieces:
+                if piece[0] & variables:
+                    variables, members = variables | piece[0], members | piece[1]
+                else:
+                    apart.append(piece)
+            pieces = [*apart, (variables, members)]
 
     def _numbers(self, variables: tuple[Var, ...]) -> int:
         bits = self.bits
