@@ -196,10 +196,8 @@ class _Flattener:
                 equal = Operate("==", (value, Const(constant, type, span)), BOOL, span)
                 self.literals.append(Condition(equal, span))
             case expr.TuplePattern(items):
-                of = value.type
-                assert isinstance(of, Tuple)
-                for i, item in enumerate(items):
-                    self.destructure(Project(value, i, of.items[i], (), span), item, span)
+                for i, (item, type) in enumerate(zip(items, _items(value.type), strict=True)):
+                    self.destructure(Project(value, i, type, (), span), item, span)
             case expr.ConstructorPattern(constructor, items):
                 if len(self.definition(constructor.type_name).constructors) > 1:
                     self.literals.append(Condition(expr.Is(value, constructor, span), span))
@@ -221,8 +219,7 @@ class _Flattener:
             case ConstPattern(constant, _):
                 return Const(constant, type)
             case expr.TuplePattern(items):
-                assert isinstance(type, Tuple)
-                values = [self.value(item, t) for item, t in zip(items, type.items, strict=True)]
+                values = [self.value(item, t) for item, t in zip(items, _items(type), strict=True)]
                 made = tuple(v for v in values if v is not None)
                 return expr.MakeTuple(made, type) if len(made) == len(values) else None
             case expr.ConstructorPattern(constructor, items):
@@ -246,8 +243,7 @@ class _Flattener:
             case VarPattern(name, own, inner):
                 return [(name, own), *self.typed_variables(inner, own)]
             case expr.TuplePattern(items):
-                assert isinstance(type, Tuple)
-                return [v for item, t in zip(items, type.items, strict=True) for v in self.typed_variables(item, t)]
+                return [v for item, t in zip(items, _items(type), strict=True) for v in self.typed_variables(item, t)]
             case expr.ConstructorPattern(constructor, items):
                 field_types = self.field_types(constructor, type)
                 return [v for item, t in zip(items, field_types, strict=True) for v in self.typed_variables(item, t)]
@@ -271,6 +267,13 @@ class _Flattener:
 
 def _inside(pattern: Pattern) -> Pattern:
     return pattern.inner if isinstance(pattern, VarPattern) else pattern
+
+
+def _items(type: Type) -> tuple[Type, ...]:
+    """The component types of a tuple, perhaps behind references."""
+    of = content(type)
+    assert isinstance(of, Tuple)
+    return of.items
 
 
 def _element(collection: Type) -> Type:

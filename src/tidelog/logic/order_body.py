@@ -9,7 +9,8 @@ need each other.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 from tidelog.base.diagnostic import Report
@@ -40,28 +41,31 @@ def order_body(rule: Rule, report: Report) -> Rule | None:
 def _order(literals: Sequence[Literal], bound: set[str], report: Report) -> tuple[Literal, ...] | None:
     """Return the literals in order; `bound` receives the variables they bind."""
     waiting = list(literals)
-    needs = {id(literal): _needs(literal) for literal in waiting}
+    computed = Counter(literal.variable.name for literal in waiting if isinstance(literal, Bind))
     ordered: list[Literal] = []
     while waiting:
-        ready = _choose(waiting, needs, bound)
-        if ready is None:
-            _unsafe(waiting, needs, bound, report)
+        position = _choose(waiting, computed, bound)
+        if position is None:
+            _unsafe(waiting, bound, report)
             return None
-        waiting = [literal for literal in waiting if literal is not ready]
-        ordered += _settle(ready, bound)
-        bound.update(v.name for v in _variables(ready))
+        literal = waiting.pop(position)
+        if isinstance(literal, Bind):
+            computed[literal.variable.name] -= 1
+        ordered += _settle(literal, bound)
+        bound.update([v.name for v in _variables(literal)])
     return tuple(ordered)
 
 
-def _choose(waiting: list[Literal], needs: dict[int, frozenset[str]], bound: set[str]) -> Literal | None:
+def _choose(waiting: list[Literal], computed: Mapping[str, int], bound: set[str]) -> int | None:
     """Return the first literal that can be evaluated; an atom waits while a term of it may still be computed."""
-    later: Literal | None = None
-    computed = {literal.variable.name for literal in waiting if isinstance(literal, Bind)} - bound
-    for literal in waiting:
-        if needs[id(literal)] <= bound:
-            if not isinstance(literal, Positive) or not computed.intersection(v.name for v in _variables(literal)):
-                return literal
-            later = later or literal
+    later: int | None = None
+    for position, literal in enumerate(waiting):
+        if isinstance(literal, Positive):
+            if not any(computed.get(v.name) and v.name not in bound for v in _atom_variables(literal.atom)):
+                return position
+            later = position if later is None else later
+        elif bound.issuperset(_reads(literal)):
+            return position
     return later
 
 
@@ -79,18 +83,6 @@ def _settle(literal: Literal, bound: set[str]) -> list[Literal]:
 
 def _equal(left: Expr, right: Expr, span: Span) -> Operate:
     return Operate("==", (left, right), BOOL, span)
-
-
-def _needs(literal: Literal) -> frozenset[str]:
-    match literal:
-        case Positive() | Aggregate():
-            return frozenset()
-        case Negative(atom):
-            return frozenset(v.name for v in _atom_variables(atom))
-        case Condition(expression) | Bind(_, expression) | Unnest(_, expression):
-            return frozenset(free_variables(expression))
-        case _:
-            assert_never(literal)
 
 
 def _variables(literal: Literal) -> list[Var]:
@@ -112,7 +104,7 @@ def _atom_variables(atom: Atom) -> list[Var]:
     return [term for term in atom.arguments if isinstance(term, Var)]
 
 
-def _unsafe(waiting: list[Literal], needs: dict[int, frozenset[str]], bound: set[str], report: Report) -> None:
+def _unsafe(waiting: list[Literal], bound: set[str], report: Report) -> None:
     """Report why none of the literals can be evaluated: the first that waits for nothing but itself or nobody."""
     makers = {v.name: literal for literal in waiting for v in _variables(literal)}
     for literal in waiting:
@@ -122,7 +114,7 @@ def _unsafe(waiting: list[Literal], needs: dict[int, frozenset[str]], bound: set
                 mistake(name, variable.span, bound, report)
                 return
     for name, maker in makers.items():
-        missing = sorted(needs[id(maker)] - bound)
+        missing = sorted(_reads(maker).keys() - bound)
         if missing and "#" not in name:
             needed = next((m for m in missing if "#" not in m), name)
             rule_mistakes.cyclic(name, _variables(maker)[0].span, needed, report)
@@ -130,12 +122,13 @@ def _unsafe(waiting: list[Literal], needs: dict[int, frozenset[str]], bound: set
     raise AssertionError("a body without order has a variable that waits for itself")
 
 
-def _reads(literal: Literal) -> dict[str, Var]:
+def _reads(literal: Literal) -> Mapping[str, Var]:
+    """The variables that must be bound before the literal."""
     match literal:
         case Negative(atom):
             return {v.name: v for v in _atom_variables(atom)}
         case Condition(expression) | Bind(_, expression) | Unnest(_, expression):
-            return dict(free_variables(expression))
+            return free_variables(expression)
         case Positive() | Aggregate():
             return {}
         case _:

@@ -128,7 +128,7 @@ def _check_index(declared: syntax.IndexDef, name: str, environment: Environment,
     relation = environment.relation(declared.atom.relation, declared.atom.span, report)
     if relation is None:
         return None
-    given = place_atom(declared.atom, relation, report).arguments
+    given = place_atom(_with_columns(declared.atom), relation, report).arguments
     inference = Inference(environment, report)
     scope = Scope()
     for variable in parameters.values():
@@ -167,3 +167,14 @@ def _check_index(declared: syntax.IndexDef, name: str, environment: Environment,
     if len(report.diagnostics) > mistakes:
         return None
     return Index(name, tuple(parameters.values()), Atom(relation.name, tuple(terms), declared.atom.span), declared.span)
+
+
+def _with_columns(atom: syntax.Atom) -> syntax.Atom:
+    """Return `R[C{a, b}]` as `R(a, b)`, and `R[a]` as `R(a)`."""
+    match atom.whole:
+        case None:
+            return atom
+        case syntax.Construct(_, arguments):
+            return replace(atom, arguments=arguments, whole=None)
+        case e:
+            return replace(atom, arguments=(syntax.Argument(None, e, e.span),), whole=None)
