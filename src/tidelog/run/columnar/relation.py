@@ -195,8 +195,7 @@ class Relation:
         for order in self._orders.values():
             order.delta = None
         self.main.delta = batch
-        for column in range(self.arity):
-            self.observed[column] = self.observed[column].join(range_of(self.layout.codes(batch.rows, column)))
+        self._observe(batch.rows)
 
     def settle(self) -> None:
         """Let the delta join the settled batches; it is empty then."""
@@ -234,6 +233,11 @@ class Relation:
         for order in self._orders.values():
             order.deleted = None
         self.main.deleted = Batch(rows, 0)
+        self._observe(rows)
+
+    def _observe(self, rows: Words) -> None:
+        for column in range(self.arity):
+            self.observed[column] = self.observed[column].join(range_of(self.layout.codes(rows, column)))
 
     def rebuild(self, kept: Batch, inserted: Batch, deleted: Words) -> None:
         """Hold these tuples: some that were there before this update, some that it inserted, and some it deleted."""
