@@ -104,6 +104,12 @@ def test_every_bad_cycle_is_reported() -> None:
     ]
 
 
+def test_a_cycle_with_two_negations_is_reported_once() -> None:
+    report = Report()
+    assert plan_program(program("P(x) :- I(x), not Q(x).\nQ(x) :- I(x), not P(x)."), report) is None
+    assert [len(diagnostic.labels) for diagnostic in report.errors] == [2]
+
+
 def test_long_chains_of_relations() -> None:
     text = "\n".join(f"R{i + 1}(x) :- R{i}(x)." for i in range(3000))
     assert len(plan(text).strata) == 3000

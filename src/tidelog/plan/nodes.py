@@ -127,7 +127,8 @@ class Aggregate:
     """Groups of the input: the keys, and `result` = `reduce` over the group of the values of `value`.
 
     The input has set semantics: it is a `Scan` of a relation with one tuple a derivation. `group` is the variable
-    that stands for the group (a `base.values.Group`) in `reduce`.
+    that stands for the group (a `base.values.Group`) in `reduce`. In a plan an aggregate is the whole body of its rule
+    (see `isolate_aggregates`).
     """
 
     input: Scan

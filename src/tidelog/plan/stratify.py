@@ -55,7 +55,7 @@ _NOTE = (
     "negation and aggregation look at a complete relation, so nothing that the relation is computed from may depend on"
     " their result"
 )
-_HINT = "break the cycle at one of these places, for example by reading a relation that does not depend on `{0}`"
+_HINT = "break the cycle, for example by reading there a relation that does not depend on `{0}`"
 
 
 def stratify(program: Program, report: Report) -> list[list[str]] | None:
@@ -73,19 +73,23 @@ def stratify(program: Program, report: Report) -> list[list[str]] | None:
     found = components(reads)
     place = {name: i for i, component in enumerate(found) for name in component}
     wrong = dict.fromkeys(pair for pair in complete if place[pair[0]] == place[pair[1]])
+    shown: set[tuple[str, str]] = set()
     for head, body in wrong:
-        _report_cycle(program, set(found[place[head]]), head, body, report)
+        if (head, body) not in shown:
+            shown.update(_report_cycle(program, set(found[place[head]]), head, body, report))
     return None if wrong else found
 
 
-def _report_cycle(program: Program, component: set[str], head: str, body: str, report: Report) -> None:
+def _report_cycle(program: Program, component: set[str], head: str, body: str, report: Report) -> list[tuple[str, str]]:
+    """Report a shortest cycle through an edge that needs its relation complete; return the ends of all its edges."""
     edges = _edges(program, component)
     inside: dict[str, list[str]] = {}
     for source, target in edges:
         inside.setdefault(source, []).append(target)
     way = [body] if body == head else path(inside, body, head) or []
     names = [head, *way]
-    cycle = [_worst(edges[pair]) if i == 0 else _mildest(edges[pair]) for i, pair in enumerate(pairwise(names))]
+    pairs = list(pairwise(names))
+    cycle = [_worst(edges[pair]) if i == 0 else _mildest(edges[pair]) for i, pair in enumerate(pairs)]
     shown = _without_auxiliary(cycle, program)
     worst = max(shown, key=lambda edge: edge.kind)
     start = shown.index(worst)
@@ -99,6 +103,7 @@ def _report_cycle(program: Program, component: set[str], head: str, body: str, r
         hint=_HINT.format(worst.head),
         labels=labels if len(labels) > 1 else (),
     )
+    return pairs
 
 
 def _edges(program: Program, component: set[str]) -> dict[tuple[str, str], list[Edge]]:
