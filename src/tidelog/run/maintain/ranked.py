@@ -47,7 +47,9 @@ def update(backend: Backend, stratum: Stratum, removed: Sequence[Rule], added: S
 
     gone = {relation for relation in stratum.relations if backend.removed(relation)}
     backend.enter(Phase.REDERIVE, members)
-    again = backend.derive([(rule, rederive(rule.body)) for rule in kept if rule.head in gone and stratum.recursive])
+    # A derivation without a tuple of this stratum always supports its head, so removed tuples have none of those left.
+    recursive = [rule for rule in kept if rule.head in gone and members.intersection(rule.reads)]
+    again = backend.derive([(rule, rederive(rule.body)) for rule in recursive])
 
     backend.enter(Phase.GAIN, members)
     bags = backend.derive([*_full(added), *_below(backend, kept, members, losing=False)])
