@@ -195,13 +195,12 @@ class Cursor:
 
     def _no_name(self, what: str) -> NoReturn:
         word = self.kinds[self.at]
-        if word in KEYWORDS and word != "_" and not self.begins_declaration(self.at):
-            self.fail(
-                "E0117",
-                f"`{word}` is a keyword, and cannot be the name of a {what}",
-                self.span_at(self.at),
-                hint=f"call it `{word.lower()}_`",
-            )
+        if word in KEYWORDS and word != "_" and not (self.begins_declaration(self.at) and self.begins_line(self.at)):
+            span = self.span_at(self.at)
+            # Recovery must not take the word for the begin of a declaration.
+            self.at += 1
+            message = f"`{word}` is a keyword, and cannot be the name of a {what}"
+            self.fail("E0117", message, span, hint=f"call it `{word.lower()}_`")
         self.expected(f"the name of a {what}")
 
     # --- complaints --------------------------------------------------------------------------------------------------
@@ -210,14 +209,20 @@ class Cursor:
         self, code: str, message: str, span: Span, *, note: str = "", hint: str = "", labels: tuple[Label, ...] = ()
     ) -> NoReturn:
         """Report a mistake and give up the production."""
-        self.report.add(code, message, span, note=note, hint=hint, labels=labels)
+        if self.at - 1 not in self.tokens.unclosed:
+            self.report.add(code, message, span, note=note, hint=hint, labels=labels)
         raise Failure
 
     def expected(self, what: str, note: str = "", *, hint: str = "", labels: tuple[Label, ...] = ()) -> NoReturn:
         """Report that something else was expected than what is next."""
         kind = self.kinds[self.at]
         hint = hint or _OPERATOR_HINTS.get(kind, "")
-        if kind in {"&", "|"} and self.at and self.kinds[self.at - 1] == kind:
+        if (
+            kind in {"&", "|"}
+            and self.at
+            and self.words[self.at - 1] == kind
+            and self.ends[self.at - 1] == self.starts[self.at]
+        ):
             hint = f"logical operators are written `{'and' if kind == '&' else 'or'}`"
         message = f"expected {what}, found {self.found()}"
         self.fail("E0110", message, self.span_at(self.at), note=note, hint=hint, labels=labels)
@@ -287,7 +292,11 @@ class Cursor:
 
 
 _NOUNS: Final = {INT: "a number", STRING: "a string", TICK: "a type variable like `'A`", LOWER: "a name"}
-_OPERATOR_HINTS: Final = {"!=": "", "'": "type variables are written `'A`, sized numbers `8'hff`"}
+_OPERATOR_HINTS: Final = {
+    "'": "type variables are written `'A`, sized numbers `8'hff`",
+    "or": "alternatives of a body are written `(a; b)`",
+    "and": "clauses of a body are separated by `,`",
+}
 
 
 def _span(fields: tuple[object, int, int]) -> Span:

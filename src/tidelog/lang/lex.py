@@ -52,7 +52,7 @@ TOKEN: Final = re.compile(
   | ((?:[0-9][0-9_]*)?'(?:s?(?:d[0-9][0-9_]*|h[0-9a-fA-F][0-9a-fA-F_]*|o[0-7][0-7_]*|b[01][01_]*)
       |f[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?![A-Za-z0-9_']))          # 11 width'radix
   | ('[A-Z][A-Za-z0-9_]*)                                                   # 12 type variable
-  | ([0-9][A-Za-z0-9_]*(?:'[A-Za-z0-9_.]*)?|'[a-z0-9_][A-Za-z0-9_]*)        # 13 malformed number
+  | ([0-9][A-Za-z0-9_]*(?:'[A-Za-z0-9_.]*)?|'[a-z0-9_][A-Za-z0-9_]*'?)      # 13 malformed number
   | (')                                                                     # 14 tick
   | ([^ \t\r\n\f])                                                          # 15 anything else
     )""",
@@ -65,6 +65,7 @@ _KIND = {_FLOAT: FLOAT, _DECIMAL: INT, _SIZED: SIZED, _TICK: TICK, _STRAY_TICK: 
 
 _COMMENT_MARK: Final = re.compile(r"/\*|\*/")
 _QUOTED: Final = re.compile(r'"((?:[^"\\\n]|\\\s+\\?|\\.)*)"')
+_OPEN_INTERPOLATION: Final = re.compile(r'\$\{[^}"]*(?:"|\Z)')
 _CHUNK: Final = re.compile(r'(?:[^"\\$\n]|\\\s+\\?|\\[^\n]|\$(?!\{))+')
 
 
@@ -78,6 +79,8 @@ class Tokens:
     starts: list[int] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
     strings: dict[int, tuple[str | Tokens, ...]] = field(default_factory=dict)
+    unclosed: set[int] = field(default_factory=set)
+    """Strings that swallowed what stands behind them; what the parser misses there is no further mistake."""
     comments: list[Comment] = field(default_factory=list)
 
     def add(self, kind: str, word: str, start: int, end: int) -> None:
@@ -235,12 +238,12 @@ class _Lexer:
         quoted = self.text[opener] == '"'
         line_end = self.text.find("\n", opener)
         end = line_end if quoted and line_end >= 0 else len(self.text)
-        interpolated = self.text.find("${", opener, end) if self.text[opener] != "[" else -1
-        if interpolated >= 0:
+        interpolated = _OPEN_INTERPOLATION.search(self.text, opener, end) if self.text[opener] != "[" else None
+        if interpolated:
             self.report.add(
                 "E0106",
                 "this `${` is never closed",
-                self._span(interpolated, interpolated + 2),
+                self._span(interpolated.start(), interpolated.start() + 2),
                 note="`${e}` in a string stands for the value of the expression e",
                 hint="write `\\$` for a plain dollar sign",
             )
@@ -254,6 +257,7 @@ class _Lexer:
                 hint=f"close it with `{closer}`" + ("; `[|...|]` may span lines" if quoted else ""),
             )
         tokens.strings[len(tokens.kinds)] = ()
+        tokens.unclosed.add(len(tokens.kinds))
         tokens.add(STRING, self.text[start:end], start, end)
         return end
 
@@ -346,7 +350,9 @@ class _Lexer:
 
     def _malformed(self, word: str, start: int, end: int) -> None:
         hint = ""
-        if re.fullmatch(r"0[xX][0-9a-fA-F]+", word):
+        if re.fullmatch(r"'.*'", word):
+            hint = f'strings are written in double quotes: `"{word[1:-1]}"`'
+        elif re.fullmatch(r"0[xX][0-9a-fA-F]+", word):
             hint = f"hexadecimal numbers are written `'h{word[2:]}`, or `32'h{word[2:]}` with a width"
         elif re.fullmatch(r"0[bB][01]+", word):
             hint = f"binary numbers are written `'b{word[2:]}`, or `32'b{word[2:]}` with a width"

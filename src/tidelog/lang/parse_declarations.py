@@ -242,7 +242,9 @@ class DeclarationParser(StatementParser):
         elif self.accept("="):
             body = self.expression()
         else:
-            self.expected("`{` or `=` and the body of the function")
+            named = result is None and self.kinds[self.at] in {LOWER, UPPER, "->"}
+            hint = "the type of the result stands behind `:`" if named else ""
+            self.expected("`{` or `=` and the body of the function", hint=hint)
         return FunctionDef(name, parameters, result, body, attributes, self.since(first))
 
     def signature(self) -> tuple[str, tuple[Parameter, ...], TypeExpr | None]:

@@ -119,6 +119,8 @@ class RuleParser(BlockParser):
             return
         if self.kinds[self.at] != END and not self.begins_declaration(self.at):
             self.expected(what)
+        if self.at - 1 in self.tokens.unclosed:
+            raise Failure
         self.report.add(
             "E0112",
             "expected `.` at the end of the rule",
