@@ -183,26 +183,29 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, given
         assert fast is None or set(fast) == set(rows)
 
 
+NUMBERS = ["0", "1", "255", "256", "-1", "-128", "+1", "0x1f", "1_0", "007", "-0", " 1", "1 ", '"1"']
+REALS = ["1.5", "1e3", "nan", "NaN", "Infinity", "-inf", ".5", "5.", "1e999", "-0.0"]
+TEXTS = ["", "a b", '"a"', '"a,b"', '"a""b"', '"x\ny"', "é", "()", "true", "True", '"true"']
 cells = st.one_of(
-    st.text(st.sampled_from('ab"\t,\r\n 1-+.x_é'), max_size=4),
-    st.sampled_from(["0", "1", "255", "256", "-1", "+1", "0x1f", "1_0", "007", "true", "True", "1.5", "nan", "()", ""]),
+    st.sampled_from([*NUMBERS, *REALS, *TEXTS]), st.text(st.sampled_from('ab"\t,\r\n 1-+.x_é'), max_size=4)
 )
 
 
-@settings(max_examples=300)
-@given(
-    st.lists(
-        st.sampled_from([t.STRING, t.Bit(8), t.Signed(8), t.Bit(64), t.BOOL, t.DOUBLE, t.BIGINT]),
-        min_size=1,
-        max_size=2,
-    ),
-    st.lists(st.lists(cells, min_size=1, max_size=2), max_size=4),
-    st.sampled_from([COMMA, TAB]),
-    st.sampled_from(["\n", "\r\n"]),
-)
+SIMPLE: list[Type] = [t.STRING, t.Bit(8), t.Signed(8), t.Bit(64), t.BOOL, t.DOUBLE, t.FLOAT, t.BIGINT]
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> tuple[list[Type], list[list[str]]]:
+    columns = draw(st.lists(st.sampled_from(SIMPLE), min_size=1, max_size=2))
+    return columns, draw(st.lists(st.lists(cells, min_size=len(columns), max_size=len(columns)), max_size=3))
+
+
+@settings(max_examples=500)
+@given(texts(), st.sampled_from([COMMA, TAB]), st.sampled_from(["\n", "\r\n"]))
 def test_the_fast_reader_agrees_with_the_slow_one(
-    tmp_path_factory: pytest.TempPathFactory, columns: list[Type], lines: list[list[str]], dialect: Dialect, end: str
+    tmp_path_factory: pytest.TempPathFactory, given: tuple[list[Type], list[list[str]]], dialect: Dialect, end: str
 ) -> None:
+    columns, lines = given
     declared = relation("R", "input", **{f"c{i}": type for i, type in enumerate(columns)})
     path = tmp_path_factory.mktemp("files") / "R.csv"
     path.write_bytes("".join(dialect.separator.join(line) + end for line in lines).encode())
@@ -234,6 +237,7 @@ def text_of(rows: list[Row], declared: Relation) -> str:
     [
         (t.STRING, "", '""'),
         (t.STRING, "a b", "a b"),
+        (t.STRING, "a\rb", '"a\rb"'),
         (t.DOUBLE, 1.0, "1"),
         (t.BOOL, True, "true"),
         (Named("Severity"), Variant("Low", 0, ()), "Low{}"),

@@ -32,6 +32,7 @@ from tidelog.base.errors import DataError
 from tidelog.base.reading import read_value
 from tidelog.base.text import show_value
 from tidelog.base.types import Field, Named, Type
+from tidelog.base.values import real
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Row
 from tidelog.session.misfit import Misfit, brief
@@ -158,13 +159,23 @@ def make_array(values: Sequence[Any], type: Type, plain: Plain) -> Any:
     return pa.array([show_value(value, type, plain.definitions) for value in values], pa.string())
 
 
-def as_table(frame: Any) -> pa.Table:
-    """Return a frame of any library as an Arrow table, without a pandas index."""
+def as_table(frame: Any, columns: Sequence[Field] = ()) -> pa.Table:
+    """Return a frame of any library as an Arrow table, without a pandas index.
+
+    pandas has NaN for what is missing, too; in columns of type float and double it is the number.
+    """
     if isinstance(frame, pa.Table):
         return frame
-    if type(frame).__module__.partition(".")[0] == "pandas":
-        return pa.Table.from_pandas(frame, preserve_index=False)
-    return pa.table(frame)
+    if type(frame).__module__.partition(".")[0] != "pandas":
+        return pa.table(frame)
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    for column in columns:
+        if isinstance(column.type, types.Float | types.Double) and column.name in table.column_names:
+            array = table.column(column.name)
+            if array.null_count and pa.types.is_floating(array.type):
+                place = table.column_names.index(column.name)
+                table = table.set_column(place, column.name, pc.fill_null(array, float("nan")))
+    return table
 
 
 def read_table(table: pa.Table, relation: Relation, plain: Plain, place: str = "rows[{}]") -> TableRows | list[Row]:
@@ -178,19 +189,49 @@ def read_table(table: pa.Table, relation: Relation, plain: Plain, place: str = "
     arrays = [one.read(table.column(column.name)) for one, column in zip(told, relation.columns, strict=True)]
     if names and all(map(is_simple, (column.type for column in relation.columns))):
         return TableRows(pa.Table.from_arrays(arrays, names))
-    columns = [array if isinstance(array, list) else array.to_pylist() for array in arrays]
+    columns = [array if isinstance(array, list) else column_values(array) for array in arrays]
     return list(zip(*columns, strict=True)) if names else [()] * table.num_rows
 
 
 def is_simple(type: Type) -> bool:
     """Tell whether Arrow holds values of the type as they are: up to 64 bits, or a string."""
     match type:
-        case types.Bool() | types.String():
+        case types.Bool() | types.String() | types.Float() | types.Double():
             return True
         case types.Bit(width) | types.Signed(width):
             return width <= 64
         case _:
             return False
+
+
+def fit_column(array: Any, type: Type) -> Any:
+    """Return a column in the Arrow type of a simple type if all values fit; None if one may not."""
+    target = arrow_type(type, Plain({}))
+    if pa.types.is_dictionary(array.type):
+        array = array.cast(array.type.value_type)
+    if array.null_count or not _same_kind(array.type, target):
+        return None
+    try:
+        fitted = array.cast(target)
+    except pa.ArrowInvalid:
+        return None
+    if isinstance(type, types.Float | types.Double):
+        return pc.add(fitted, pa.scalar(0.0, target))  # no negative zero, as in `base.values.real`
+    if isinstance(type, types.Bit | types.Signed) and len(fitted):
+        low, high = bounds(type)
+        found = pc.min_max(fitted).as_py()
+        return fitted if low <= found["min"] and found["max"] <= high else None
+    return fitted
+
+
+def _same_kind(given: pa.DataType, target: pa.DataType) -> bool:
+    if pa.types.is_boolean(target):
+        return bool(pa.types.is_boolean(given))
+    if pa.types.is_integer(target):
+        return bool(pa.types.is_integer(given))
+    if pa.types.is_floating(target):
+        return bool(pa.types.is_floating(given))
+    return bool(pa.types.is_string(given) or pa.types.is_large_string(given) or pa.types.is_string_view(given))
 
 
 class _Told:
@@ -206,7 +247,7 @@ class _Told:
         """Return a simple column as Arrow, any other one as a list of values."""
         type = self.column.type
         if is_simple(type):
-            checked = self._simple(array)
+            checked = fit_column(array, type)
             if checked is not None:
                 return checked
         text = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
@@ -219,27 +260,6 @@ class _Told:
 
     def _target(self) -> pa.DataType:
         return arrow_type(self.column.type, self.plain)
-
-    def _simple(self, array: Any) -> Any:
-        """Return the column in the type's own Arrow type if all values fit; None if one may not."""
-        target = self._target()
-        if array.null_count or pa.types.is_boolean(array.type) != pa.types.is_boolean(target):
-            return None
-        if pa.types.is_dictionary(array.type):
-            array = array.cast(array.type.value_type)
-        if pa.types.is_integer(target) and not pa.types.is_integer(array.type):
-            return None
-        if pa.types.is_string(target) and not (pa.types.is_large_string(array.type) or pa.types.is_string(array.type)):
-            array = array.cast(target) if _is_string_view(array.type) else None
-        try:
-            narrow = array.cast(target) if array is not None else None
-        except pa.ArrowInvalid:
-            return None
-        if narrow is not None and isinstance(self.column.type, types.Bit | types.Signed) and len(narrow):
-            low, high = bounds(self.column.type)
-            least = pc.min_max(narrow).as_py()
-            return narrow if low <= least["min"] and least["max"] <= high else None
-        return narrow
 
     def _read_text(self, text: str) -> Any:
         return read_value(text, self.column.type, self.plain.definitions)
@@ -260,8 +280,10 @@ class _Told:
         return result
 
 
-def _is_string_view(type: pa.DataType) -> bool:
-    return bool(pa.types.is_string_view(type))
+def column_values(column: Any) -> list[Any]:
+    """Return the values of a column that `fit_column` gave."""
+    values: list[Any] = column.to_pylist()
+    return list(map(real, values)) if pa.types.is_floating(column.type) else values
 
 
 class TableRows(Collection[Row]):
@@ -277,7 +299,7 @@ class TableRows(Collection[Row]):
     @cached_property
     def rows(self) -> list[Row]:
         """The rows as tuples."""
-        return list(zip(*(column.to_pylist() for column in self.table.columns), strict=True))
+        return list(zip(*map(column_values, self.table.columns), strict=True))
 
     def __len__(self) -> int:
         return int(self.table.num_rows)

@@ -14,6 +14,7 @@ import csv
 import gzip
 import io
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +36,8 @@ from tidelog.session.plain import Plain
 LARGE = 1 << 18
 """From how many bytes on a file is worth loading Arrow, which takes as long as reading this much by rows."""
 UNIT_LINE = "()"
+QUOTE = '"'
+_SPECIAL = re.compile('[",\r\n]').search
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +159,17 @@ def write_rows(file: TextIO | io.StringIO, rows: Rows, relation: Relation, plain
     if not relation.columns:
         file.write(f"{UNIT_LINE}\n" * len(rows))
         return
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(column.name for column in relation.columns)
-    shown = [column.type for column in relation.columns]
-    for row in in_row_order(rows, relation.columns):
-        writer.writerow(show_cell(value, type, plain.definitions) for value, type in zip(row, shown, strict=True))
+    columns = relation.columns
+    file.write(_line([column.name for column in columns]))
+    shown = [column.type for column in columns]
+    file.writelines(
+        _line([show_cell(value, type, plain.definitions) for value, type in zip(row, shown, strict=True)])
+        for row in in_row_order(rows, columns)
+    )
+
+
+def _line(cells: list[str]) -> str:
+    # Not csv.writer, which quotes a carriage return in some versions of Python and not in others.
+    if cells == [""]:
+        return '""\n'
+    return ",".join([f'"{cell.replace(QUOTE, QUOTE * 2)}"' if _SPECIAL(cell) else cell for cell in cells]) + "\n"

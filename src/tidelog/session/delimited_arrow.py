@@ -18,7 +18,7 @@ from tidelog.base.errors import DataError
 from tidelog.base.types import Field
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Rows
-from tidelog.session.arrow import TableRows, is_simple, read_table
+from tidelog.session.arrow import TableRows, column_values, fit_column, is_simple
 from tidelog.session.delimited import Dialect, open_text, read_text
 from tidelog.session.plain import Plain
 
@@ -48,19 +48,12 @@ def read_columns(path: Path, relation: Relation, plain: Plain, dialect: Dialect)
         parsed = [_parsed(table.column(column.name), column, plain) for column in columns]
     except (pa.ArrowInvalid, DataError, UnicodeDecodeError, OSError):
         return None
-    if all(is_simple(column.type) for column in columns):
-        return _checked(pa.Table.from_arrays(parsed, names), relation, plain)
-    lists = [values if isinstance(values, list) else values.to_pylist() for values in parsed]
-    return list(zip(*lists, strict=True))
-
-
-def _checked(table: pa.Table, relation: Relation, plain: Plain) -> TableRows | None:
-    try:
-        rows = read_table(table, relation, plain)
-    except DataError:
+    if any(values is None for values in parsed):
         return None
-    assert isinstance(rows, TableRows)
-    return rows
+    if all(is_simple(column.type) for column in columns):
+        return TableRows(pa.Table.from_arrays(parsed, names))
+    lists = [values if isinstance(values, list) else column_values(values) for values in parsed]
+    return list(zip(*lists, strict=True))
 
 
 def _has_header(path: Path, names: list[str], dialect: Dialect) -> bool:
@@ -91,14 +84,18 @@ def _cell_type(column: Field) -> pa.DataType:
             return pa.uint64()
         case types.Signed(width) if width <= 64:
             return pa.int64()
+        case types.Float() | types.Double():
+            return pa.float64()
         case _:
             return pa.string()
 
 
 def _parsed(array: Any, column: Field, plain: Plain) -> Any:
-    """Return a column that Arrow read; of text that stands for other values, each distinct one is read once."""
+    """Return a column that Arrow read, None if a value does not fit; of other text each distinct one is read once."""
     if is_simple(column.type):
-        return array
+        if pa.types.is_floating(array.type) and not pc.all(pc.is_finite(array)).as_py():
+            return None  # Arrow knows more ways to write NaN and infinity than the language
+        return fit_column(array, column.type)
     coded = array.dictionary_encode().unify_dictionaries().combine_chunks()
     if isinstance(coded, pa.ChunkedArray):
         coded = coded.chunk(0) if coded.num_chunks else pa.array([], pa.string()).dictionary_encode()

@@ -191,7 +191,7 @@ class Store:
         if hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__"):
             from tidelog.session.arrow import TableRows, as_table, read_table  # noqa: PLC0415  (loads pyarrow)
 
-            return rows if isinstance(rows, TableRows) else read_table(as_table(rows), found, self.plain)
+            return rows if isinstance(rows, TableRows) else read_table(as_table(rows, found.columns), found, self.plain)
         if relation not in self._readers:
             self._readers[relation] = RowReader.of(found, self.plain)
         return self._readers[relation].read(rows)
