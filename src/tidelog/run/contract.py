@@ -19,6 +19,12 @@ from tidelog.plan.nodes import Plan, Project, Rule
 
 Row = tuple[Any, ...]
 Rows = Collection[Row]
+"""Tuples in any order.
+
+Rows whose columns are all booleans, strings, floating point or integers of at most 64 bits may also offer them as Arrow
+columns, named like the relation's, by `__arrow_c_stream__`; whoever can use that need not iterate. Rows given to an
+engine may repeat, be present already or be absent already: Arrow columns are not looked through before.
+"""
 
 
 @dataclass(frozen=True, slots=True)
