@@ -8,6 +8,7 @@ from tidelog.lang.parse import parse_rules
 from tidelog.lang.syntax import Assign, Condition, Expr, ImperativeRule, RuleDef
 from tidelog.logic.expand_disjunction import expand_disjunction
 from tidelog.logic.imperative_rules import imperative_rules
+from tidelog.logic.lift_expressions import lift_expressions
 from tidelog.logic.pattern_names import without_names
 from tidelog.logic.replace_aggregates import replace_aggregates
 from tidelog.logic.split_heads import split_heads
@@ -70,6 +71,19 @@ def test_a_rule_with_one_head_stays() -> None:
 )
 def test_expand_disjunction(before: str, after: str) -> None:
     assert expand_disjunction(rule(before)) == rules(after)
+
+
+def test_lift_expressions() -> None:
+    before = rule("A(x) :- B(y), C((x, y + 1), z + 1), (D[E{.f = (f(y), 3)}]; not D(Some{g(y)}, _)).")
+    after = rule(
+        "A(x) :- B(y), C((x, e1), z + 1), e1 = y + 1, (D[E{.f = (e2, 3)}], e2 = f(y); not D(Some{e3}, _), e3 = g(y))."
+    )
+    assert repr(lift_expressions(before)) == repr((after,)).replace("'e", "'#e")
+
+
+def test_patterns_and_expressions_stay() -> None:
+    one = rule("A(x) :- B((x, Some{1}), y + 1), (x, z) = y.")
+    assert lift_expressions(one) == (one,)
 
 
 def test_replace_aggregates() -> None:

@@ -35,6 +35,7 @@ from tidelog.logic.flatten_patterns import flatten_patterns
 from tidelog.logic.fold_constants import fold_constants
 from tidelog.logic.functions import Functions
 from tidelog.logic.imperative_rules import imperative_rules
+from tidelog.logic.lift_expressions import lift_expressions
 from tidelog.logic.modules import Modules, load_modules
 from tidelog.logic.order_body import order_body
 from tidelog.logic.program import Aggregate, Bind, Condition, Literal, Origin, Program, Relation, Rule, Unnest
@@ -47,7 +48,12 @@ from tidelog.logic.typed_rewrite import called_functions
 from tidelog.logic.unfold_rows import unfold_rows
 from tidelog.logic.warn import warn
 
-REWRITES: tuple[Callable[[RuleDef], tuple[RuleDef, ...]], ...] = (replace_aggregates, expand_disjunction, split_heads)
+REWRITES: tuple[Callable[[RuleDef], tuple[RuleDef, ...]], ...] = (
+    replace_aggregates,
+    lift_expressions,
+    expand_disjunction,
+    split_heads,
+)
 
 
 def analyse(
