@@ -113,7 +113,7 @@ def main() -> None:
     def fails(history: History) -> bool:
         try:
             follow(history, make)
-        except (ProgramError, KeyError):
+        except ProgramError:
             return False  # the smaller program is not a program
         except Exception as error:  # noqa: BLE001  # any failure is worth shrinking
             failure[:] = [error]
