@@ -92,7 +92,7 @@ class Declarations:
         self.environments = {path: Environment(self, table) for path, table in tables.items()}
         self._definitions: dict[str, TypeDefinition] = {}
         self._aliases: dict[tuple[Path, str], Type | None] = {}
-        self._relations: dict[str, Relation] = {}
+        self.relations: dict[str, Relation] = {}
         self._signatures: dict[tuple[Path, str], tuple[Signature, ...]] = {}
         self.standard = tables.get(STD)
         """The prelude, seen from everywhere."""
@@ -139,15 +139,15 @@ class Declarations:
     def relation(self, table: ModuleTable, plain: str) -> Relation:
         """Return a relation of a module with typed columns; its primary key is filled in by `check_relations`."""
         name = table.qualify(plain)
-        found = self._relations.get(name)
+        found = self.relations.get(name)
         if found is None:
             environment = self.environments[table.path]
-            found = self._relations[name] = resolve_columns(environment, table.relations[plain], self.report)
+            found = self.relations[name] = resolve_columns(environment, table.relations[plain], self.report)
         return found
 
     def replace_relation(self, relation: Relation) -> None:
         """Put a completed relation in place of the one of the same name."""
-        self._relations[relation.name] = relation
+        self.relations[relation.name] = relation
 
     def complete(self, roots: Iterable[Type]) -> Mapping[str, TypeDefinition]:
         """Return the types asked for so far, and all that values of some further types may contain."""
@@ -198,6 +198,7 @@ class Environment:
         self.table = table
         self.module = table.path
         self._lookups: dict[tuple[str, Path], list[tuple[ModuleTable, str]]] = {}
+        self._relation_names: dict[Path, str] = {}
 
     # --- lookups that report -----------------------------------------------------------------------------------------
 
@@ -207,8 +208,16 @@ class Environment:
 
     def relation(self, path: Path, span: Span, report: Report) -> Relation | None:
         """Find a relation by its possibly scoped name."""
+        known = self._relation_names.get(path)
+        if known is not None:
+            return self.declarations.relations[known]
         found = self._one("relation", path, span, report)
-        return self.declarations.relation(*found) if found else None
+        if found is None:
+            return None
+        relation = self.declarations.relation(*found)
+        if len(self._find("relation", path)) == 1:  # an ambiguous name is reported wherever it stands
+            self._relation_names[path] = relation.name
+        return relation
 
     def constructor(self, path: Path, span: Span, report: Report) -> Constructor | None:
         """Find a constructor; `definition(constructor.type_name)` is its type."""

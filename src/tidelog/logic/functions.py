@@ -10,14 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tidelog.base import types
-from tidelog.base.diagnostic import Label, Report
+from tidelog.base.diagnostic import Report
 from tidelog.base.expr import Expr, Function, Parameter
 from tidelog.base.extern import Extern, Externs
 from tidelog.base.graph import components, path
 from tidelog.logic.environment import Declarations, Signature
 from tidelog.logic.externs import check_extern
 from tidelog.logic.infer import Inference
-from tidelog.logic.instantiate import Instantiation
+from tidelog.logic.instantiate import Instantiation, report_recursion
 from tidelog.logic.scope import Origin, Scope
 from tidelog.logic.typed_rewrite import called_functions
 
@@ -97,16 +97,3 @@ class Functions:
             cycle = path(graph, component[0], component[0])
             if cycle is not None:
                 report_recursion(cycle, self.report)
-
-
-def report_recursion(cycle: Sequence[Signature], report: Report) -> None:
-    """Report functions that call each other in a circle; the first stands at both ends."""
-    names = [f"`{s.definition.name}`" for s in cycle]
-    report.add(
-        "E0509",
-        f"function {names[0]} calls itself" + (f": {' calls '.join(names)}" if len(cycle) > 2 else ""),
-        cycle[0].definition.span,
-        labels=[Label(s.definition.span, f"through `{s.definition.name}`") for s in cycle[1:-1]],
-        note="functions are not recursive, so that every evaluation ends",
-        hint="recursion belongs into rules; over a collection, use `for` or `fold`",
-    )

@@ -9,13 +9,15 @@ out to be, looked for where the generic function stands and where the type is de
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tidelog.base import expr, types
+from tidelog.base.diagnostic import Label, Report
 from tidelog.base.expr import Expr, Function, Parameter
+from tidelog.base.graph import components, path
 from tidelog.base.span import Span
-from tidelog.base.types import STRING, Named, Type
+from tidelog.base.types import STRING, Named, Tuple, Type
 from tidelog.logic.environment import Environment, Signature
 from tidelog.logic.infer_literals import is_built_in
 from tidelog.logic.typed_rewrite import Rewriter
@@ -24,46 +26,61 @@ from tidelog.logic.unify import ERROR, Unifier
 if TYPE_CHECKING:
     from tidelog.logic.functions import CheckedFunction, Functions
 
-_DEEPEST = 100
+_DEEPEST_TYPE = 40
 
 
 class Instantiation:
-    """The instances reached so far, and those still to make, each with how far from the rules it was reached."""
+    """The instances reached so far, what they call, and those still to make."""
 
     def __init__(self, functions: Functions) -> None:
         self.functions = functions
         self.instances = functions.declarations.instances
         self.made: dict[str, Function] = {}
-        self._waiting: list[tuple[str, int]] = []
+        self._calls: dict[str, list[str]] = {}
+        self._waiting: list[str] = []
 
     def run(self, names: Iterable[str]) -> Mapping[str, Function]:
         """Make the functions of the given names and all that they call."""
-        self._waiting = [(name, 0) for name in reversed(list(names))]
+        self._waiting = list(names)[::-1]
         while self._waiting:
-            name, depth = self._waiting.pop()
+            name = self._waiting.pop()
             if name not in self.made:
                 signature, arguments = self.instances.by_name[name]
-                if depth > _DEEPEST:
-                    self._endless(signature)
+                if any(_depth(a) > _DEEPEST_TYPE for a in arguments):
+                    self._report_recursion([signature, signature])
                     break
-                self.made[name] = self._instance(name, signature, arguments, depth)
+                self._calls[name] = []
+                self.made[name] = self._instance(name, signature, arguments)
+        self._check_recursion()
         return self.made
 
-    def reach(self, signature: Signature, arguments: tuple[Type, ...], depth: int) -> str:
+    def reach(self, caller: str, signature: Signature, arguments: tuple[Type, ...]) -> str:
         """Note that an instance is called; return its name."""
         name = self.instances.name(signature, arguments)
+        self._calls[caller].append(name)
         if name not in self.made:
-            self._waiting.append((name, depth))
+            self._waiting.append(name)
         return name
 
-    def _instance(self, name: str, signature: Signature, arguments: tuple[Type, ...], depth: int) -> Function:
+    def _check_recursion(self) -> None:
+        """Report functions that call each other through the `to_string` of a generic value, which shows only now."""
+        graph = {name: [c for c in called if c in self._calls] for name, called in self._calls.items()}
+        for component in components(graph):
+            cycle = path(graph, component[0], component[0])
+            if cycle is not None:
+                self._report_recursion([self.instances.by_name[name][0] for name in cycle])
+
+    def _report_recursion(self, cycle: list[Signature]) -> None:
+        report_recursion(cycle, self.functions.report)
+
+    def _instance(self, name: str, signature: Signature, arguments: tuple[Type, ...]) -> Function:
         checked = self.functions.checked(signature)
         by = dict(zip(signature.type_variables, arguments, strict=True))
         parameters = tuple(Parameter(p.name, types.substitute(p.type, by), p.mutable) for p in checked.parameters)
         result = types.substitute(signature.result, by)
         body = None
         if checked.body is not None:
-            body = _Instantiator(self, signature.environment, by, depth + 1).body(checked)
+            body = _Instantiator(self, name, signature.environment, by).body(checked)
         extern = checked.extern
         return Function(
             name,
@@ -77,21 +94,38 @@ class Instantiation:
             span=signature.definition.span,
         )
 
-    def _endless(self, signature: Signature) -> None:
-        self.functions.report.add(
-            "E0509",
-            f"function `{signature.definition.name}` calls itself through `to_string`",
-            signature.definition.span,
-            note="functions are not recursive, so that every evaluation ends",
-        )
+
+def report_recursion(cycle: Sequence[Signature], report: Report) -> None:
+    """Report functions that call each other in a circle; the first stands at both ends."""
+    names = [f"`{s.definition.name}`" for s in cycle]
+    report.add(
+        "E0509",
+        f"function {names[0]} calls itself" + (f": {' calls '.join(names)}" if len(cycle) > 2 else ""),
+        cycle[0].definition.span,
+        labels=[Label(s.definition.span, f"through `{s.definition.name}`") for s in cycle[1:-1]],
+        note="functions are not recursive, so that every evaluation ends",
+        hint="recursion belongs into rules; over a collection, use `for` or `fold`",
+    )
+
+
+def _depth(type: Type) -> int:
+    match type:
+        case Named(_, items) | Tuple(items):
+            return 1 + max(map(_depth, items), default=0)
+        case types.Function(parameters, result, _):
+            return 1 + max(map(_depth, (*parameters, result)))
+        case _:
+            return 1
 
 
 class _Instantiator(Rewriter):
-    def __init__(self, instantiation: Instantiation, environment: Environment, by: dict[str, Type], depth: int) -> None:
+    def __init__(
+        self, instantiation: Instantiation, caller: str, environment: Environment, by: dict[str, Type]
+    ) -> None:
         self.instantiation = instantiation
+        self.caller = caller
         self.environment = environment
         self.by = by
-        self.depth = depth
 
     def body(self, checked: CheckedFunction) -> Expr:
         assert checked.body is not None
@@ -107,7 +141,7 @@ class _Instantiator(Rewriter):
     def function(self, name: str, span: Span) -> str:
         signature, arguments = self.instantiation.instances.by_name[name]
         known = tuple([types.substitute(a, self.by) for a in arguments])
-        return self.instantiation.reach(signature, known, self.depth)
+        return self.instantiation.reach(self.caller, signature, known)
 
     def operate(self, e: expr.Operate) -> Expr:
         if e.operator != "string":
@@ -129,7 +163,7 @@ class _Instantiator(Rewriter):
             )
             return operand
         signature, arguments = found
-        name = self.instantiation.reach(signature, arguments, self.depth)
+        name = self.instantiation.reach(self.caller, signature, arguments)
         return expr.Call(name, (operand,), STRING, span=e.span)
 
 
