@@ -2,7 +2,8 @@
 
 An atom is placed first: its arguments are put in the order of the columns. A positive atom then declares its variables,
 which have the types of their columns, so that a variable that only atoms mention needs no inference. When all variables
-are known, its patterns and expressions are inferred.
+are known, its patterns and expressions are inferred; an atom of variables and wildcards, as nearly all are, is done
+with at once.
 """
 
 from __future__ import annotations
@@ -105,22 +106,34 @@ def signature(relation: Relation) -> str:
     return f"{relation.name}({', '.join(f'{c.name}: {show(c.type)}' for c in relation.columns)})"
 
 
-def declare_variables(placed: PlacedAtom, scope: Scope, given: Mapping[str, Variable], inference: Inference) -> None:
-    """Declare the variables that a positive atom binds; `given` has those shared with other bodies, by name."""
-    relation = placed.relation
-    if placed.atom.binding is not None:
-        element = relation.element
-        _declare(placed.atom.binding, element, placed.atom.span, relation, "a row", scope, given, inference)
+def declare_variables(
+    placed: PlacedAtom, scope: Scope, given: Mapping[str, Variable], inference: Inference
+) -> checked.Atom | None:
+    """Declare the variables that a positive atom binds; `given` has those shared with other bodies, by name.
+
+    Returns the checked atom if its arguments are only variables and wildcards.
+    """
+    relation, atom = placed.relation, placed.atom
+    plain = True
+    terms: list[Pattern] = []
     for column, e in zip(relation.columns, placed.arguments, strict=True):
         match e:
             case None | syntax.Wildcard():
-                pass
+                terms.append(ANY)
             case syntax.Name((name,), span) | syntax.VarDecl(name, span):
-                _declare(name, column.type, span, relation, column.name, scope, given, inference)
+                variable = _declare(name, column.type, span, relation, column.name, scope, given, inference)
+                terms.append(VarPattern(variable.unique, column.type))
             case _:
                 declare_pattern(e, scope, given, inference)
-    if placed.atom.whole is not None:
-        declare_pattern(placed.atom.whole, scope, given, inference)
+                plain = False
+    row = None
+    if atom.binding is not None:
+        variable = _declare(atom.binding, relation.element, atom.span, relation, "a row", scope, given, inference)
+        row = VarPattern(variable.unique, relation.element)
+    if atom.whole is not None:
+        declare_pattern(atom.whole, scope, given, inference)
+        plain = False
+    return checked.Atom(relation, tuple(terms), row, atom.span) if plain else None
 
 
 def declare_pattern(e: syntax.Expr, scope: Scope, given: Mapping[str, Variable], inference: Inference) -> None:
@@ -145,15 +158,15 @@ def _declare(
     scope: Scope,
     given: Mapping[str, Variable],
     inference: Inference,
-) -> None:
+) -> Variable:
     variable = scope.variables.get(name)
     if variable is None:
         if name not in given:
-            scope.declare(name, type, "rule", span)
-            return
+            return scope.declare(name, type, "rule", span)
         variable = scope.variables[name] = given[name]
     if variable.type is not type:
         _unify(variable, type, span, relation, column, inference)
+    return variable
 
 
 def _unify(variable: Variable, type: Type, span: Span, relation: Relation, column: str, inference: Inference) -> None:

@@ -106,30 +106,35 @@ class _Checker:
                 return checked.Body(None, ()), scope
             grouping = self.grouping(clauses[:position], found[0], given, scope)
             clauses = (_see_group(clauses[position], found[0], grouping.group.name), *clauses[position + 1 :])
-        placed = self.declare(clauses, given, scope)
-        literals: list[checked.Clause | None] = [None] * len(clauses)
-        for i, atom in placed.items():
-            literals[i] = checked.Positive(check_atom(atom, scope, self.inference))
+        literals: dict[int, checked.Clause | None] = {}
+        for i, atom in self.declare(clauses, given, scope).items():
+            if isinstance(atom, checked.Atom):
+                literals[i] = checked.Positive(atom)
+            elif self.is_bound(atom, scope):
+                literals[i] = checked.Positive(check_atom(atom, scope, self.inference))
         for i, clause in enumerate(clauses):
             if not isinstance(clause, syntax.Positive):
                 literals[i] = self.clause(clause, scope)
-        return checked.Body(grouping, tuple([literal for literal in literals if literal is not None])), scope
+        made = [literal for i in range(len(clauses)) if (literal := literals.get(i)) is not None]
+        return checked.Body(grouping, tuple(made)), scope
 
     def scope(self) -> Scope:
         scope = Scope(rule=True)
         scope.taken = self.taken
         return scope
 
-    def declare(self, clauses: Sequence[Clause], given: Mapping[str, Variable], scope: Scope) -> dict[int, PlacedAtom]:
-        """Declare each variable that the clauses bind; return the positive atoms that have no mistake."""
-        placed: dict[int, PlacedAtom] = {}
+    def declare(
+        self, clauses: Sequence[Clause], given: Mapping[str, Variable], scope: Scope
+    ) -> dict[int, checked.Atom | PlacedAtom]:
+        """Declare each variable that the clauses bind; return the positive atoms, plain ones already checked."""
+        atoms: dict[int, checked.Atom | PlacedAtom] = {}
         for i, clause in enumerate(clauses):
             match clause:
                 case syntax.Positive(atom):
                     relation = self.environment.relation(atom.relation, atom.span, self.report)
                     if relation is not None:
-                        placed[i] = place_atom(atom, relation, self.report)
-                        declare_variables(placed[i], scope, given, self.inference)
+                        placed = place_atom(atom, relation, self.report)
+                        atoms[i] = declare_variables(placed, scope, given, self.inference) or placed
                     else:
                         self.declare_mistaken(clause, scope)
                 case syntax.Condition(syntax.Assign(target, _)) | syntax.FlatMap(target, _):
@@ -139,7 +144,7 @@ class _Checker:
                     declare_pattern(target, scope, given, self.inference)
                 case _:
                     pass
-        return {i: atom for i, atom in placed.items() if self.is_bound(atom, scope)}
+        return atoms
 
     def declare_mistaken(self, clause: Clause, scope: Scope) -> None:
         """Declare the variables of a clause that has a mistake, so that their uses are none."""

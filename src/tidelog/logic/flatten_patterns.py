@@ -105,11 +105,11 @@ class _Flattener:
 
     def term(self, argument: Pattern | Expr, type: Type, span: Span, after: list[tuple[Var, Pattern]]) -> Term:
         """Return the term for an argument of a positive atom; what is left of its pattern goes to `after`."""
+        if isinstance(argument, AnyPattern):
+            return Wildcard(type)
+        if isinstance(argument, VarPattern) and isinstance(argument.inner, AnyPattern):
+            return Var(argument.name, type, span)
         match argument:
-            case AnyPattern():
-                return Wildcard(type)
-            case VarPattern(name, _, AnyPattern()):
-                return Var(name, type, span)
             case VarPattern() | expr.TuplePattern() | expr.ConstructorPattern() | ConstPattern():
                 constant = self.constant(argument, type)
                 if constant is not None:
