@@ -86,7 +86,10 @@ def _analyse(modules: Modules, externs: Sequence[Externs], report: Report) -> Pr
     indexes = check_indexes(modules, declarations, report)
     functions = Functions(declarations, externs, report)
     functions.check()
+    sound = not report.errors
     checked_rules = check_rules(_source_rules(modules, report), declarations, report)
+    if not sound:  # rules may have types that are not known, which the passes below rely on
+        return None
     auxiliaries = Auxiliaries()
     rules = list(_typed_rules(checked_rules, declarations, auxiliaries, report))
     if report.errors:
