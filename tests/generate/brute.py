@@ -23,7 +23,9 @@ from tests.generate.spec import (
     Rule,
     SomeOf,
     Spread,
+    Sum,
     Term,
+    Unpack,
     V,
     Wild,
 )
@@ -105,6 +107,10 @@ def extended(clause: Clause, binding: Binding, facts: Facts, patience: Patience)
                 yield binding
         case Compute(variable, function, arguments):
             yield {**binding, variable.name: compute(function, [value_of(a, binding) for a in arguments])}
+        case Unpack(pattern, value):
+            longer = fitted((pattern,), (binding[value.name],), binding)
+            if longer is not None:
+                yield longer
         case Spread(variable, items):
             distinct = {value_of(item, binding) for item in items}  # equal elements are one derivation
             yield from ({**binding, variable.name: value} for value in distinct)
@@ -131,6 +137,8 @@ def fitted(terms: Sequence[Term], row: Row, binding: Binding) -> Binding | None:
                 pairs = [(inner, value.fields[0])]
             case PairOf(first, second):
                 pairs = [(first, value[0]), (second, value[1])]
+            case Sum():
+                pairs = [(C(value_of(term, binding), "int"), value)]
             case V() | C():
                 pairs = [(term, value)]
         for part, x in pairs:
@@ -146,6 +154,8 @@ def value_of(term: Term, binding: Binding) -> Any:
             return value
         case V(name):
             return binding[name]
+        case Sum(variable, addend):
+            return (binding[variable.name] + addend) % len(NUMBERS)
         case _:
             raise AssertionError(f"{term} has no value")
 

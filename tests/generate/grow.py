@@ -28,7 +28,9 @@ from tests.generate.spec import (
     Rule,
     SomeOf,
     Spread,
+    Sum,
     Term,
+    Unpack,
     V,
     Wild,
     variables_of,
@@ -123,7 +125,6 @@ class Grower:
             again = [r for r in below if any(isinstance(c, Atom) and c.relation == r.name for c in body)]
             relation = self.random.choice(again if again and self.random.random() < 0.3 else candidates)
             body.append(self.atom(relation, bound))
-        self.random.shuffle(body)
         if self.may("either", 0.12):
             body += self.either(below, bound)
         body += self.computed(bound)
@@ -159,11 +160,13 @@ class Grower:
     def atom(self, relation: Declared, bound: list[V]) -> Atom:
         """Make a positive atom; its new variables become bound."""
         terms: list[Term] = []
+        before = list(bound)
         for kind in relation.kinds:
-            term = self.term(kind, bound)
+            number = self.known("int", before, 0.06) if kind == "int" else None
+            term = Sum(number, self.random.choice((1, 2))) if number else self.term(kind, bound)
             terms.append(term)
             bound += [v for v in variables_of(term) if v not in bound]
-        return Atom(relation.name, tuple(terms))
+        return Atom(relation.name, tuple(terms), named=self.random.random() < 0.1)
 
     def term(self, kind: Kind, bound: list[V]) -> Term:
         """Choose an argument of a positive atom."""
@@ -215,6 +218,12 @@ class Grower:
             if clause:
                 made.append(clause)
                 bound.append(clause.variable)
+        whole = self.known(self.random.choice(("opt", "pair")), bound, 1.0)
+        if whole and self.may("compute", 0.2):
+            single = whole.kind == "opt"
+            pattern = SomeOf(self.variable("int")) if single else PairOf(self.variable("int"), self.variable("bool"))
+            made.append(Unpack(pattern, whole))
+            bound += variables_of(pattern)
         if number and self.may("spread", 0.08):
             spread = Spread(self.variable("int"), (number, self.known("int", bound, 0.5) or self.constant("int")))
             made.append(spread)
@@ -258,5 +267,11 @@ class Grower:
 
     def head(self, relation: Declared, bound: list[V], constant: float = 0.12) -> Atom:
         """Make a head."""
-        terms = (self.known(kind, bound, 1 - constant) or self.constant(kind) for kind in relation.kinds)
+        terms: list[Term] = []
+        for kind in relation.kinds:
+            old = self.known(kind, bound, 1 - constant)
+            if old and kind == "int" and self.random.random() < 0.08:
+                terms.append(Sum(old, self.random.choice((1, 2))))
+            else:
+                terms.append(old or self.constant(kind))
         return Atom(relation.name, tuple(terms))

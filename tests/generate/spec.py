@@ -98,7 +98,19 @@ class PairOf:
         return f"({self.first}, {self.second})"
 
 
-Term = V | C | Wild | SomeOf | PairOf
+@dataclass(frozen=True)
+class Sum:
+    """The expression `(x + 1) % 6`, whose variable is bound elsewhere."""
+
+    variable: V
+    addend: int
+    kind: Kind = "int"
+
+    def __str__(self) -> str:
+        return f"({self.variable} + {self.addend}) % {len(NUMBERS)}"
+
+
+Term = V | C | Wild | SomeOf | PairOf | Sum
 
 
 def variables_of(term: Term) -> tuple[V, ...]:
@@ -116,14 +128,17 @@ def variables_of(term: Term) -> tuple[V, ...]:
 
 @dataclass(frozen=True)
 class Atom:
-    """`R(x, 1, _)`, or in a body `not R(x, 1, _)`."""
+    """`R(x, 1, _)`, in a body also `not R(x, 1, _)`; `named` writes `R(.c0 = x, .c1 = 1)`."""
 
     relation: str
     terms: tuple[Term, ...]
     negated: bool = False
+    named: bool = False
 
     def __str__(self) -> str:
-        return f"{'not ' if self.negated else ''}{self.relation}({', '.join(map(str, self.terms))})"
+        columns = [f".c{i} = {t}" for i, t in enumerate(self.terms) if not isinstance(t, Wild)]
+        arguments = columns if self.named else map(str, self.terms)
+        return f"{'not ' if self.negated else ''}{self.relation}({', '.join(arguments)})"
 
 
 @dataclass(frozen=True)
@@ -157,6 +172,21 @@ class Compute:
             "join": lambda: f"substr({a[0]} ++ {a[1]}, 0, 1)",
         }[self.function]()
         return f"var {self.variable} = {expression}"
+
+
+@dataclass(frozen=True)
+class Unpack:
+    """`Some{var x} = o` or `(var x, var b) = p`: holds if the pattern fits."""
+
+    pattern: SomeOf | PairOf
+    value: V
+
+    def __str__(self) -> str:
+        match self.pattern:
+            case SomeOf(inner):
+                return f"Some{{var {inner}}} = {self.value}"
+            case PairOf(first, second):
+                return f"(var {first}, var {second}) = {self.value}"
 
 
 @dataclass(frozen=True)
@@ -198,7 +228,7 @@ class GroupBy:
         return f"var {self.variable} = {call}{narrow}"
 
 
-Clause = Atom | Compare | Compute | Spread | Either | GroupBy
+Clause = Atom | Compare | Compute | Unpack | Spread | Either | GroupBy
 
 
 @dataclass(frozen=True)

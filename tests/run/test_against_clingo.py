@@ -9,13 +9,36 @@ import pytest
 
 from tests.generate.grow import grow
 from tests.generate.pipeline import evaluate
-from tests.generate.spec import Atom, C, Clause, Compare, Compute, Either, GroupBy, Program, Row, Rule, Spread, Term, V
+from tests.generate.spec import (
+    Atom,
+    C,
+    Clause,
+    Compare,
+    Compute,
+    Either,
+    GroupBy,
+    Program,
+    Row,
+    Rule,
+    Spread,
+    Sum,
+    Term,
+    V,
+)
 
 FEATURES = frozenset({"negation", "either", "spread", "compute", "heads", "shuffle", "group"})
 
 
 def term(t: Term) -> str:
-    return t.name.upper() if isinstance(t, V) else "_" if not isinstance(t, C) else str(t.value)
+    match t:
+        case V(name):
+            return name.upper()
+        case C(value):
+            return str(value)
+        case Sum(variable, addend):
+            return f"(({term(variable)} + {addend}) \\ 6)"
+        case _:
+            return "_"
 
 
 def atom(a: Atom) -> str:
