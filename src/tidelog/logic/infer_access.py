@@ -137,7 +137,7 @@ def component(inference: Inference, e: syntax.TupleAccess, scope: Scope) -> Expr
             return inference.unknown_type(f"what has the component `.{e.index}`", e.of.span, owner)
         type = find_component(inference, owner, e.index, e.span)
         inference.types.unify(result, type)
-        return Project(of, e.index, type, span=e.span)
+        return inference.mistake(e.span) if type is ERROR else Project(of, e.index, type, span=e.span)
 
     return inference.defer(result, e.span, attempt)
 

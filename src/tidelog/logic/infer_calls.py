@@ -242,7 +242,7 @@ def _generic_text(inference: Inference, site: Site, ready: Sequence[Expr | None]
 def apply(inference: Inference, function: Expr, site: Site) -> Expr:
     """A call of a function value."""
     type = inference.types.resolve(function.type)
-    if inference.is_open(type):
+    if inference.is_open(type) and inference.types.class_of(type) == "any":
         type = Function(
             tuple([inference.fresh() for _ in site.arguments]), inference.fresh(), (False,) * len(site.arguments)
         )

@@ -10,6 +10,7 @@ from tidelog.base.types import BOOL, STRING, Named, Tuple, Type
 from tidelog.lang import syntax
 from tidelog.logic import infer_access, infer_literals
 from tidelog.logic.scope import Origin, Scope
+from tidelog.logic.unify import ERROR
 
 if TYPE_CHECKING:
     from tidelog.logic.infer import Inference
@@ -95,14 +96,15 @@ def _tuple(
     inference: Inference, e: syntax.TupleExpr, scope: Scope, expected: Type, origin: Origin, binds: bool
 ) -> Pattern:
     wanted = inference.types.resolve(expected)
+    fits = True
     if isinstance(wanted, Tuple) and len(wanted.items) == len(e.items):
         parts = wanted.items
     else:
         parts = tuple([inference.fresh() for _ in e.items])
-        if not inference.unify(expected, Tuple(parts), e.span, "the pattern must fit the value"):
-            parts = (inference.mistake(e.span).type,) * len(e.items)
+        fits = inference.unify(expected, Tuple(parts), e.span, "the pattern must fit the value")
+        parts = parts if fits else (ERROR,) * len(e.items)
     items = [pattern(inference, i, scope, part, origin, binds) for i, part in zip(e.items, parts, strict=True)]
-    return TuplePattern(tuple(items))
+    return TuplePattern(tuple(items)) if fits else ANY
 
 
 def _constructor(
@@ -111,11 +113,12 @@ def _constructor(
     constructor = inference.environment.constructor(e.path, e.span, inference.report)
     if constructor is None:
         for argument in e.arguments:
-            pattern(inference, argument.value, scope, inference.mistake(e.span).type, origin, binds)
+            pattern(inference, argument.value, scope, ERROR, origin, binds)
         return ANY
     made, fields = infer_access.instantiate_constructor(inference, constructor)
-    if not inference.unify(expected, made, e.span, "the pattern must fit the value"):
-        fields = [inference.mistake(e.span).type] * len(fields)
+    fits = inference.unify(expected, made, e.span, "the pattern must fit the value")
+    if not fits:
+        fields = [ERROR] * len(fields)
     if any(a.name is None for a in e.arguments) and len(e.arguments) < len(fields):
         _too_few(inference, e, constructor)
     given = infer_access.arrange(inference, e.arguments, constructor)
@@ -123,7 +126,7 @@ def _constructor(
         ANY if argument is None else pattern(inference, argument, scope, type, origin, binds)
         for argument, type in zip(given, fields, strict=True)
     ]
-    return ConstructorPattern(constructor, tuple(items))
+    return ConstructorPattern(constructor, tuple(items)) if fits else ANY
 
 
 def _too_few(inference: Inference, e: syntax.Construct, constructor: types.Constructor) -> None:
