@@ -74,6 +74,14 @@ def test_histories_on_the_reference(seed: int) -> None:
     follow(random_history(Random(seed), 6), ReferenceEngine)
 
 
+@pytest.mark.parametrize("seed", range(0, PROGRAMS, 6))
+def test_folding_constants_keeps_the_meaning(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = grow(Random(seed))
+    folded = evaluate(program)
+    monkeypatch.setattr("tidelog.logic.passes.fold_constants", lambda rule: rule)
+    assert evaluate(program) == folded
+
+
 def rules_of(plan: Plan) -> Iterator[Rule]:
     for stratum in plan.strata:
         yield from stratum.rules

@@ -137,6 +137,16 @@ def test_and_or_imply_need_not_evaluate_the_right_side() -> None:
     assert run(e.Operate("=>", (constant(False, BOOL), fails), BOOL)) is True
 
 
+def test_long_chains_of_operators() -> None:
+    one: e.Expr = constant(1, Bit(8))
+    total, truth = one, e.Operate("==", (one, one), BOOL)
+    for _ in range(5000):
+        total = e.Operate("+", (total, one), Bit(8))
+        truth = e.Operate("and", (truth, constant(True, BOOL)), BOOL)
+    assert run(total) == 5001 % 256
+    assert run(truth) is True
+
+
 @pytest.mark.parametrize(
     ("value", "type", "text"),
     [

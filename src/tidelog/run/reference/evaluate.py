@@ -56,17 +56,8 @@ class Evaluator:
                 return value
             case e.Var(name):
                 return env[name]
-            case e.Operate("and", (left, right)):
-                return self.value(left, env) and self.value(right, env)
-            case e.Operate("or", (left, right)):
-                return self.value(left, env) or self.value(right, env)
-            case e.Operate("=>", (left, right)):
-                return not self.value(left, env) or self.value(right, env)
-            case e.Operate("string", (operand,)):
-                value = self.value(operand, env)
-                return value if isinstance(value, str) else show_value(value, operand.type, self.types)
             case e.Operate():
-                return operate(expr, self.values(expr.operands, env))
+                return self._operate(expr, env)
             case e.Call():
                 return self._call(expr, env)
             case e.MakeTuple(items) | e.MakeVec(items):
@@ -125,6 +116,29 @@ class Evaluator:
                 return group.members
             case collection:
                 return in_order(collection)
+
+    def _operate(self, expr: e.Operate, env: Environment) -> Value:
+        """Apply operators from the innermost left operand outwards: chains like `a ++ b ++ c` may be long."""
+        spine: list[e.Operate] = []
+        innermost: e.Expr = expr
+        while isinstance(innermost, e.Operate):
+            spine.append(innermost)
+            innermost = innermost.operands[0]
+        value = self.value(innermost, env)
+        for node in reversed(spine):
+            rest = node.operands[1:]
+            match node.operator:
+                case "and":
+                    value = value and self.value(rest[0], env)
+                case "or":
+                    value = value or self.value(rest[0], env)
+                case "=>":
+                    value = not value or self.value(rest[0], env)
+                case "string":
+                    value = value if isinstance(value, str) else show_value(value, node.operands[0].type, self.types)
+                case _:
+                    value = operate(node, (value, *self.values(rest, env)))
+        return value
 
     def _loop(self, loop: e.For, env: Environment) -> Value:
         for element in self.elements(loop.iterable, env):
