@@ -39,9 +39,10 @@ class Diagnostic:
 
 @dataclass(slots=True)
 class Report:
-    """Collects diagnostics, without repeating one."""
+    """Collects diagnostics, without repeating one; `mistakes` counts errors, repeated ones too."""
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    mistakes: int = 0
     _seen: set[tuple[str, Span, str]] = field(default_factory=set)
 
     def add(
@@ -56,6 +57,7 @@ class Report:
         severity: Severity = "error",
     ) -> None:
         """Record a mistake."""
+        self.mistakes += severity == "error"
         key = (code, span, message)
         if key not in self._seen:
             self._seen.add(key)

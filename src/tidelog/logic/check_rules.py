@@ -76,17 +76,17 @@ class _Checker:
         self.inference = Inference(self.environment, self.report)
 
     def rule(self, rule: RuleDef, origin: Origin) -> checked.Rule[checked.Clause] | None:
-        mistakes = len(self.report.diagnostics)
+        mistakes = self.report.mistakes
         (head,) = rule.heads
         relation = self.environment.relation(head.atom.relation, head.atom.span, self.report)
         body, scope = self.body(rule.body, {})
         arguments = self.head(head, relation, scope) if relation is not None else ()
-        if any(d.severity == "error" for d in self.report.diagnostics[mistakes:]):
+        if self.report.mistakes > mistakes:
             return None
         assert relation is not None
         self.inference.settle()
         finished = finish_rule(checked.Rule(relation, arguments, body, origin), Finisher(self.inference))
-        if any(d.severity == "error" for d in self.report.diagnostics[mistakes:]):
+        if self.report.mistakes > mistakes:
             return None
         return finished
 

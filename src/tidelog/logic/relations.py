@@ -80,12 +80,12 @@ def _with_key(
             hint="remove the key, or declare the relation as `input relation`",
         )
         return relation
-    mistakes = len(report.diagnostics)
+    mistakes = report.mistakes
     inference = Inference(environment, report)
     scope = Scope()
     variable = scope.declare(key.variable, relation.element, "parameter", key.span)
     expression = inference.finish(inference.expression(key.expression, scope))
-    if len(report.diagnostics) > mistakes:
+    if report.mistakes > mistakes:
         return relation
     columns = [Var(column.name, column.type, key.span) for column in relation.columns]
     row = make_row(relation, columns, environment.definition, key.span)
@@ -123,7 +123,7 @@ def check_indexes(modules: Modules, declarations: Declarations, report: Report) 
 
 
 def _check_index(declared: syntax.IndexDef, name: str, environment: Environment, report: Report) -> Index | None:
-    mistakes = len(report.diagnostics)
+    mistakes = report.mistakes
     parameters = {p.name: Var(p.name, environment.type(p.type, report), p.span) for p in declared.parameters}
     relation = environment.relation(declared.atom.relation, declared.atom.span, report)
     if relation is None:
@@ -150,13 +150,13 @@ def _check_index(declared: syntax.IndexDef, name: str, environment: Environment,
                 term = fold_expression(inference.finish(inference.expression(expression, scope, column.type)))
                 if isinstance(term, Const):
                     terms.append(term)
-                elif len(report.diagnostics) == mistakes:
+                elif report.mistakes == mistakes:
                     note = "the columns of an index are its parameters, constants or `_`"
                     hint = "put the computed value into a relation, and declare the index on that"
                     report.add("E0419", "an index cannot compute a column", expression.span, note=note, hint=hint)
     used = {term.name for term in terms if isinstance(term, Var)}
     for parameter in declared.parameters:
-        if parameter.name not in used and len(report.diagnostics) == mistakes:
+        if parameter.name not in used and report.mistakes == mistakes:
             report.add(
                 "E0419",
                 f"parameter `{parameter.name}` of the index stands for no column",
@@ -164,7 +164,7 @@ def _check_index(declared: syntax.IndexDef, name: str, environment: Environment,
                 note="an index looks rows up by the columns that its parameters stand for",
                 hint=f"use `{parameter.name}` in place of a `_`, or remove it",
             )
-    if len(report.diagnostics) > mistakes:
+    if report.mistakes > mistakes:
         return None
     return Index(name, tuple(parameters.values()), Atom(relation.name, tuple(terms), declared.atom.span), declared.span)
 
