@@ -56,3 +56,7 @@ def test_a_rule_with_thousands_of_atoms_is_planned_at_once() -> None:
     body = ", ".join(f"R(x{i}, x{i + 1})" for i in range(3000))
     (rule,) = plan(f"H(x0, x3000) :- {body}.").strata[0].rules
     assert len(rule.reads) == 3000
+    (again,) = plan(f"H(x0, x3000) :- {body}.").strata[0].rules
+    assert again == rule
+    (other,) = plan(f"H(x0, x3000) :- {body}, S(x0).").strata[0].rules
+    assert other != rule

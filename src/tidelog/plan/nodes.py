@@ -209,12 +209,13 @@ class Rule:
     `reads` are the relations of the occurrences, in order; `negated[i]` tells whether occurrence i is negated or
     aggregated, so that its relation must be complete before the rule's stratum.
     `identity` names the rule in a plan: its name or canonical text, with ` #2`, ` #3` ... when the text gave several
-    rules. Planning anew keeps the `Rule` object of a rule that has not changed (`source` is what is compared).
+    rules. Planning anew keeps the `Rule` object of a rule that has not changed. Rules are compared by identity and by
+    `source`, the typed rule, which the trees are made from: trees may be too deep to compare.
     """
 
     identity: str
     head: str
-    body: Project
+    body: Project = field(compare=False)
     full: Variant = field(compare=False)
     variants: Sequence[Variant] = field(compare=False)
     reads: tuple[str, ...]
@@ -222,7 +223,7 @@ class Rule:
     aggregated: tuple[bool, ...]
     origin: Origin
     probes: Sequence[Probe] = field(default=(), compare=False, repr=False)
-    source: logic.Rule | None = field(default=None, compare=False, repr=False)
+    source: logic.Rule | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
