@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.cases import case_name, inside, program_cases, run_case
-from tidelog import Database, engines
+from tests.engines import IN_PROCESS
+from tidelog import Database
 from tidelog.session.exchange import load_facts, outputs
 from tidelog.session.files import FORMATS, file_stem
 from tidelog.session.plain import Plain
@@ -18,7 +19,7 @@ def contents(folder: Path) -> dict[str, str]:
     return {path.name: path.read_text() for path in sorted(folder.iterdir())}
 
 
-@pytest.mark.parametrize("engine", engines())
+@pytest.mark.parametrize("engine", IN_PROCESS)
 @pytest.mark.parametrize("case", CASES, ids=case_name)
 def test_command_line(case: Path, engine: str, tmp_path: Path) -> None:
     printed = run_case(case, tmp_path / "out", engine)
@@ -26,7 +27,7 @@ def test_command_line(case: Path, engine: str, tmp_path: Path) -> None:
     assert contents(tmp_path / "out") == contents(case / "expected")
 
 
-@pytest.mark.parametrize("engine", engines())
+@pytest.mark.parametrize("engine", IN_PROCESS)
 @pytest.mark.parametrize("case", CASES, ids=case_name)
 def test_python_api(case: Path, engine: str) -> None:
     externs = runpy.run_path(str(case / "externs.py"))["externs"] if (case / "externs.py").exists() else None

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import tidelog
+from tests.engines import IN_PROCESS
 from tidelog import Database, DataError, EvaluationError, LimitError, Limits, ProgramError, UserError, VerificationError
 
 GRAPH = """
@@ -28,7 +29,7 @@ Owned(w) :- Owner(_, w).
 Open = Callable[..., Database]
 
 
-@pytest.fixture(params=tidelog.engines())
+@pytest.fixture(params=IN_PROCESS)
 def opened(request: pytest.FixtureRequest) -> Open:
     def make(program: str = GRAPH, **options: Any) -> Database:
         return Database(program, engine=request.param, **options)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-import tidelog as package
+from tests.engines import IN_PROCESS
 from tests.shell.conftest import Tidelog
 
 
@@ -36,7 +36,7 @@ def test_tables_are_aligned_and_escaped(tidelog: Tidelog, tmp_path: Path) -> Non
     ]
 
 
-@pytest.mark.parametrize("engine", package.engines())
+@pytest.mark.parametrize("engine", IN_PROCESS)
 def test_out(tidelog: Tidelog, reach: Path, engine: str) -> None:
     ended = tidelog("run", "reach.dl", "--facts", "facts", "--out", "out", "--engine", engine)
     assert (ended.status, ended.out, ended.err) == (0, "wrote out/Reach.csv (3 rows)\n", "")
