@@ -97,6 +97,8 @@ def _analyse(modules: Modules, externs: Sequence[Externs], report: Report) -> Pr
     warn(rules, relations, _own_relations(modules, declarations), report)
     every = {**relations, **auxiliaries.relations}
     made = functions.instantiate(_called(rules, relations.values()))
+    if report.errors:  # of generic functions, at the types they are called with
+        return None
     columns = [type for r in every.values() for type in (r.element, *(column.type for column in r.columns))]
     values = [type for f in made.values() for type in (*(p.type for p in f.parameters), f.result)]
     return Program(declarations.complete((*columns, *values)), every, made, tuple(rules), indexes)
@@ -141,14 +143,14 @@ def _typed_rules(
                 yield folded
 
 
-def _called(rules: Iterable[Rule], relations: Iterable[Relation]) -> set[str]:
+def _called(rules: Iterable[Rule], relations: Iterable[Relation]) -> Iterator[str]:
     """The names of the functions that rules and keys call."""
     expressions = [r.primary_key.expression for r in relations if r.primary_key is not None]
     for rule in rules:
         expressions += rule.arguments
         for literal in rule.body:
             expressions += _expressions(literal)
-    return {name for e in expressions if not isinstance(e, Var | Const) for name in called_functions(e)}
+    return called_functions(*(e for e in expressions if not isinstance(e, Var | Const)))
 
 
 def _expressions(literal: Literal) -> tuple[Expr, ...]:
