@@ -12,11 +12,26 @@ from pathlib import Path
 from tidelog.base.diagnostic import Report
 from tidelog.base.span import Source
 from tidelog.lang.parse import parse
-from tidelog.lang.syntax import FunctionDef, TypeDef
+from tidelog.lang.syntax import FunctionDef, Import, TypeDef
 from tidelog.logic.modules import SHIPPED
 
 PAGE = Path(__file__).parents[2] / "docs" / "library.md"
-ORDER = ("std", "vec", "set", "map", "group", "internment", "fp", "regex", "time", "json")
+ORDER = (
+    "std",
+    "vec",
+    "set",
+    "map",
+    "group",
+    "internment",
+    "fp",
+    "regex",
+    "time",
+    "json",
+    "base64",
+    "net::ipv4",
+    "net::ipv6",
+    "net::ipaddr",
+)
 INTRODUCTION = """\
 # The library
 
@@ -36,10 +51,12 @@ def page() -> str:
 
 def describe(module: str) -> Iterator[str]:
     """The lines of one module."""
-    source = Source(module, (SHIPPED / f"{module}.dl").read_text(encoding="utf-8"))
+    source = Source(module, (SHIPPED / f"{module.replace('::', '/')}.dl").read_text(encoding="utf-8"))
     lines = source.text.split("\n")
     starts = {}
     for declaration in parse(source, Report()).declarations:
+        if isinstance(declaration, Import):
+            continue
         assert isinstance(declaration, FunctionDef | TypeDef)
         starts[source.position(declaration.span.start)[0]] = signature(declaration, source.text)
     yield f"## `{module}`\n"

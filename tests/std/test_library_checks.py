@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +15,7 @@ from tidelog.logic.functions import Functions
 from tidelog.logic.modules import SHIPPED, load_modules
 from tidelog.logic.std.externs import EXTERNS
 
-MODULES = sorted(path.stem for path in SHIPPED.glob("*.dl"))
+MODULES = sorted("::".join(path.relative_to(SHIPPED).with_suffix("").parts) for path in SHIPPED.rglob("*.dl"))
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -32,7 +31,8 @@ def test_every_function_checks(module: str) -> None:
 def declared_externs() -> set[str]:
     found = set()
     for module in MODULES:
-        tree = parse(Source(module, Path(SHIPPED / f"{module}.dl").read_text(encoding="utf-8")), Report())
+        file = SHIPPED.joinpath(*module.split("::")).with_suffix(".dl")
+        tree = parse(Source(module, file.read_text(encoding="utf-8")), Report())
         found |= {f"{module}::{d.name}" for d in tree.declarations if isinstance(d, FunctionDef) and d.body is None}
     return found
 

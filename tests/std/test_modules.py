@@ -145,13 +145,52 @@ CASES = {
         ),
         "to_json_string(JsonWrapper{[1: u8]})": 'Ok{.res = "[1]"}',
     },
+    "base64": {
+        'encode(to_bytes("tide"))': '"dGlkZQ=="',
+        'decode("dGlkZQ==")': "Ok{.res = [116, 105, 100, 101]}",
+        'decode("dGlkZQ").is_err() and decode("é").is_err()': "true",
+    },
+    "net::ipv4": {
+        "to_string(ipv4_new(192, 0, 2, 1))": '"192.0.2.1"',
+        'ipv4_from_str("192.0.2.1") == Ok{ipv4_new(192, 0, 2, 1)}': "true",
+        '[ipv4_from_str("1.2.3"), ipv4_from_str("1.2.3.256"), ipv4_from_str("01.2.3.4")].to_set().size()': "3",
+        'ipv4_from_str("1.2.3.256").is_err() and ipv4_from_str("01.2.3.4").is_err()': "true",
+        "ipv4_octets(ipv4_from_u32(32'h01020304))": "(1, 2, 3, 4)",
+        "ipv4_from_octet_vec(ipv4_octet_vec(iPV4_LOCALHOST())) == Some{iPV4_LOCALHOST()}": "true",
+        "(ipv4_is_private(ipv4_new(172, 31, 255, 1)), ipv4_is_private(ipv4_new(172, 32, 0, 1)))": "(true, false)",
+        "(ipv4_is_multicast(ipv4_new(239, 0, 0, 1)), ipv4_is_loopback(iPV4_LOCALHOST()))": "(true, true)",
+        "ipv4_is_documentation(ipv4_new(203, 0, 113, 9)) and ipv4_is_link_local(ipv4_new(169, 254, 1, 1))": "true",
+        "ipv4_same_network(ipv4_new(10, 0, 0, 1), ipv4_new(10, 0, 0, 2), 0)": "true",
+        "ipv4_same_network(ipv4_new(10, 0, 0, 1), ipv4_new(10, 0, 0, 2), 32)": "false",
+        "ipv6_to_ipv4(ipv4_to_ipv6_mapped(ipv4_new(1, 2, 3, 4))) == Some{ipv4_new(1, 2, 3, 4)}": "true",
+        "to_string(ipv4_to_ipv6_mapped(ipv4_new(1, 2, 3, 4)))": '"::ffff:1.2.3.4"',
+    },
+    "net::ipv6": {
+        "to_string(ipv6_new(32'h2001 as u16, 16'h0db8, 0, 0, 0, 0, 0, 1))": '"2001:db8::1"',
+        "[to_string(Ipv6Addr{0}), to_string(Ipv6Addr{1}), to_string(Ipv6Addr{1 << 112})]": '["::", "::1", "1::"]',
+        "to_string(ipv6_new(1, 0, 0, 2, 0, 0, 0, 3))": '"1:0:0:2::3"',
+        "to_string(ipv6_new(1, 0, 2, 3, 4, 5, 6, 7))": '"1:0:2:3:4:5:6:7"',
+        'ipv6_from_str("::1") == Ok{iPV6_LOCALHOST()}': "true",
+        'ipv6_from_str("1::2::3").is_err() and ipv6_from_str("fe80::1%eth0").is_err()': "true",
+        "ipv6_segment_vec(ipv6_new(1, 2, 3, 4, 5, 6, 7, 8))": "[1, 2, 3, 4, 5, 6, 7, 8]",
+        "ipv6_from_octet_vec(ipv6_octet_vec(Ipv6Addr{12345})) == Some{Ipv6Addr{12345}}": "true",
+        "ipv6_from_segment_vec(ipv6_segment_vec(Ipv6Addr{12345})) == Some{Ipv6Addr{12345}}": "true",
+        "(ipv6_is_multicast(ipv6_new(16'hff02, 0, 0, 0, 0, 0, 0, 1)), ipv6_is_loopback(Ipv6Addr{1}))": "(true, true)",
+        "ipv6_same_network(Ipv6Addr{1}, Ipv6Addr{2}, 126)": "true",
+    },
+    "net::ipaddr": {
+        'ipaddr_from_str("10.0.0.1").map(ipaddr_is_ipv4)': "Ok{.res = true}",
+        'ipaddr_from_str("::1").map(ipaddr_is_loopback)': "Ok{.res = true}",
+        'ipaddr_from_str("x")': 'Err{.err = "not an IP address: x"}',
+    },
 }
 DECLARATIONS = {
+    "net::ipv4": "import net::ipv6",
     "json": """
 typedef P = P{a: bit<8>, b: Option<string>}
 typedef U = U1 | U2{p: P}
 function value(): JsonValue = from_json_string("{\\"a\\": [1, 2.5], \\"o\\": {\\"x\\": true}}").unwrap_or_default()
-"""
+""",
 }
 
 
