@@ -6,12 +6,12 @@ overload cannot be chosen yet waits; its result is an unknown type until then.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence as Items
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidelog.base import types
-from tidelog.base.expr import Apply, Call, Expr, Operate, Place
+from tidelog.base.expr import Apply, Call, Declare, Expr, Operate, Place, Sequence, Var, VarPattern
 from tidelog.base.span import Span
 from tidelog.base.types import STRING, Function, Type, TypeVariable
 from tidelog.lang import syntax
@@ -61,7 +61,7 @@ def call(inference: Inference, e: syntax.Call | syntax.MethodCall, scope: Scope,
     return _call_overloaded(inference, possible, site, expected)
 
 
-def _calls_variable(inference: Inference, variable: Variable, signatures: Sequence[Signature]) -> bool:
+def _calls_variable(inference: Inference, variable: Variable, signatures: Items[Signature]) -> bool:
     return not signatures or isinstance(inference.types.resolve(variable.type), Function)
 
 
@@ -77,7 +77,7 @@ def _unknown_function(inference: Inference, site: Site) -> None:
         inference.environment.unknown("function", site.path, site.name_span, inference.report)
 
 
-def _wrong_count(inference: Inference, site: Site, signatures: Sequence[Signature]) -> None:
+def _wrong_count(inference: Inference, site: Site, signatures: Items[Signature]) -> None:
     shown = "::".join(site.path)
     inference.report.add(
         "E0501",
@@ -99,7 +99,7 @@ def _give_up(inference: Inference, site: Site) -> Expr:
 
 
 def call_known(
-    inference: Inference, signature: Signature, site: Site, done: Sequence[Expr | None], expected: Type | None
+    inference: Inference, signature: Signature, site: Site, done: Items[Expr | None], expected: Type | None
 ) -> Expr:
     """Infer the call of a function; `done` has arguments that were inferred already."""
     by: dict[str, Type] = {v: inference.fresh() for v in signature.type_variables}
@@ -115,11 +115,25 @@ def call_known(
             if place is not None:
                 places.append(place)
     name = inference.use(signature, by, site.span)
-    return Call(name, tuple(arguments), result, tuple(places), site.span)
+    made = Call(name, tuple(arguments), result, tuple(places), site.span)
+    return _with_changes(made, [p.mutable for p in signature.parameters], site) if places else made
+
+
+def _with_changes(made: Call | Apply, mutable: Items[bool], site: Site) -> Expr:
+    """Return a call, followed by what else its `mut` arguments change (see `infer_places`)."""
+    changes: list[Expr] = []
+    for written, is_mutable in zip(site.arguments, mutable, strict=True):
+        if is_mutable:
+            changes += infer_places.then_change_whole(written, site.scope, site.span)
+    if not changes:
+        return made
+    result = Var(site.scope.unique("result"), made.type, site.span)
+    kept = Declare(VarPattern(result.name, made.type), made, site.span)
+    return Sequence((kept, *changes, result), made.type, site.span)
 
 
 def _arguments(
-    inference: Inference, signature: Signature, site: Site, done: Sequence[Expr | None], wanted: Sequence[Type]
+    inference: Inference, signature: Signature, site: Site, done: Items[Expr | None], wanted: Items[Type]
 ) -> list[Expr]:
     arguments = list(done)
     order = sorted(range(len(wanted)), key=lambda i: _is_function_like(inference, site.arguments[i], site.scope))
@@ -150,7 +164,7 @@ def _is_function_like(inference: Inference, e: syntax.Expr, scope: Scope) -> boo
 # --- overloaded functions --------------------------------------------------------------------------------------------
 
 
-def _call_overloaded(inference: Inference, signatures: Sequence[Signature], site: Site, expected: Type | None) -> Expr:
+def _call_overloaded(inference: Inference, signatures: Items[Signature], site: Site, expected: Type | None) -> Expr:
     ready: list[Expr | None] = []
     for argument in site.arguments:
         waits = _is_function_like(inference, argument, site.scope)
@@ -185,16 +199,16 @@ def _call_overloaded(inference: Inference, signatures: Sequence[Signature], site
     return inference.defer(result, site.span, attempt)
 
 
-def _choose(inference: Inference, fits: Sequence[Signature], known: Sequence[Known], result: Type) -> Signature | None:
+def _choose(inference: Inference, fits: Items[Signature], known: Items[Known], result: Type) -> Signature | None:
     return choose(inference.types, fits, known, result, inference.environment.module)
 
 
 def _no_overload(
     inference: Inference,
-    signatures: Sequence[Signature],
-    fits: Sequence[Signature],
+    signatures: Items[Signature],
+    fits: Items[Signature],
     site: Site,
-    ready: Sequence[Expr | None],
+    ready: Items[Expr | None],
 ) -> Expr:
     text = _generic_text(inference, site, ready)
     if text is not None:
@@ -220,13 +234,13 @@ def _no_overload(
     return inference.mistake(site.span)
 
 
-def _which(fits: Sequence[Signature]) -> str:
+def _which(fits: Items[Signature]) -> str:
     if same_parameters(fits):
         return f"name its module: `{fits[0].name}(...)`"
     return "tell an argument's type: `(e: T)`"
 
 
-def _generic_text(inference: Inference, site: Site, ready: Sequence[Expr | None]) -> Expr | None:
+def _generic_text(inference: Inference, site: Site, ready: Items[Expr | None]) -> Expr | None:
     """`to_string(x)` of a built-in or generic type that no declared function fits."""
     if site.path[-1] != "to_string" or len(ready) != 1 or ready[0] is None:
         return None
@@ -270,4 +284,5 @@ def apply(inference: Inference, function: Expr, site: Site) -> Expr:
             place = infer_places.mutable_argument(inference, written, site.scope, parameter, "")
             if place is not None:
                 places.append(place)
-    return Apply(function, tuple(arguments), type.result, tuple(places), site.span)
+    made = Apply(function, tuple(arguments), type.result, tuple(places), site.span)
+    return _with_changes(made, type.mutable, site) if places else made

@@ -87,12 +87,15 @@ def match_(inference: Inference, e: syntax.Match, scope: Scope, expected: Type |
     result = expected if expected is not None else inference.fresh()
     why = "" if expected is not None else "all arms of a `match` have the same type"
     arms: list[tuple[Pattern, Expr]] = []
+    whole = infer_places.changeable(inference, e.subject, scope)
     sound = True
     for written, value in e.arms:
         inner = scope.child()
         mistakes = len(inference.report.diagnostics)
         pattern = inference.pattern(written, inner, subject.type)
         sound = sound and len(inference.report.diagnostics) == mistakes
+        if whole is not None and sound:
+            infer_places.bind_parts(inference, written, pattern, inner, subject, whole)
         arms.append((pattern, inference.expression(value, inner, result, why)))
     if sound:
         spans = tuple([written.span for written, _ in e.arms])
@@ -156,7 +159,11 @@ def assign(inference: Inference, e: syntax.Assign, scope: Scope) -> Expr:
         case target if isinstance(target, syntax.Name) or not is_pattern(target):
             found = infer_places.place(inference, e.target, scope)
             value = inference.expression(e.value, scope, found.type if found is not None else None)
-            return expr.Assign(found, value, e.span) if found is not None else inference.mistake(e.span)
+            if found is None:
+                return inference.mistake(e.span)
+            changes = infer_places.then_change_whole(target, scope, e.span)
+            assigned = expr.Assign(found, value, e.span)
+            return Sequence((assigned, *changes), UNIT, e.span) if changes else assigned
         case _:
             return _declare(inference, e, scope)
 
@@ -177,6 +184,7 @@ def _declare(inference: Inference, e: syntax.Assign, scope: Scope) -> Expr:
         if temporary is not None and found is not None:
             inference.unify(found.type, temporary.type, name.span)
             moves.append(expr.Assign(found, Var(temporary.unique, temporary.type, name.span), e.span))
+            moves += infer_places.then_change_whole(name, scope, e.span)
     scope.variables.update(inner.variables)
     inference.covers.append(Cover(value.type, (pattern,), (e.target.span,), e.target.span, "var"))
     declared = Declare(pattern, value, e.span)

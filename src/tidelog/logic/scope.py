@@ -10,12 +10,28 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from tidelog.base.expr import Var
+from tidelog.base.expr import Expr, Pattern, Place, Var
 from tidelog.base.span import Span
 from tidelog.base.types import Type
 
 Origin = Literal["rule", "parameter", "mutable", "local", "loop", "match"]
-"""Where a variable comes from: `mutable` is a `mut` parameter. Only `mutable` and `local` ones can be assigned."""
+"""Where a variable comes from: `mutable` is a `mut` parameter.
+
+`mutable` and `local` ones can be assigned, and `match` ones that are part of such a variable.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """That a variable of a `match` arm is a part of the variable that is matched.
+
+    Assigning it then also assigns `place`, as long as `subject`, what is matched, still fits `pattern`.
+    """
+
+    of: Variable
+    place: Place
+    subject: Expr
+    pattern: Pattern
 
 
 @dataclass(slots=True, eq=False)
@@ -27,6 +43,7 @@ class Variable:
     type: Type
     origin: Origin
     span: Span
+    part: Part | None = None
 
     def use(self, span: Span) -> Var:
         """Return the typed expression for a use of it."""
