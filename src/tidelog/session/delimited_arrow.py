@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
@@ -19,7 +20,7 @@ from tidelog.base.types import Field
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Rows
 from tidelog.session.arrow import TableRows, column_values, fit_column, is_simple
-from tidelog.session.delimited import Dialect, open_text, read_text
+from tidelog.session.delimited import Dialect, read_text
 from tidelog.session.plain import Plain
 
 BLOCK = 1 << 24
@@ -31,20 +32,22 @@ def read_columns(path: Path, relation: Relation, plain: Plain, dialect: Dialect)
     columns = relation.columns
     names = [column.name for column in columns]
     try:
-        header = _has_header(path, names, dialect)
         with pa.input_stream(str(path)) as file:
-            table = csv.read_csv(
-                file,
-                csv.ReadOptions(column_names=names, skip_rows=int(header), block_size=BLOCK),
-                _parse_options(columns, dialect),
-                csv.ConvertOptions(
-                    column_types={column.name: _cell_type(column) for column in columns},
-                    null_values=[],
-                    true_values=["true"],
-                    false_values=["false"],
-                    strings_can_be_null=False,
-                ),
-            )
+            data = file.read()
+        if dialect.quoted and not quotes_are_proper(data, dialect.separator):
+            return None
+        table = csv.read_csv(
+            pa.BufferReader(data),
+            csv.ReadOptions(column_names=names, skip_rows=int(_has_header(data, names, dialect)), block_size=BLOCK),
+            _parse_options(columns, dialect),
+            csv.ConvertOptions(
+                column_types={column.name: _cell_type(column) for column in columns},
+                null_values=[],
+                true_values=["true"],
+                false_values=["false"],
+                strings_can_be_null=False,
+            ),
+        )
         parsed = [_parsed(table.column(column.name), column, plain) for column in columns]
     except (pa.ArrowInvalid, DataError, UnicodeDecodeError, OSError):
         return None
@@ -56,12 +59,35 @@ def read_columns(path: Path, relation: Relation, plain: Plain, dialect: Dialect)
     return list(zip(*lists, strict=True))
 
 
-def _has_header(path: Path, names: list[str], dialect: Dialect) -> bool:
-    with open_text(path) as file:
-        line = file.readline().rstrip("\r\n")
+def quotes_are_proper(data: bytes, separator: str) -> bool:
+    """Tell whether every quote surely opens or closes a cell, or stands twice inside one; Arrow does not mind others.
+
+    >>> quotes_are_proper(b'"a,b",1', ","), quotes_are_proper(b'"a"b,1', ",")
+    (True, False)
+    """
+    if b'"' not in data:
+        return True
+    quote, ends = ord('"'), [ord(separator), ord("\n"), ord("\r")]
+    # A pair at the start of a cell is the empty cell, or begins with a quote; anything else after it is suspicious.
+    whole = np.frombuffer(b"\n" + data + b"\n\n", np.uint8)
+    paired = (whole[1:-2] == quote) & (whole[2:-1] == quote) & np.isin(whole[:-3], ends)
+    if not np.isin(whole[3:][paired], [*ends, quote]).all():
+        return False
+    single = np.frombuffer(b"\n" + data.replace(b'""', b"") + b"\n", np.uint8)
+    places = np.flatnonzero(single == quote)
+    opening, closing = places[::2], places[1::2]
+    return bool(
+        len(opening) == len(closing)
+        and np.isin(single[opening - 1], ends).all()
+        and np.isin(single[closing + 1], ends).all()
+    )
+
+
+def _has_header(data: bytes, names: list[str], dialect: Dialect) -> bool:
+    line = data[: data.find(b"\n") + 1 or None].removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n")
     plain_line = dialect.separator.join(names)
     quoted_line = dialect.separator.join(f'"{name}"' for name in names)
-    return line == plain_line or (dialect.quoted and line == quoted_line)
+    return line == plain_line.encode() or (dialect.quoted and line == quoted_line.encode())
 
 
 def _parse_options(columns: tuple[Field, ...], dialect: Dialect) -> csv.ParseOptions:
