@@ -37,7 +37,7 @@ class Entry:
         return self.package is None or find_spec(self.package) is not None
 
 
-DEFAULT = "reference"
+DEFAULT = "columnar"
 ENGINES = {
     "columnar": Entry("tidelog.run.columnar.engine", "ColumnarEngine", ("auto", "ranked", "recompute")),
     "reference": Entry("tidelog.run.reference.engine", "ReferenceEngine"),

@@ -1,10 +1,4 @@
-"""The syntax tree: what the user wrote, faithfully, and nothing about what it means.
-
-The parser and the Python builder make it, the formatter prints it, `logic` gives it meaning. A closed sum of frozen,
-slotted dataclasses with tuples; `span` takes no part in equality, so two texts that differ only in layout have equal
-trees. Patterns are written in the expression language (DDlog's rule), so they are `Expr` here; `logic` tells which
-expressions are patterns.
-"""
+"""Types, expressions and patterns as written."""
 
 from __future__ import annotations
 
@@ -15,9 +9,6 @@ from tidelog.base.span import NOWHERE, Span
 
 Path = tuple[str, ...]
 """A possibly scoped name: `a::b::C` is `("a", "b", "C")`."""
-
-
-# --- types -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +55,6 @@ class TickName:
 
 
 TypeExpr = TypeName | SizedType | TupleType | FunctionType | TickName
-
-
-# --- expressions and patterns ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,162 +351,6 @@ Expr = (
 )  # fmt: skip
 
 
-# --- rules -----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Atom:
-    """`R(a, b)`, `R(.f = a)`, `R[e]` (`whole`), each optionally `x in ...` (`binding`) and `&R...` (`reference`).
-
-    `R` without parentheses (allowed in the imperative form, and in `x in R`) has `arguments` None.
-    """
-
-    relation: Path
-    arguments: tuple[Argument, ...] | None
-    whole: Expr | None = None
-    binding: str | None = None
-    reference: bool = False
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Positive:
-    """An atom that must hold."""
-
-    atom: Atom
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Negative:
-    """`not R(...)`."""
-
-    atom: Atom
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A Boolean expression; or an `Assign` (`var x = e`, `pattern = e`); may contain `e.group_by(k)`."""
-
-    expression: Expr
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class FlatMap:
-    """`var x = FlatMap(e)`: one row for each element of a collection."""
-
-    pattern: Expr
-    expression: Expr
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class OldAggregate:
-    """`var x = Aggregate((k1, k2), f(e))`, DDlog's older form: `var x = e.group_by((k1, k2)).f()`."""
-
-    pattern: Expr
-    keys: Expr
-    function: Path
-    value: Expr
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Either:
-    """`(a, b; c)`: one of several bodies."""
-
-    alternatives: tuple[tuple[Clause, ...], ...]
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-Clause = Positive | Negative | Condition | FlatMap | OldAggregate | Either
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """An atom that is derived; `@ location` is DDlog's placement annotation."""
-
-    atom: Atom
-    location: Expr | None = None
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-# --- the imperative form of rules ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class ForStatement:
-    """`for (x in R(...) if c) s`: `pattern in atom`."""
-
-    pattern: Expr
-    atom: Atom
-    condition: Expr | None
-    body: Statement
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class IfStatement:
-    """`if (c) s else s`."""
-
-    condition: Expr
-    then: Statement
-    otherwise: Statement | None
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class MatchStatement:
-    """`match (e) { pattern -> s, ... }`."""
-
-    subject: Expr
-    arms: tuple[tuple[Expr, Statement], ...]
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class VarStatement:
-    """`var x = e in s`."""
-
-    target: Expr
-    value: Expr
-    body: Statement
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class InsertStatement:
-    """`R(a, b)`."""
-
-    atom: Atom
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class BlockStatement:
-    """`{ s; s }`."""
-
-    items: tuple[Statement, ...]
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class SkipStatement:
-    """`skip`."""
-
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-Statement = (
-    ForStatement | IfStatement | MatchStatement | VarStatement | InsertStatement | BlockStatement | SkipStatement
-)  # fmt: skip
-
-
-# --- declarations ----------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Attribute:
     """`#[name]` or `#[name = value]`."""
@@ -532,47 +364,6 @@ Attributes = tuple[Attribute, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Import:
-    """`import a::b [as c]` (dots are allowed in place of `::`)."""
-
-    path: Path
-    alias: str | None = None
-    attributes: Attributes = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class FieldDecl:
-    """`name: T` in a constructor or relation."""
-
-    name: str
-    type: TypeExpr
-    attributes: Attributes = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class ConstructorDecl:
-    """`C` or `C{f: T, ...}`."""
-
-    name: str
-    fields: tuple[FieldDecl, ...] = ()
-    attributes: Attributes = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class TypeDef:
-    """`typedef T<'A> = body`: a type (alias) or constructors; `extern type T<'A>` has no body."""
-
-    name: str
-    parameters: tuple[str, ...]
-    body: TypeExpr | tuple[ConstructorDecl, ...] | None
-    attributes: Attributes = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
 class Parameter:
     """`x: mut T`; a lambda's parameter may omit the type."""
 
@@ -580,96 +371,4 @@ class Parameter:
     type: TypeExpr | None
     mutable: bool = False
     attributes: Attributes = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionDef:
-    """`function f(x: T): R { e }` or `... = e`; `extern function` has no body; without `: R` the result is unit."""
-
-    name: str
-    parameters: tuple[Parameter, ...]
-    result: TypeExpr | None
-    body: Expr | None
-    attributes: Attributes = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class PrimaryKey:
-    """`primary key (x) e`."""
-
-    variable: str
-    expression: Expr
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-Role = Choice["input", "output", "internal"]
-
-
-@dataclass(frozen=True, slots=True)
-class RelationDef:
-    """`[input|output] relation R(f: T, ...)` or `R[T]` (`element`); `&R(...)` (`reference`) stores references.
-
-    `kind` is `relation`, or DDlog's `multiset` and `stream`, which the parser accepts so that `logic` can explain.
-    """
-
-    name: str
-    role: Role
-    fields: tuple[FieldDecl, ...]
-    element: TypeExpr | None = None
-    primary_key: PrimaryKey | None = None
-    reference: bool = False
-    kind: Choice["relation", "multiset", "stream"] = "relation"
-    attributes: Attributes = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class IndexDef:
-    """`index I(x: T) on R(x, _)`."""
-
-    name: str
-    parameters: tuple[FieldDecl, ...]
-    atom: Atom
-    attributes: Attributes = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class RuleDef:
-    """`H1, H2 :- body.`; a fact has an empty body. `span` covers the rule without attributes."""
-
-    heads: tuple[Head, ...]
-    body: tuple[Clause, ...]
-    attributes: Attributes = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class ImperativeRule:
-    """A top-level `for` statement."""
-
-    statement: ForStatement
-    attributes: Attributes = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-Declaration = Import | TypeDef | FunctionDef | RelationDef | IndexDef | RuleDef | ImperativeRule
-
-
-@dataclass(frozen=True, slots=True)
-class Comment:
-    """A comment with its delimiters, kept for the formatter."""
-
-    text: str
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Module:
-    """A parsed text: declarations in order, and its comments, which take no part in equality."""
-
-    declarations: tuple[Declaration, ...]
-    comments: tuple[Comment, ...] = field(default=(), compare=False, repr=False)
     span: Span = field(default=NOWHERE, compare=False, repr=False)

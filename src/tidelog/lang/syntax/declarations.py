@@ -1,0 +1,143 @@
+"""Declarations as written, and a whole module of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal as Choice
+
+from tidelog.base.span import NOWHERE, Span
+from tidelog.lang.syntax.expressions import Attributes, Expr, Parameter, Path, TypeExpr
+from tidelog.lang.syntax.rules import Atom, Clause, ForStatement, Head
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """`import a::b [as c]` (dots are allowed in place of `::`)."""
+
+    path: Path
+    alias: str | None = None
+    attributes: Attributes = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldDecl:
+    """`name: T` in a constructor or relation."""
+
+    name: str
+    type: TypeExpr
+    attributes: Attributes = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ConstructorDecl:
+    """`C` or `C{f: T, ...}`."""
+
+    name: str
+    fields: tuple[FieldDecl, ...] = ()
+    attributes: Attributes = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TypeDef:
+    """`typedef T<'A> = body`: a type (alias) or constructors; `extern type T<'A>` has no body."""
+
+    name: str
+    parameters: tuple[str, ...]
+    body: TypeExpr | tuple[ConstructorDecl, ...] | None
+    attributes: Attributes = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionDef:
+    """`function f(x: T): R { e }` or `... = e`; `extern function` has no body; without `: R` the result is unit."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    result: TypeExpr | None
+    body: Expr | None
+    attributes: Attributes = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PrimaryKey:
+    """`primary key (x) e`."""
+
+    variable: str
+    expression: Expr
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+Role = Choice["input", "output", "internal"]
+
+
+@dataclass(frozen=True, slots=True)
+class RelationDef:
+    """`[input|output] relation R(f: T, ...)` or `R[T]` (`element`); `&R(...)` (`reference`) stores references.
+
+    `kind` is `relation`, or DDlog's `multiset` and `stream`, which the parser accepts so that `logic` can explain.
+    """
+
+    name: str
+    role: Role
+    fields: tuple[FieldDecl, ...]
+    element: TypeExpr | None = None
+    primary_key: PrimaryKey | None = None
+    reference: bool = False
+    kind: Choice["relation", "multiset", "stream"] = "relation"
+    attributes: Attributes = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexDef:
+    """`index I(x: T) on R(x, _)`."""
+
+    name: str
+    parameters: tuple[FieldDecl, ...]
+    atom: Atom
+    attributes: Attributes = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleDef:
+    """`H1, H2 :- body.`; a fact has an empty body. `span` covers the rule without attributes."""
+
+    heads: tuple[Head, ...]
+    body: tuple[Clause, ...]
+    attributes: Attributes = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ImperativeRule:
+    """A top-level `for` statement."""
+
+    statement: ForStatement
+    attributes: Attributes = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+Declaration = Import | TypeDef | FunctionDef | RelationDef | IndexDef | RuleDef | ImperativeRule
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment with its delimiters, kept for the formatter."""
+
+    text: str
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A parsed text: declarations in order, and its comments, which take no part in equality."""
+
+    declarations: tuple[Declaration, ...]
+    comments: tuple[Comment, ...] = field(default=(), compare=False, repr=False)
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
