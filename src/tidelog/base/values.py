@@ -10,7 +10,7 @@
 | Map | `FrozenMap` |
 | Group | `Group` |
 | Ref, Intern | the value itself: equal by content |
-| function | a Python callable |
+| function | `Closure`; any Python callable serves as an argument |
 
 Programs are typed before they run, so a value never needs to say its type: two values are compared only if their
 types are equal. All are hashable. `order_key` gives the language's total order (`<`), in which unions compare by
@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 Value = Any
@@ -155,6 +155,33 @@ class Group:
         return f"Group({self.key!r}, {dict(self.members)!r})"
 
 
+class Closure:
+    """A function value: code, and the values it captured; equal to another if both are, so that relations can hold it.
+
+    `code` is a text that stands for the function's expression or name. With `mut` parameters a call returns the result
+    and their final values.
+    """
+
+    __slots__ = ("_call", "captured", "code")
+
+    def __init__(self, code: str, captured: tuple[Value, ...], call: Callable[..., Value]) -> None:
+        self.code = code
+        self.captured = captured
+        self._call = call
+
+    def __call__(self, *arguments: Value) -> Value:
+        return self._call(*arguments)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Closure) and (self.code, self.captured) == (other.code, other.captured)
+
+    def __hash__(self) -> int:
+        return hash((self.code, self.captured))
+
+    def __repr__(self) -> str:
+        return f"<function with {', '.join(map(repr, self.captured))}>" if self.captured else "<function>"
+
+
 def order_key(value: Value) -> Any:
     """Return a Python object whose `<` is the language's order among values of one type.
 
@@ -174,6 +201,8 @@ def order_key(value: Value) -> Any:
             return sorted(map(order_key, value))
         case FrozenMap():
             return [(order_key(k), order_key(v)) for k, v in value.items()]
+        case Closure():
+            return (value.code, tuple(map(order_key, value.captured)))
         case Group():
             return (order_key(value.key), [(order_key(v), w) for v, w in value.members])
         case _:

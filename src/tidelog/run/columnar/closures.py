@@ -11,6 +11,7 @@ from typing import Any, assert_never
 
 from tidelog.base import expr as e
 from tidelog.base import types as t
+from tidelog.base import values
 from tidelog.base.conform import conforms
 from tidelog.base.errors import EvaluationError
 from tidelog.base.extern import Signature
@@ -72,7 +73,7 @@ class Closures:
             case e.Call() | e.Apply():
                 return self._call(node)
             case e.Lambda(parameters, body):
-                return self._lambda(parameters, body, node.type)
+                return self._lambda(node, parameters, body, node.type)
             case e.FunctionValue(name):
                 return lambda _: self._as_value(name)
             case e.If(condition, then, otherwise):
@@ -297,7 +298,7 @@ class Closures:
 
         return run
 
-    def _as_value(self, name: str) -> Callable[..., Any]:
+    def _as_value(self, name: str) -> values.Closure:
         function = self.function(name)
         has_places = any(parameter.mutable for parameter in self._functions[name].parameters)
 
@@ -305,9 +306,10 @@ class Closures:
             result, finals = function(*arguments)
             return (result, *finals) if has_places else result
 
-        return value
+        return values.Closure(name, (), value)
 
-    def _lambda(self, parameters: tuple[e.Var, ...], body: e.Expr, type: t.Type) -> Closure:
+    def _lambda(self, node: e.Lambda, parameters: tuple[e.Var, ...], body: e.Expr, type: t.Type) -> Closure:
+        code = repr(node)
         made = self.compile(body)
         names = [parameter.name for parameter in parameters]
         assert isinstance(type, t.Function)
@@ -325,7 +327,7 @@ class Closures:
                     result = leave.value
                 return (result, *[inner[name] for name in mutable]) if mutable else result
 
-            return value
+            return values.Closure(code, tuple(kept.values()), value)
 
         return make
 

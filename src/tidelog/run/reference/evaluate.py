@@ -6,17 +6,18 @@ a part of a variable replaces the variable. `break`, `continue` and `return` are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from tidelog.base import expr as e
 from tidelog.base.conform import conforms
 from tidelog.base.extern import Signature
+from tidelog.base.free import free_variables
 from tidelog.base.text import show_value
 from tidelog.base.types import Function as FunctionType
 from tidelog.base.types import Type, TypeDefinition
-from tidelog.base.values import FrozenMap, Group, Value, Variant, in_order
+from tidelog.base.values import Closure, FrozenMap, Group, Value, Variant, in_order
 from tidelog.run.reference.operators import Failure, operate, same
 
 Environment = dict[str, Value]
@@ -48,6 +49,8 @@ class Evaluator:
 
     functions: Mapping[str, e.Function]
     types: Mapping[str, TypeDefinition]
+    lambdas: dict[int, tuple[e.Lambda, str, tuple[str, ...]]] = field(default_factory=dict, repr=False)
+    """By identity, what stands for the code of a lambda, and its free variables."""
 
     def value(self, expr: e.Expr, env: Environment) -> Value:
         """Return the value of an expression; assignments change the environment."""
@@ -164,21 +167,24 @@ class Evaluator:
             assign(place, final, env)
         return result
 
-    def _named(self, function: e.Function) -> Callable[..., Value]:
+    def _named(self, function: e.Function) -> Closure:
         if function.body is None:
-            return lambda *arguments: self._python(function, arguments)
+            return Closure(function.name, (), lambda *arguments: self._python(function, arguments))
         names = tuple(p.name for p in function.parameters)
-        return self._function(names, tuple(p.mutable for p in function.parameters), function.body, {})
+        return self._function(function.name, names, tuple(p.mutable for p in function.parameters), function.body, {})
 
-    def _closure(self, expr: e.Lambda, env: Environment) -> Callable[..., Value]:
-        """Make a function value; it captures the variables as they are now."""
+    def _closure(self, expr: e.Lambda, env: Environment) -> Closure:
+        """Make a function value; it captures the variables it uses as they are now."""
         assert isinstance(expr.type, FunctionType)
+        if id(expr) not in self.lambdas:
+            self.lambdas[id(expr)] = expr, repr(expr), tuple(free_variables(expr))
+        _, code, free = self.lambdas[id(expr)]
         names = tuple(p.name for p in expr.parameters)
-        return self._function(names, expr.type.mutable, expr.body, dict(env))
+        return self._function(code, names, expr.type.mutable, expr.body, {name: env[name] for name in free})
 
     def _function(
-        self, names: tuple[str, ...], mutable: tuple[bool, ...], body: e.Expr, captured: Environment
-    ) -> Callable[..., Value]:
+        self, code: str, names: tuple[str, ...], mutable: tuple[bool, ...], body: e.Expr, captured: Environment
+    ) -> Closure:
         def call(*arguments: Value) -> Value:
             env = {**captured, **dict(zip(names, arguments, strict=True))}
             try:
@@ -189,7 +195,7 @@ class Evaluator:
                 return result
             return (result, *(env[name] for name, written in zip(names, mutable, strict=True) if written))
 
-        return call
+        return Closure(code, tuple(captured.values()), call)
 
     def _python(self, function: e.Function, arguments: tuple[Value, ...]) -> Value:
         assert function.python is not None
