@@ -221,6 +221,12 @@ def test_keys_may_be_computed(opened: Open) -> None:
     with db.transaction() as tx:
         tx.delete_keys("R", [(3, 1)])
     assert db.relation("R").rows() == []
+    db = opened("input relation R(a: u32) primary key (r) 1 / r.a")
+    with (
+        pytest.raises(DataError, match=r"the primary key of R\{\.a = 0\} cannot be computed: "),
+        db.transaction() as tx,
+    ):
+        tx.insert("R", [(0,)])
 
 
 # --- how transactions end --------------------------------------------------------------------------------------------

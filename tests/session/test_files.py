@@ -19,6 +19,7 @@ from tidelog.base.values import Variant
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Row
 from tidelog.session import delimited
+from tidelog.session.arrow import TableRows, make_table
 from tidelog.session.delimited import COMMA, TAB, Dialect, read_delimited, read_rows, write_csv, write_rows
 from tidelog.session.delimited_arrow import read_columns
 from tidelog.session.files import read_facts, write_outputs
@@ -248,6 +249,21 @@ def text_of(rows: list[Row], declared: Relation) -> str:
 )
 def test_cells(type: Type, value: Any, cell: str) -> None:
     assert text_of([(value,)], relation("R", "output", c=type)) == f"c\n{cell}\n"
+
+
+@st.composite
+def arrow_contents(draw: st.DrawFn) -> tuple[Relation, list[Row]]:
+    columns = draw(st.lists(st.sampled_from([*SIMPLE[:5], t.DOUBLE]), min_size=1, max_size=3))
+    declared = relation("R", "input", **{f"c{i}": type for i, type in enumerate(columns)})
+    return declared, draw(st.lists(st.tuples(*map(values, columns)), max_size=6))
+
+
+@given(arrow_contents())
+def test_arrow_columns_are_written_the_same(given: tuple[Relation, list[Row]]) -> None:
+    declared, rows = given
+    file = io.StringIO()
+    write_rows(file, TableRows(make_table(rows, declared.columns, PLAIN)), declared, PLAIN)
+    assert file.getvalue() == text_of(rows, declared)
 
 
 def test_a_relation_without_columns(tmp_path: Path) -> None:

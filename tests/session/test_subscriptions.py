@@ -93,6 +93,19 @@ def test_a_subscriber_may_open_transactions(db: Database) -> None:
     assert heard == [(1, [((1, 2), 1)]), (2, [((9, 9), 1)])]
 
 
+def test_a_subscriber_may_open_transactions_at_its_snapshot(db: Database) -> None:
+    heard = Heard()
+
+    def first(change: Change) -> None:
+        heard(change)
+        if change.commit == 1:
+            insert(db, (9, 9))
+
+    insert(db, (1, 2))
+    db.subscribe("Edge", first, snapshot=True)
+    assert heard == [(1, [((1, 2), 1)]), (2, [((9, 9), 1)])]
+
+
 def test_order_holds_with_several_writers(db: Database) -> None:
     heard = Heard()
     db.subscribe("Edge", heard)

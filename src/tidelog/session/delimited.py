@@ -156,11 +156,18 @@ def write_csv(path: Path, rows: Rows, relation: Relation, plain: Plain) -> None:
 
 def write_rows(file: TextIO | io.StringIO, rows: Rows, relation: Relation, plain: Plain) -> None:
     """Write a header and the rows in order."""
-    if not relation.columns:
+    columns = relation.columns
+    if not columns:
         file.write(f"{UNIT_LINE}\n" * len(rows))
         return
-    columns = relation.columns
     file.write(_line([column.name for column in columns]))
+    if hasattr(rows, "__arrow_c_stream__"):
+        from tidelog.session.delimited_arrow import sorted_lines  # noqa: PLC0415  (pyarrow is loaded already)
+
+        lines = sorted_lines(rows, columns)
+        if lines is not None:
+            file.writelines(lines)
+            return
     shown = [column.type for column in columns]
     file.writelines(
         _line([show_cell(value, type, plain.definitions) for value, type in zip(row, shown, strict=True)])

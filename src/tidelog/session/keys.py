@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from operator import itemgetter
 
+from tidelog.base.errors import DataError
 from tidelog.base.expr import Expr, MakeTuple, Var
+from tidelog.base.text import show_row
 from tidelog.base.values import Value
 from tidelog.plan.nodes import Plan, Relation
 from tidelog.run.contract import Change, Row, Rows
 from tidelog.run.reference.evaluate import Evaluator
+from tidelog.run.reference.operators import Failure
 
 
 def key_function(relation: Relation, plan: Plan) -> Callable[[Row], Value]:
@@ -21,7 +24,15 @@ def key_function(relation: Relation, plan: Plan) -> Callable[[Row], Value]:
     if places is not None:
         return itemgetter(*places)
     evaluator = Evaluator(plan.functions, plan.types)
-    return lambda row: evaluator.value(key, dict(zip(names, row, strict=True)))
+
+    def compute(row: Row) -> Value:
+        try:
+            return evaluator.value(key, dict(zip(names, row, strict=True)))
+        except Failure as failure:
+            shown = show_row(relation.name, relation.columns, row, plan.types)
+            raise DataError(f"the primary key of {shown} cannot be computed: {failure}") from failure
+
+    return compute
 
 
 def _columns(key: Expr, names: list[str]) -> list[int] | None:

@@ -28,6 +28,8 @@ from tidelog.session.rows import RowReader
 from tidelog.session.rules import RuleBase
 from tidelog.session.subscriptions import Subscriptions
 
+MANY = 100_000
+
 
 class VerificationError(TidelogError):
     """The maintained state differs from evaluation from scratch: a defect of Tidelog."""
@@ -220,8 +222,8 @@ class Store:
 
 
 def _kept(rows: Rows) -> Rows:
-    """Return a copy that does not follow the engine."""
-    if hasattr(rows, "__arrow_c_stream__"):
+    """Return a copy that does not follow the engine; in Arrow if that is offered and worth loading it."""
+    if len(rows) >= MANY and hasattr(rows, "__arrow_c_stream__"):
         from tidelog.session.arrow import TableRows, as_table  # noqa: PLC0415  (loads pyarrow)
 
         return TableRows(as_table(rows))

@@ -57,13 +57,21 @@ class Subscriptions:
 
     def add(self, relation: str, callback: Callback, current: Callable[[], tuple[int, Change | None]]) -> Subscription:
         """Subscribe; `current` gives the number of the last commit and, if wanted, the state to start from."""
-        with self._delivery:  # so that no later commit is delivered before the state
+        with self._delivery:  # no later commit is delivered before the state
             since, state = current()
-            subscription = Subscription(relation, callback, since)
             if state is not None:
-                callback(state)
+                self._call(callback, state)
+            subscription = Subscription(relation, callback, since)
             self._members.append(subscription)
+        self.deliver()
         return subscription
+
+    def _call(self, callback: Callback, state: Change) -> None:
+        nested, self._delivering = self._delivering, True  # commits that the callback makes wait in the queue
+        try:
+            callback(state)
+        finally:
+            self._delivering = nested
 
     def publish(self, commit: Commit) -> None:
         """Put a commit in the queue. To be called in order of commits, before `deliver`."""
