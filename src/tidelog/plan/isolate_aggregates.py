@@ -47,7 +47,7 @@ def isolate_aggregates(program: Program) -> Program:
 
 def _name(place: int, literal: Aggregate, rule: Rule, aggregates: dict[str, Aggregate]) -> str:
     """Return the relation's name; a text that gave several rules may have different aggregates at one place."""
-    digest = blake2b(f"{place} {rule.origin.text}".encode(), digest_size=4).hexdigest()
+    digest = blake2b(f"{place} {rule.origin.text}".encode(), digest_size=2).hexdigest()
     name = f"{rule.head}#group.{digest}"
     while aggregates.setdefault(name, literal) != literal:
         name += "'"
