@@ -8,7 +8,7 @@ bindings are sorted by their key, so that matching gallops through each batch.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -119,9 +119,15 @@ class Matches:
         return Table(layout, made, None if self.table.rank is None else np.concatenate([r for _, r in pairs_made]))
 
     def table_of(self, probe: Probe, names: list[str]) -> Table:
-        """Return one row for each match with these variables."""
-        layout = place((name, probe.range(name, self.table)) for name in names)
-        return self.emit(probe, layout, {name: name for name in names})
+        """Return one row for each match with these variables, where columns that must be equal are."""
+        spare = {f"{probe.relation.name}.{column}": column for pair in probe.equal for column in pair}
+        seen = replace(probe, new={**probe.new, **spare}, equal=())
+        layout = place((name, seen.range(name, self.table)) for name in (*names, *spare))
+        table = self.emit(seen, layout, {name: name for name in (*names, *spare)})
+        for first, second in probe.equal:
+            columns = (table.codes(f"{probe.relation.name}.{column}") for column in (first, second))
+            table = table.filtered(np.equal(*columns))
+        return table.keeping(names) if spare else table
 
 
 def match(table: Table, probe: Probe) -> Matches | None:

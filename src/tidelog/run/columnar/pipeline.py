@@ -13,7 +13,7 @@ step in the sense of Ngo et al., made of the same joins.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
 import numpy as np
@@ -191,17 +191,7 @@ class Pipeline:
             self._keep(Bag(layout, made.rows, made.rank))
             return
         wanted = [variable for variable in self._arranged(rest, available) if variable in available]
-        name, equal = probe.relation.name, probe.equal
-        spare = {f"{name}.{column}": column for pair in equal for column in pair}
-        if spare:
-            probe = replace(probe, new={**probe.new, **spare}, equal=())
-            wanted += spare
-        layout = place((name, probe.range(name, matches.table)) for name in wanted)
-        table = matches.emit(probe, layout, {name: name for name in wanted})
-        if spare:
-            for first, second in equal:
-                table = table.filtered(table.codes(f"{name}.{first}") == table.codes(f"{name}.{second}"))
-        self._go(rest, table)
+        self._go(rest, matches.table_of(probe, wanted))
 
     # --- the head ----------------------------------------------------------------------------------------------------
 
