@@ -266,6 +266,13 @@ def test_arrow_columns_are_written_the_same(given: tuple[Relation, list[Row]]) -
     assert file.getvalue() == text_of(rows, declared)
 
 
+def test_many_rows_are_written_by_arrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows: list[Row] = [("b", 2), ("", 10), ("a,b", 1)]
+    text = text_of(rows, LINK)
+    monkeypatch.setattr(delimited, "MANY", 0)
+    assert text_of(rows, LINK) == text
+
+
 def test_a_relation_without_columns(tmp_path: Path) -> None:
     go = relation("Go", "input")
     assert (text_of([], go), text_of([()], go)) == ("", "()\n")

@@ -15,7 +15,7 @@ import gzip
 import io
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -24,7 +24,7 @@ from tidelog.base import types
 from tidelog.base.errors import DataError
 from tidelog.base.reading import read_cell
 from tidelog.base.text import show_cell
-from tidelog.base.types import Field
+from tidelog.base.types import Field, Type
 from tidelog.base.values import Value
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Row, Rows
@@ -35,6 +35,8 @@ from tidelog.session.plain import Plain
 
 LARGE = 1 << 18
 """From how many bytes on a file is worth loading Arrow, which takes as long as reading this much by rows."""
+MANY = 100_000
+"""From how many rows on Arrow, loaded for it, writes faster."""
 UNIT_LINE = "()"
 QUOTE = '"'
 _SPECIAL = re.compile('[",\r\n]').search
@@ -161,18 +163,24 @@ def write_rows(file: TextIO | io.StringIO, rows: Rows, relation: Relation, plain
         file.write(f"{UNIT_LINE}\n" * len(rows))
         return
     file.write(_line([column.name for column in columns]))
-    if hasattr(rows, "__arrow_c_stream__"):
-        from tidelog.session.delimited_arrow import sorted_lines  # noqa: PLC0415  (pyarrow is loaded already)
+    if hasattr(rows, "__arrow_c_stream__") or len(rows) >= MANY:
+        from tidelog.session.delimited_arrow import sorted_lines  # noqa: PLC0415  (loads pyarrow)
 
-        lines = sorted_lines(rows, columns)
+        lines = sorted_lines(rows, columns, plain)
         if lines is not None:
             file.writelines(lines)
             return
-    shown = [column.type for column in columns]
+    shows = [_show(column.type, plain) for column in columns]
     file.writelines(
-        _line([show_cell(value, type, plain.definitions) for value, type in zip(row, shown, strict=True)])
-        for row in in_row_order(rows, columns)
+        _line([show(value) for show, value in zip(shows, row, strict=True)]) for row in in_row_order(rows, columns)
     )
+
+
+def _show(type: Type, plain: Plain) -> Callable[[Value], str]:
+    """Return the function that writes the cells of a column."""
+    if isinstance(type, types.String | types.BigInt | types.Bit | types.Signed):
+        return str
+    return lambda value: show_cell(value, type, plain.definitions)
 
 
 def _line(cells: list[str]) -> str:

@@ -21,7 +21,7 @@ from tidelog.base.errors import DataError
 from tidelog.base.types import Field
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Rows
-from tidelog.session.arrow import TableRows, column_values, fit_column, is_simple
+from tidelog.session.arrow import TableRows, column_values, fit_column, is_simple, rows_table
 from tidelog.session.delimited import Dialect, read_text
 from tidelog.session.plain import Plain
 
@@ -132,11 +132,11 @@ def _parsed(array: Any, column: Field, plain: Plain) -> Any:
     return [values[code] for code in pc.fill_null(coded.indices, 0).to_pylist()]
 
 
-def sorted_lines(rows: Any, columns: tuple[Field, ...]) -> Iterator[str] | None:
-    """Return the lines of a CSV file for rows that offer Arrow columns, in order and in large pieces."""
-    if not all(isinstance(column.type, types.Bool | types.String | types.Bit | types.Signed) for column in columns):
+def sorted_lines(rows: Rows, columns: tuple[Field, ...], plain: Plain) -> Iterator[str] | None:
+    """Return the lines of a CSV file, in order and in large pieces; None for types that Arrow writes differently."""
+    if not all(is_simple(c.type) and not isinstance(c.type, types.Float | types.Double) for c in columns):
         return None
-    table = pa.table(rows)
+    table = rows_table(rows, columns, plain)
     ordered = table.take(pc.sort_indices(table, [(name, "ascending") for name in table.column_names]))
     return (_lines(ordered.slice(start, SLICE)) for start in range(0, len(ordered), SLICE))
 
