@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from copy import deepcopy
+from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
@@ -12,6 +13,14 @@ from tidelog.lang.lex import KEYWORDS
 from tidelog.lang.parse_expressions import PRECEDENCE
 
 Strategy = st.SearchStrategy
+Tree = TypeVar("Tree")
+
+
+@st.composite
+def fresh(draw: st.DrawFn, of: Strategy[Tree]) -> Tree:
+    """Draw a tree that hypothesis does not know the making of: to print that takes time exponential in the depth."""
+    return deepcopy(draw(of))
+
 
 lower: Strategy[str] = st.sampled_from(
     ["x", "y", "i", "index", "on", "key", "type", "stream", "apply"]
@@ -253,4 +262,4 @@ declarations: Strategy[s.Declaration] = st.one_of(
     rules,
     st.builds(s.ImperativeRule, loops, attributes),
 )
-modules: Strategy[s.Module] = cast(Strategy[s.Module], st.builds(s.Module, tuples(declarations, 0, 3)))
+modules: Strategy[s.Module] = st.builds(s.Module, tuples(declarations, 0, 3))

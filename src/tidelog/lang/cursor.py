@@ -95,7 +95,7 @@ class Cursor:
         if kind == LOWER and self.words[index] in _CONTEXTUAL_WORDS and self.kinds[index + 1] in {LOWER, UPPER}:
             return self.begins_line(index)
         if kind == "&":
-            return self.begins_line(index) and self.kinds[index + 1] == UPPER
+            return self.begins_line(index) and (self.kinds[index + 1] == UPPER or self.scoped_relation(index + 1))
         if kind == LOWER:
             return self.begins_line(index) and self.scoped_relation(index)
         return kind in {UPPER, "for", "#"} and self.begins_line(index)

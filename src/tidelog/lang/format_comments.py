@@ -104,7 +104,7 @@ class CommentFormatter:
         outer: list[Doc] = []
         for comment in comments:
             if self.ends_line(comment) and "\n" not in comment.text:
-                outer.append(Suffix(" " + comment.text))
+                outer.append(Suffix(comment.text))
             else:
                 inner += [" ", written(comment)]
         return tuple(inner), tuple(outer)
@@ -164,5 +164,4 @@ def written(comment: Comment) -> Doc:
     """Write a comment."""
     if "\n" in comment.text:
         return Verbatim(comment.text)
-    # The empty suffix keeps groups from staying on the line that the comment ends.
-    return (comment.text, Suffix("")) if comment.text.startswith("//") else comment.text
+    return Suffix(comment.text) if comment.text.startswith("//") else comment.text

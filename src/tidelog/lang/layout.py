@@ -25,7 +25,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Suffix:
-    """Text that goes to the end of the line it stands on, like a comment; then the line ends."""
+    """A comment that goes to the end of the line it stands on; then the line ends."""
 
     text: str
 
@@ -168,10 +168,7 @@ def render(doc: Doc, width: int) -> str:
                 stack.extend((indent, broken, part) for part in reversed(item))
             case Line(text, hard):
                 if broken or hard:
-                    if out and out[-1].isspace() and not suffixes:
-                        out[-1] = out[-1].rstrip(" ")
-                    out += suffixes
-                    suffixes.clear()
+                    _end_line(out, suffixes)
                     out.append("\n" + " " * indent)
                     column = indent
                 else:
@@ -194,7 +191,23 @@ def render(doc: Doc, width: int) -> str:
                         stack.append((indent, True, Separator(items[i])))
             case Separator(following):
                 stack.append((indent, measure(following) > width - column - 1, LINE))
-    return "".join(out + suffixes)
+    _end_line(out, suffixes)
+    return "".join(out)
+
+
+def _end_line(out: list[str], suffixes: list[str]) -> None:
+    """Write the comments that wait for the end of the line; one behind a `//` comment on a line of its own."""
+    line = out[-1] if out else "\n"
+    if not suffixes:
+        if line.isspace():
+            out[-1:] = [line.rstrip(" ")]
+        return
+    gap = "" if line.isspace() or line.endswith(" ") else " "
+    indent = line if line.isspace() and line.startswith("\n") else "\n"
+    for text in suffixes:
+        out.append(gap + text)
+        gap = indent if text.startswith("//") else " "
+    suffixes.clear()
 
 
 def _fits(room: int, rest: Sequence[_Item]) -> bool:
