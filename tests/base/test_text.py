@@ -91,6 +91,8 @@ def test_display_and_back(value: Any, type: Type, text: str) -> None:
     [
         (" Some { 1 } ", option(Bit(8)), some(1)),
         ("std::Some{.x=1}", option(Bit(8)), some(1)),
+        ("ddlog_std::Some{1}", option(Bit(8)), some(1)),
+        ('Point{1, "p"}', Named("geo::Point"), Variant("geo::Point", 0, (1, "p"))),
         ("None", option(Bit(8)), NONE),
         ("0xff", Bit(8), 255),
         ("8'hff", Bit(8), 255),

@@ -248,13 +248,14 @@ class Reader:
 
     def _constructed(self, type: Named) -> Variant:
         start = self.position
-        constructors = {c.name: c for c in self.types[type.name].constructors}
+        # The type is known, so the last part of a name tells the constructor, however a module was called.
+        constructors = {c.name.rpartition("::")[2]: c for c in self.types[type.name].constructors}
         found = self._match(_NAME)
-        name = found[0] if found else ""
-        constructor = constructors.get(name) or constructors.get(f"std::{name}")
+        name = found[0].rpartition("::")[2] if found else ""
+        constructor = constructors.get(name)
         if constructor is None:
             self.position = start
-            known = [c.removeprefix("std::") for c in constructors]
+            known = list(constructors)
             hint = did_you_mean(name, known)
             raise self.error(f"a {show(type)} ({', '.join(known)}{'; ' if hint else ''}{hint})")
         inner = fields_of(type, constructor, self.types)

@@ -6,8 +6,8 @@ The *display* form is what dumps and messages have and what commands read:
 
 A *cell*, as in a CSV file, differs only for strings, which stand there without quotes. Floating point numbers are the
 shortest decimal that reads back as the same number. Reading accepts fields by position (`Some{1}`) or name, integers
-in the language's radixes (`0xff`, `8'hff`), maps also as `[key -> value]`, and names with their module or without the
-prelude's.
+in the language's radixes (`0xff`, `8'hff`), maps also as `[key -> value]`, and constructors with or without their
+module.
 """
 
 from __future__ import annotations
