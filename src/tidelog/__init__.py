@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tidelog.session.changes import Change, Changes, Commit
     from tidelog.session.database import Database
     from tidelog.session.engines import available as engines
+    from tidelog.session.exchange import load_facts, save_outputs
     from tidelog.session.relation import RelationView
     from tidelog.session.rules import Rule
     from tidelog.session.store import VerificationError
@@ -64,6 +65,8 @@ __all__ = [
     "VerificationError",
     "__version__",
     "engines",
+    "load_facts",
+    "save_outputs",
 ]
 
 _HOMES = {
@@ -88,6 +91,8 @@ _HOMES = {
     "UserError": "base.errors",
     "Variant": "base.values",
     "VerificationError": "session.store",
+    "load_facts": "session.exchange",
+    "save_outputs": "session.exchange",
 }
 
 __version__: str

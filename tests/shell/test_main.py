@@ -53,6 +53,7 @@ def test_a_defect_is_told_kindly(tidelog: Tidelog, reach: Path, monkeypatch: pyt
     assert "Traceback" in tidelog("run", "reach.dl").err
     monkeypatch.delenv("TIDELOG_DEBUG")
     assert "Traceback" in tidelog("--debug", "run", "reach.dl").err
+    assert "Traceback" in tidelog("run", "reach.dl", "--debug").err
 
 
 def test_an_interrupt(tidelog: Tidelog, reach: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,6 +57,16 @@ class Change:
     """The exact change of one relation in one commit; iterating gives (row, weight), +1 for what became true.
 
     Rows are in the language's order, first all inserted, then all deleted ones.
+
+    >>> import tidelog
+    >>> db = tidelog.Database("input relation Edge(a: u8, b: u8)")
+    >>> with db.transaction() as tx:
+    ...     tx.insert("Edge", [(1, 2), (0, 1)])
+    >>> change = tx.result.changes["Edge"]
+    >>> list(change), len(change), change.deleted
+    ([((0, 1), 1), ((1, 2), 1)], 2, [])
+    >>> change.to_arrow().to_pydict()
+    {'a': [0, 1], 'b': [1, 2], 'weight': [1, 1]}
     """
 
     __slots__ = ("_columns", "_deleted", "_inserted", "_plain", "_sorted", "commit", "relation")

@@ -15,9 +15,13 @@ from tidelog.session.plain import Plain
 from tidelog.session.relation import RelationView
 
 
-def load_facts(database: Database, folder: Path) -> Facts:
-    """Insert the facts of a folder's files in one transaction, and return them with remarks; see `session.files`."""
-    facts = read_facts(folder, database.plan.relations, Plain(database.plan.types))
+def load_facts(database: Database, folder: str | Path) -> Facts:
+    """Insert the facts of a folder's files in one transaction, and return them with remarks.
+
+    `session.files` says which file belongs to which relation; a mistake in any of them is a `DataError`, and nothing is
+    inserted.
+    """
+    facts = read_facts(Path(folder), database.plan.relations, Plain(database.plan.types))
     with database.transaction() as tx:
         for relation, rows in facts.rows.items():
             tx.insert(relation, rows)
@@ -29,10 +33,10 @@ def outputs(database: Database) -> list[RelationView]:
     return [view for view in database.relations() if view.role == "output"]
 
 
-def save_outputs(database: Database, folder: Path) -> dict[Path, int]:
+def save_outputs(database: Database, folder: str | Path) -> dict[Path, int]:
     """Write every output relation to a file, and return the files with the number of their rows."""
     rows = {view.name: view.rows(ordered=False) for view in outputs(database)}
-    paths = write_outputs(folder, rows, database.plan.relations, Plain(database.plan.types))
+    paths = write_outputs(Path(folder), rows, database.plan.relations, Plain(database.plan.types))
     return dict(zip(paths, map(len, rows.values()), strict=True))
 
 

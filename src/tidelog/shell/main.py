@@ -18,6 +18,7 @@ import click
 from tidelog.base.errors import UserError
 from tidelog.shell.terminal import fail, say_error
 
+DEBUG = "--debug"
 COMMANDS = ("run", "check", "format", "plan", "doctor")
 
 
@@ -44,9 +45,11 @@ class Commands(click.Group):
         **extra: Any,
     ) -> NoReturn:
         """Run the command line and leave with its exit status."""
-        debug = bool(os.environ.get("TIDELOG_DEBUG")) or "--debug" in (sys.argv if args is None else args)
+        given = list(sys.argv[1:] if args is None else args)
+        debug = bool(os.environ.get("TIDELOG_DEBUG")) or DEBUG in given
+        given = [word for word in given if word != DEBUG]  # so that it may also follow the command's name
         try:
-            status = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+            status = super().main(given, prog_name, complete_var, standalone_mode=False, **extra)
         except click.ClickException as error:
             error.show()
             sys.exit(1)
@@ -69,10 +72,10 @@ class Commands(click.Group):
 
 @click.command(cls=Commands)
 @click.version_option(package_name="tidelog", prog_name="tidelog")
-@click.option("--debug", is_flag=True, help="Show where in Tidelog an error was raised.")
+@click.option(DEBUG, is_flag=True, help="Show where in Tidelog an error was raised.")
 def main(debug: bool) -> None:
     """Typed Datalog that stays true while facts and rules change."""
-    del debug  # looked up by Commands.main, which also sees errors of the command line itself
+    del debug  # Commands.main looks for it, since that is where errors end up
 
 
 if __name__ == "__main__":
