@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.generate.pipeline import plan_text
 from tidelog.base import expr as e
 from tidelog.base.errors import EvaluationError, LimitError
 from tidelog.base.types import BIGINT, BOOL, GROUP, Bit, Field, Named, Type
@@ -203,3 +204,14 @@ def test_work_is_reported() -> None:
     engine = ReferenceEngine(PATHS)
     work = engine.update({"Edge": Change([(1, 2), (2, 3), (3, 4)])}).work
     assert [(w.stratum, w.relations, w.rounds) for w in work] == [(0, ("Path",), 4), (1, ("Unreachable",), 1)]
+
+
+def test_values_nested_too_deeply_are_refused() -> None:
+    text = """
+typedef List = Nil | Cons{head: u32, tail: Ref<List>}
+relation P(n: u32, l: List)
+P(0, Nil).
+P(n + 1, Cons{n, ref_new(l)}) :- P(n, l), n < 2000.
+"""
+    with pytest.raises(EvaluationError, match="a value is nested too deeply\n  in the rule `P"):
+        ReferenceEngine(plan_text(text))

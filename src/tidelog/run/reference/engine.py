@@ -113,8 +113,9 @@ def _derive(rule: Rule, found: set[Row], known: frozenset[Row], algebra: Algebra
             if row not in found:
                 found.add(row)
                 watch.add_tuples(row not in known)
-    except Failure as failure:
-        raise EvaluationError(f"{failure}\n  in the rule `{rule.origin.text}` ({rule.origin.span})") from failure
+    except (Failure, RecursionError) as failure:
+        reason = failure if isinstance(failure, Failure) else "a value is nested too deeply"
+        raise EvaluationError(f"{reason}\n  in the rule `{rule.origin.text}` ({rule.origin.span})") from failure
     return derivations
 
 
