@@ -27,7 +27,10 @@ class Gathered:
 
 
 def gather(relation: Relation, bags: Sequence[Bag]) -> Gathered:
-    """Bring bags into the layout of their relation and into one order."""
+    """Bring bags into the layout of their relation, which makes room for them, and into one order."""
+    for bag in bags:
+        if bag.layout != relation.layout and bag.rows.shape[1]:
+            relation.admit([bag.layout.fields[column].range for column in range(relation.arity)])
     rows = [bag.rows if bag.layout == relation.layout else _moved(bag, relation.layout) for bag in bags]
     together = np.concatenate(rows, axis=1) if len(rows) > 1 else rows[0] if rows else no_rows(relation.layout.words)
     table = arrays(together.shape[1])

@@ -18,6 +18,7 @@ from tidelog.run.columnar.arrays import arrays
 from tidelog.run.columnar.batch import ALIVE, REMOVED, Batch, Journal
 from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.layout import range_of
+from tidelog.run.columnar.ordering import Orders
 from tidelog.run.columnar.phases import DELETED, INSERTED
 from tidelog.run.columnar.relation import Relation
 from tidelog.run.columnar.rows import DecodedRows, code_columns, find, pack_columns
@@ -53,6 +54,7 @@ class ColumnarEngine:
         self._strategy = strategy if tracked else "recompute"
         self._costs: Costs = {}
         self._journals: list[Journal] = []
+        self._orders = Orders()
         nothing = Plan({}, {}, {}, (), (), {})
         self._state = State(nothing, {}, Scalars(self._codec, {}, {}), Earlier.of(nothing))
         self._update({}, plan, Watch())
@@ -136,7 +138,7 @@ class ColumnarEngine:
         if plan is not before.plan:
             functions, types = {**before.plan.functions, **plan.functions}, {**before.plan.types, **plan.types}
             scalars = Scalars(self._codec, functions, types)
-        return Store(plan, self._codec, scalars, kept, before.relations, watch, tracked=self._tracked)
+        return Store(plan, self._codec, scalars, kept, before.relations, self._orders, watch, tracked=self._tracked)
 
     def _change_facts(self, store: Store, name: str, change: Change) -> None:
         """Mark deleted facts and keep inserted ones apart."""

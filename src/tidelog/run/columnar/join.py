@@ -16,7 +16,7 @@ from tidelog.base.expr import Const, Var
 from tidelog.run.columnar.arrays import Mask, Places, Words, arrays
 from tidelog.run.columnar.batch import Batch
 from tidelog.run.columnar.encode import Codec
-from tidelog.run.columnar.layout import NOTHING, Layout, Range, moves, place
+from tidelog.run.columnar.layout import Layout, Range, moves, place
 from tidelog.run.columnar.relation import Order, Relation, View
 from tidelog.run.columnar.table import Source, Table, empty, joined, split_sources
 
@@ -179,9 +179,7 @@ def _range_mask(table: Table, probe: Probe, key: Layout) -> Mask:
     """Tell which rows have key codes that the relation's columns can hold."""
     keep = np.ones(table.count, bool)
     for column, source in probe.bound.items():
-        room = key.fields[column].range.meet(probe.relation.observed[column])
-        if room.low > room.high:
-            room = NOTHING
+        room = key.fields[column].range
         if isinstance(source, int):
             if not room.low <= source <= room.high:
                 keep[:] = False

@@ -222,8 +222,11 @@ class Pipeline:
         self._keep(Bag(layout, layout.pack(columns, table.count), table.rank))
 
     def _head_layout(self, ranges: Mapping[Hashable, Range]) -> Layout:
-        self.head.admit([ranges[column] for column in range(self.head.arity)])
-        return self.head.layout
+        """Return the layout of the head relation, or one of the bag's own if the head has no room for these codes."""
+        fields = self.head.layout.fields
+        if all(fields[column].range.covers(codes) for column, codes in ranges.items()):
+            return self.head.layout
+        return place((column, ranges[column]) for column in range(self.head.arity))
 
     def _keep(self, bag: Bag) -> None:
         """Keep a bag; a large one is first rid of repetitions, and in a bootstrap of tuples the head relation has."""

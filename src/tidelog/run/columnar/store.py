@@ -16,6 +16,7 @@ from tidelog.run.columnar.batch import ALIVE, DYING, REMOVED, Journal
 from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.join import make_probe, match
 from tidelog.run.columnar.layout import place, range_of
+from tidelog.run.columnar.ordering import Orders
 from tidelog.run.columnar.phases import AFTER, BEFORE, DELETED, INSERTED, delta_below, view_below, view_own
 from tidelog.run.columnar.pipeline import Bag, Pipeline
 from tidelog.run.columnar.relation import Relation, View
@@ -41,6 +42,7 @@ class Store:
         scalars: Scalars,
         relations: dict[str, Relation],
         before: Mapping[str, Relation],
+        orders: Orders,
         watch: Watch,
         *,
         tracked: bool,
@@ -50,6 +52,7 @@ class Store:
         self.scalars = scalars
         self.relations = relations
         self._before = before
+        self.orders = orders
         self.watch = watch
         self.tracked = tracked
         self.touched: dict[str, Relation] = {}
@@ -107,7 +110,8 @@ class Store:
         """Evaluate trees; return for each head relation its bags."""
         found: dict[str, list[Bag]] = {}
         for rule, tree in jobs:
-            found.setdefault(rule.head, []).extend(self._run(Pipeline(rule, tree, self)))
+            ordered = self.orders.best(rule, tree, self.relation)
+            found.setdefault(rule.head, []).extend(self._run(Pipeline(rule, ordered, self)))
         return found
 
     def _run(self, pipeline: Pipeline, table: Table | None = None) -> list[Bag]:

@@ -1,0 +1,70 @@
+"""Join orders from live sizes.
+
+A body of three or more scans is ordered again when the sizes of its relations have changed by a factor of four since
+its order was last chosen. Distinct values of a column are estimated from a sample of its relation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tidelog.plan.nodes import Project, Rule, Scan, Version
+from tidelog.plan.order_joins import order_joins
+from tidelog.plan.rederive import HEAD, rederive
+from tidelog.run.columnar.pipeline import steps_of
+from tidelog.run.columnar.relation import Relation
+
+SAMPLE = 4096
+
+
+class Orders:
+    """The orders chosen so far for the rules of a program."""
+
+    def __init__(self) -> None:
+        self._chosen: dict[tuple[int, int | None], tuple[Rule, tuple[int, ...], Project]] = {}
+        self._distinct: dict[str, tuple[int, list[int]]] = {}
+
+    def best(self, rule: Rule, tree: Project, relation: Callable[[str], Relation]) -> Project:
+        """Return the tree of a rule, or a better order of it for the relations as they are."""
+        scans = [step for step in steps_of(tree) if isinstance(step, Scan)]
+        if len(scans) < 3:
+            return tree
+        first = next((scan.occurrence for scan in scans if scan.version is Version.DELTA), None)
+        names = list(dict.fromkeys(scan.relation for scan in scans))
+        sizes = {name: relation(name).count() for name in names}
+        shape = tuple(sizes[name].bit_length() // 2 for name in names)
+        known = self._chosen.get((id(rule), first))
+        if known is not None and known[0] is rule and known[1] == shape:
+            return known[2]
+        distinct = {name: self._distinct_values(relation(name), sizes[name]) for name in names}
+        again = first == HEAD
+        made = rederive(rule.body, sizes, distinct) if again else order_joins(rule.body, first, sizes, distinct)
+        self._chosen[id(rule), first] = rule, shape, made
+        return made
+
+    def _distinct_values(self, relation: Relation, size: int) -> list[int]:
+        known = self._distinct.get(relation.name)
+        if known is not None and known[0] == size.bit_length():
+            return known[1]
+        counts = estimate_distinct(relation, size)
+        self._distinct[relation.name] = size.bit_length(), counts
+        return counts
+
+
+def estimate_distinct(relation: Relation, size: int) -> list[int]:
+    """Estimate the number of distinct values in each column: those of a sample, scaled up if the sample hardly repeats.
+
+    The sample takes rows at even distances from the largest batch.
+    """
+    batches = (*relation.main.settled, *relation.main.inserted, relation.main.delta)
+    largest = max((batch for batch in batches if batch is not None), key=lambda batch: batch.size, default=None)
+    if largest is None or not largest.size:
+        return [1] * relation.arity
+    rows = largest.rows[:, :: max(1, largest.size // SAMPLE)]
+    counts: list[int] = []
+    for column in range(relation.arity):
+        seen = len(np.unique(relation.layout.codes(rows, column)))
+        counts.append(seen if 2 * seen < rows.shape[1] else max(1, seen * size // rows.shape[1]))
+    return counts
