@@ -184,7 +184,7 @@ def _columns(environment: Environment, row: Type) -> tuple[Field, ...]:
     if isinstance(row, Named):
         definition = environment.definition(row.name)
         if len(definition.constructors) == 1:
-            # Not strict: a relation and a generic type of one name are reported, and then columns are made all the same.
+            # Not strict: a relation and a generic type of one name are reported, and columns are made all the same.
             by = dict(zip(definition.parameters, row.arguments, strict=False))
             return tuple(replace(f, type=types.substitute(f.type, by)) for f in definition.constructors[0].fields)
     return (Field("value", row),)
