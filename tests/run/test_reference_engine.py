@@ -207,11 +207,14 @@ def test_work_is_reported() -> None:
 
 
 def test_values_nested_too_deeply_are_refused() -> None:
-    text = """
-typedef List = Nil | Cons{head: u32, tail: Ref<List>}
+    longer = "l"
+    for _ in range(40):
+        longer = f"Cons{{n, ref_new({longer})}}"
+    text = f"""
+typedef List = Nil | Cons{{head: u32, tail: Ref<List>}}
 relation P(n: u32, l: List)
 P(0, Nil).
-P(n + 1, Cons{n, ref_new(l)}) :- P(n, l), n < 2000.
+P(n + 1, {longer}) :- P(n, l), n < 100.
 """
     with pytest.raises(EvaluationError, match="a value is nested too deeply\n  in the rule `P"):
         ReferenceEngine(plan_text(text))
