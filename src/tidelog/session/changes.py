@@ -132,7 +132,7 @@ class Change:
 
 
 class Changes(Mapping[str, Change]):
-    """The changes of a commit by relation. It has those that changed; any other relation gives an empty change."""
+    """The changes of a commit by relation, in order of names; a relation that has not changed gives an empty change."""
 
     def __init__(
         self,
@@ -141,10 +141,12 @@ class Changes(Mapping[str, Change]):
         plain: Plain,
         commit: int | None,
     ) -> None:
-        self._relations = {name: relation for name, relation in relations.items() if not relation.auxiliary}
+        self._relations = relations
         self._plain = plain
         self._commit = commit
-        self._changes = {name: self._make(name, changes[name]) for name in self._relations if changes.get(name)}
+        # No look at all relations: most commits change a few of many. An auxiliary one may have gone with its rule.
+        shown = sorted(name for name in changes if name in relations and not relations[name].auxiliary)
+        self._changes = {name: self._make(name, changes[name]) for name in shown if changes[name]}
 
     def _make(self, name: str, change: contract.Change) -> Change:
         return Change(self._relations[name], change, self._plain, self._commit)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from tidelog.base.diagnostic import Diagnostic
 from tidelog.base.extern import Externs
 from tidelog.base.span import Source
+from tidelog.base.types import show
 from tidelog.plan.nodes import Plan
-from tidelog.run.contract import Limits
+from tidelog.run.contract import Limits, Row
 from tidelog.session.relation import RelationView
 from tidelog.session.rules import Rule, RuleBase
 from tidelog.session.sources import program_source
@@ -86,6 +88,28 @@ class Database:
         [Rule(text='R(1).', name=None, origin='<program>:1:20', active=True)]
         """
         return self._store.state.rules.rules()
+
+    def indexes(self) -> dict[str, dict[str, str]]:
+        """Return the program's indexes by name, each with its parameters and their types."""
+        return {
+            name: {parameter.name: show(parameter.type) for parameter in index.parameters}
+            for name, index in self.plan.declared.items()
+        }
+
+    def query_index(self, index: str, *key: Any) -> list[Row]:
+        """Return the rows that an index of the program has for a key, in order; one value for each parameter.
+
+        >>> db = Database("input relation Edge(a: u8, b: u8)  index from_a(a: u8) on Edge(a, _)")
+        >>> with db.transaction() as tx:
+        ...     tx.insert("Edge", [(1, 2), (1, 3), (2, 3)])
+        >>> db.query_index("from_a", 1)
+        [(1, 2), (1, 3)]
+        """
+        return self._store.index(index).find(key)
+
+    def dump_index(self, index: str) -> list[Row]:
+        """Return all rows that an index of the program can find, in order."""
+        return self._store.index(index).all()
 
     def transaction(self, limits: Limits = NO_LIMITS) -> Transaction:
         """Return a transaction, to be used in a `with` block. `limits` bound the work of its commit.

@@ -12,6 +12,7 @@ from typing import Any
 from tidelog.base.errors import DataError
 from tidelog.base.values import Value
 from tidelog.run.contract import Change, Row, Rows
+from tidelog.session.misfit import brief
 
 
 class PendingFacts:
@@ -34,6 +35,11 @@ class PendingFacts:
     def delete(self, rows: Rows) -> None:
         """Let the rows be false."""
         self._set(rows, present=False)
+
+    def clear(self, stored: Rows) -> None:
+        """Let no row be true; `stored` are those of the last commit."""
+        self._bulk = None
+        self._present = dict.fromkeys(stored, False)
 
     def _set(self, rows: Rows, *, present: bool) -> None:
         if self._bulk is not None:
@@ -86,6 +92,21 @@ class PendingKeyed:
     def delete_keys(self, keys: Iterable[Value]) -> None:
         """Let no row have one of the keys."""
         self._over.update(dict.fromkeys(keys))
+
+    def modify(self, key: Value, change: Callable[[Row], Row]) -> None:
+        """Let what a function makes of the row with a key be true in its place; refuse a key that no row has."""
+        row = self._current(key)
+        if row is None:
+            raise DataError(f"no row has the primary key {brief(key)}; upsert would insert one")
+        changed = change(row)
+        if self._key(changed) != key:
+            raise DataError(f"{self._show(changed)} has another primary key than {self._show(row)}: delete, then insert")
+        self._over[key] = changed
+
+    def clear(self, stored: Rows) -> None:
+        """Let no row be true."""
+        del stored  # they are known by key
+        self._over = dict.fromkeys(self._stored)
 
     def change(self) -> Change:
         """Return what is to be inserted and deleted."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError, TidelogError, UserError
 from tidelog.base.text import show_row
 from tidelog.plan.nodes import Plan, Relation
@@ -20,6 +21,7 @@ from tidelog.run import contract
 from tidelog.run.contract import Engine, Limits, Row, Rows
 from tidelog.session.changes import Change, Changes, Commit, check_known
 from tidelog.session.engines import make_engine
+from tidelog.session.index import Index
 from tidelog.session.keys import KeyedRows, key_function
 from tidelog.session.misfit import Misfit
 from tidelog.session.pending import PendingFacts, PendingKeyed
@@ -53,6 +55,7 @@ class Store:
         self._state = State(0, rules)
         self._readers: dict[str, RowReader] = {}
         self._keyed: dict[str, KeyedRows] = {}
+        self._indexes: dict[str, Index] = {}
         self._reading = threading.RLock()
         self._writing = threading.Lock()
         self._writer: int | None = None
@@ -93,6 +96,18 @@ class Store:
         """Tell whether a row is in a relation."""
         with self._reading:
             return self._engine.contains(relation, row)
+
+    def index(self, name: str) -> Index:
+        """Return a declared index as of the last commit."""
+        if name not in self.plan.declared:
+            hint = did_you_mean(name, self.plan.declared)
+            raise UserError(f"the program has no index `{name}`" + (f"; {hint}" if hint else ""))
+        declared = self.plan.declared[name]
+        rows = self.rows(declared.relation)
+        found = self._indexes.get(name)
+        if found is None or found.rows is not rows:
+            found = self._indexes[name] = Index(declared, self.plan.relations[declared.relation], rows, self.plain)
+        return found
 
     def relation(self, name: str) -> Relation:
         """Return the declaration of a relation."""
@@ -210,6 +225,15 @@ class Store:
             except Misfit as misfit:
                 raise DataError(f"{relation}, keys[{number}]: {misfit}") from None
         return result
+
+    def revise(self, relation: str, row: Row, changes: Mapping[str, Any]) -> Row:
+        """Return a row with other values in some columns: values, or functions from the old value to the new one."""
+        columns = [column.name for column in self._input(relation).columns]
+        revised: dict[str, Any] = dict(zip(columns, row, strict=True))
+        for name, change in changes.items():
+            revised[name] = change(revised[name]) if callable(change) and name in revised else change
+        (changed,) = self.read(relation, [revised])
+        return changed
 
     def _input(self, name: str) -> Relation:
         found = self.relation(name)

@@ -6,12 +6,12 @@ Operations are checked as they are given and collected; nothing reaches the engi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any, Protocol, Self
 
 from tidelog.base.errors import DataError, UserError
-from tidelog.run.contract import Change, Limits, Rows
+from tidelog.run.contract import Change, Limits, Row, Rows
 from tidelog.session.changes import Changes, Commit
 from tidelog.session.pending import PendingFacts, PendingKeyed
 from tidelog.session.rules import RuleBase
@@ -34,6 +34,8 @@ class Owner(Protocol):
     def pending(self, relation: str) -> PendingFacts | PendingKeyed: ...
     def read(self, relation: str, rows: Any) -> Rows: ...
     def read_keys(self, relation: str, keys: Iterable[Any]) -> list[Any]: ...
+    def revise(self, relation: str, row: Row, changes: Mapping[str, Any]) -> Row: ...
+    def rows(self, relation: str) -> Rows: ...
     def apply(self, facts: dict[str, Change], rules: RuleBase, limits: Limits) -> Commit: ...
     def try_out(self, facts: dict[str, Change], rules: RuleBase, limits: Limits) -> Changes: ...
 
@@ -84,6 +86,27 @@ class Transaction:
         """Delete the rows with these primary keys; a key that no row has changes nothing."""
         pending = self._keyed(relation)
         pending.delete_keys(self._owner.read_keys(relation, keys))
+
+    def modify(self, relation: str, key: Any, changes: Mapping[str, Any]) -> None:
+        """Change some columns of the row with a primary key, which must exist.
+
+        `changes` has for each such column its new value, or a function from the old value to the new one.
+
+        >>> import tidelog
+        >>> db = tidelog.Database("input relation Stock(item: string, count: u32) primary key (s) s.item")
+        >>> with db.transaction() as tx:
+        ...     tx.insert("Stock", [("tea", 5)])
+        ...     tx.modify("Stock", "tea", {"count": lambda count: count - 1})
+        >>> db.relation("Stock").rows()
+        [('tea', 4)]
+        """
+        pending = self._keyed(relation)
+        (proper,) = self._owner.read_keys(relation, [key])
+        pending.modify(proper, lambda row: self._owner.revise(relation, row, changes))
+
+    def clear(self, relation: str) -> None:
+        """Delete all rows of an input relation, also those that this transaction has inserted so far."""
+        self._pending(relation).clear(self._owner.rows(relation))
 
     def _pending(self, relation: str) -> PendingFacts | PendingKeyed:
         self._check_open()
