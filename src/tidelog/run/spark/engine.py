@@ -1,0 +1,182 @@
+"""The engine on Spark: relations are DataFrames in the executors, kept up to date stratum by stratum.
+
+An update turns facts into DataFrames, brings every stratum it reaches up to date (`run.maintain.choose`) by the round
+loop or, where that is better, in one piece (`claim`), and returns the exact change of each relation, which stays in the
+executors until it is looked at. DataFrames never change, so a snapshot is the state itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as f
+
+from tidelog.plan.nodes import Plan
+from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update
+from tidelog.run.limits import Watch
+from tidelog.run.maintain.choose import Costs, Earlier, maintain
+from tidelog.run.spark.checkpoint import settle
+from tidelog.run.spark.encode import Cells
+from tidelog.run.spark.phases import AFTER, DELETED, INSERTED
+from tidelog.run.spark.relation import RANK, SUPPORT, Relation, size_of, united
+from tidelog.run.spark.rows import SparkRows, contains, frame_of
+from tidelog.run.spark.session import engine_session, start_session
+from tidelog.run.spark.store import BROADCAST_ROWS, Frames, Store
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A program and its relations: all there is to remember."""
+
+    plan: Plan
+    relations: Mapping[str, Relation]
+    earlier: Earlier
+    costs: Mapping[frozenset[str], int]
+
+
+class SparkEngine:
+    """The state of one program on a Spark cluster.
+
+    `spark` is the session to run on; without one, the running session or a new local one. `strategy` is `auto`,
+    `ranked` or `recompute`. `partitions` is how many pieces relations are cut into (twice the cores if not given);
+    relations of at most `broadcast_rows` are sent whole to where they are joined.
+    """
+
+    name = "spark"
+
+    def __init__(
+        self,
+        plan: Plan,
+        *,
+        spark: SparkSession | None = None,
+        strategy: str = "auto",
+        partitions: int | None = None,
+        broadcast_rows: int = BROADCAST_ROWS,
+    ) -> None:
+        self._frames = Frames(engine_session(spark or start_session(), partitions))
+        self._strategy = strategy
+        self._broadcast_rows = broadcast_rows
+        nothing = Plan({}, {}, {}, (), (), {})
+        self._state = State(nothing, {}, Earlier.of(nothing), {})
+        self._update({}, plan, Watch())
+
+    @property
+    def plan(self) -> Plan:
+        """The program whose consequences the state holds."""
+        return self._state.plan
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session that the engine works in."""
+        return self._frames.spark
+
+    def update(self, facts: Mapping[str, Change], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
+        """Change stored facts and the program; after an error nothing has changed."""
+        return self._update(facts, plan or self._state.plan, Watch(limits))
+
+    def rows(self, relation: str) -> Rows:
+        """Return the tuples of a relation."""
+        found = self._relation(relation)
+        return SparkRows(found.frame(AFTER), found.size(AFTER), found.types, Cells(self._state.plan.types))
+
+    def count(self, relation: str) -> int:
+        """Return the number of tuples of a relation."""
+        return self._relation(relation).size(AFTER)
+
+    def contains(self, relation: str, row: Row) -> bool:
+        """Tell whether a tuple is in a relation."""
+        found = self._relation(relation)
+        return found.size(AFTER) > 0 and contains(found.frame(AFTER), row, found.types, Cells(self._state.plan.types))
+
+    def snapshot(self) -> Any:
+        """Return the current state."""
+        return self._state
+
+    def restore(self, token: Any) -> None:
+        """Go back to the state of a snapshot."""
+        self._state = token
+
+    def _relation(self, name: str) -> Relation:
+        found = self._state.relations.get(name)
+        if found is None:
+            columns = self._state.plan.relations[name].columns
+            return self._frames.relation(name, [column.type for column in columns])
+        return found
+
+    # --- updating ----------------------------------------------------------------------------------------------------
+
+    def _update(self, facts: Mapping[str, Change], plan: Plan, watch: Watch) -> Update:
+        before = self._state
+        kept = {
+            name: relation
+            for name, relation in before.relations.items()
+            if name in plan.relations and relation.types == tuple(c.type for c in plan.relations[name].columns)
+        }
+        store = Store(plan, self._frames, kept, (before.plan, before.relations), watch, self._broadcast_rows)
+        costs: Costs = dict(before.costs)
+        for name, change in facts.items():
+            self._change_facts(store, name, change)
+        for name in _orphans(before, plan):
+            store.clear(name)
+        work = [
+            done
+            for stratum in plan.strata
+            if (done := maintain(store, stratum, before.earlier, costs, watch, self._strategy)) is not None
+        ]
+        changes = _changes(store, before, plan)
+        store.finish()
+        earlier = before.earlier if plan is before.plan else Earlier.of(plan)
+        relations = {name: relation for name, relation in store.relations.items() if name in plan.relations}
+        self._state = State(plan, relations, earlier, costs)
+        return Update(changes, tuple(work))
+
+    def _change_facts(self, store: Store, name: str, change: Change) -> None:
+        """Find out which facts are new and which were there; they are inserted and deleted then."""
+        relation = store.touch(name)
+        columns = relation.columns
+        fresh = None
+        if len(change.inserted):
+            given = frame_of(change.inserted, relation.types, store.cells, self.spark)
+            fresh = given.groupBy(*columns).agg(f.lit(1).cast("long").alias(SUPPORT))
+            fresh = fresh.select(*columns, f.lit(0).cast("long").alias(RANK), SUPPORT)
+        if len(change.deleted) and relation.settled:
+            given = frame_of(change.deleted, relation.types, store.cells, self.spark).distinct()
+            if fresh is not None:
+                given = given.join(fresh, columns, "left_anti")
+            stored = united([part.frame for part in relation.settled])
+            gone, _ = settle(given.hint("shuffle_hash").join(stored, columns).select(*columns, RANK, SUPPORT))
+            relation.removed = relation.deleted = (gone,) if gone.count else ()
+        if fresh is not None:
+            new, _ = settle(relation.without(fresh, relation.settled))
+            relation.inserted = (new,) if new.count else ()
+
+
+def _changes(store: Store, before: State, plan: Plan) -> dict[str, Change]:
+    """Return the exact change of every relation."""
+    changes: dict[str, Change] = {}
+    for name, relation in before.relations.items():
+        if (name not in plan.relations or store.relations.get(name) is None) and size_of(relation.settled):
+            gone = SparkRows(relation.frame(AFTER), relation.size(AFTER), relation.types, Cells(before.plan.types))
+            changes[name] = Change((), gone)
+    for name, relation in store.touched.items():
+        old = before.relations.get(name)
+        if old is not None and old.types != relation.types:
+            continue
+        inserted, deleted = (
+            SparkRows(relation.frame(view), relation.size(view), relation.types, store.cells)
+            for view in (INSERTED, DELETED)
+        )
+        if len(inserted) or len(deleted):
+            changes[name] = Change(inserted, deleted)
+    return changes
+
+
+def _orphans(before: State, plan: Plan) -> set[str]:
+    """Return the relations that have lost their last rule."""
+    if plan is before.plan:
+        return set()
+    derived = {relation for stratum in plan.strata for relation in stratum.relations}
+    return {name for name in before.earlier.rules if name in before.relations and name in plan.relations} - derived

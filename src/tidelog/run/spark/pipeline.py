@@ -1,0 +1,292 @@
+"""From a tree of a rule to a query: a DataFrame of derivations.
+
+A tree is left-deep, so it is a row of steps; the bindings so far are a DataFrame with a column for each variable. A
+variable's column is called `v` and a number, since names of variables may hold anything. Scans of the stratum at work
+bring ranks; a derivation's rank is the greatest of them. Runs of conditions, bindings and elements become Columns as
+far as Spark has them; from the first that it has not, the rest of the run is one step in Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, assert_never
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as f
+from pyspark.sql import types as s
+
+from tidelog.base.expr import Const, Expr, Var
+from tidelog.plan.nodes import Aggregate, AntiJoin, Extend, Project, Rule, Scan, Select, Unnest
+from tidelog.run.columnar.pipeline import Step, steps_of
+from tidelog.run.columnar.relation import View
+from tidelog.run.spark import worker
+from tidelog.run.spark.encode import spark_type
+from tidelog.run.spark.relation import RANK, TIMES, column_name, columns_of
+from tidelog.run.spark.scalars import column, constant
+
+if TYPE_CHECKING:
+    from tidelog.run.spark.store import Store
+
+_OTHER_RANK = "other_rank"
+
+
+@dataclass(frozen=True, slots=True)
+class Bindings:
+    """Rows of variables; `size` is a bound on their number, if one is known."""
+
+    frame: DataFrame
+    variables: tuple[Var, ...]
+    ranked: bool
+    size: int | None
+
+
+class Pipeline:
+    """Builds the query of one tree."""
+
+    def __init__(self, rule: Rule, tree: Project, store: Store) -> None:
+        self._rule = rule
+        self._tree = tree
+        self._store = store
+        self._names: dict[str, str] = {}
+
+    def run(self) -> DataFrame | None:
+        """Return the derivations: head tuples with `rank` and `times`; None if there can be none."""
+        bindings: Bindings | None = None
+        steps = list(steps_of(self._tree))
+        for step in steps:
+            if isinstance(step, Scan) and self._size(step) == 0:
+                return None
+        place = 0
+        while place < len(steps):
+            step = steps[place]
+            match step:
+                case Scan():
+                    bindings = self._joined(bindings, self._scan(step, negated=False))
+                case Aggregate():
+                    view = self._store.view(step.input, self._rule, negated=False)
+                    bindings = self._joined(bindings, self.groups(step, view, None))
+                case AntiJoin(_, right):
+                    if self._size(right, negated=True):
+                        bindings = self._without(bindings or self._unit(), self._scan(right, negated=True))
+                case Select() | Extend() | Unnest():
+                    run = self._scalar_run(steps, place)
+                    bindings, taken = self._native(bindings or self._unit(), run)
+                    if taken < len(run):
+                        if place + len(run) == len(steps):
+                            return self._finish_in_python(bindings, run[taken:])
+                        bindings = self._in_python(bindings, run[taken:])
+                    place += len(run) - 1
+                case _:
+                    assert_never(step)
+            place += 1
+        return self.finish(bindings or self._unit())
+
+    # --- scans and joins ---------------------------------------------------------------------------------------------
+
+    def _unit(self) -> Bindings:
+        return Bindings(self._store.one_row(), (), ranked=False, size=1)
+
+    def _name(self, variable: Var) -> str:
+        return self._names.setdefault(variable.name, f"v{len(self._names)}")
+
+    def _view(self, scan: Scan, *, negated: bool) -> View:
+        return self._store.view(scan, self._rule, negated=negated)
+
+    def _size(self, scan: Scan, *, negated: bool = False) -> int:
+        return self._store.relation(scan.relation).size(self._view(scan, negated=negated))
+
+    def _scan(self, scan: Scan, *, negated: bool) -> Bindings:
+        view = self._view(scan, negated=negated)
+        ranked = not negated and self._store.ranked and scan.relation in self._store.members
+        return self.scan_view(scan, view, ranked=ranked)
+
+    def scan_view(self, scan: Scan, view: View, *, ranked: bool) -> Bindings:
+        """Return the bindings that a scan gives of a view."""
+        relation = self._store.relation(scan.relation)
+        frame = relation.frame(view)
+        firsts: dict[Var, str] = {}
+        for number, term in enumerate(scan.terms):
+            name = column_name(number)
+            if isinstance(term, Const):
+                frame = frame.where(f.col(name) == constant(term.value, term.type, self._store.cells))
+            elif isinstance(term, Var):
+                if term in firsts:
+                    frame = frame.where(f.col(name) == f.col(firsts[term]))
+                firsts.setdefault(term, name)
+        chosen = [f.col(name).alias(self._name(variable)) for variable, name in firsts.items()]
+        rank = [f.col(RANK)] if ranked else []
+        return Bindings(frame.select(*chosen, *rank), tuple(firsts), ranked, relation.size(view))
+
+    def _joined(self, left: Bindings | None, right: Bindings) -> Bindings:
+        if left is None:
+            return right
+        both = left.ranked and right.ranked
+        other = right.frame.withColumnRenamed(RANK, _OTHER_RANK) if both else right.frame
+        keys = [self._name(variable) for variable in right.variables if variable in left.variables]
+        frame, other, small = self._hinted(left, right, other)
+        joined = frame.join(other, keys) if keys else frame.crossJoin(other)
+        variables = tuple(dict.fromkeys((*left.variables, *right.variables)))
+        columns: list[Column] = [f.col(self._name(variable)) for variable in variables]
+        if both:
+            columns.append(f.greatest(RANK, _OTHER_RANK).alias(RANK))
+        elif left.ranked or right.ranked:
+            columns.append(f.col(RANK))
+        return Bindings(joined.select(*columns), variables, left.ranked or right.ranked, small)
+
+    def _hinted(self, left: Bindings, right: Bindings, other: DataFrame) -> tuple[DataFrame, DataFrame, int | None]:
+        """Say which side is sent to all executors: the smaller if it is small; return a bound on the result, if any."""
+        limit = self._store.broadcast_rows
+        bound = None if left.size is None or right.size is None else left.size * right.size
+        if right.size is not None and right.size <= limit and (left.size is None or right.size <= left.size):
+            return left.frame, f.broadcast(other), bound
+        if left.size is not None and left.size <= limit:
+            return f.broadcast(left.frame), other, bound
+        return left.frame, other.hint("shuffle_hash"), bound
+
+    def _without(self, left: Bindings, right: Bindings) -> Bindings:
+        keys = [self._name(variable) for variable in right.variables]
+        other = right.frame
+        if right.size is not None and right.size <= self._store.broadcast_rows:
+            other = f.broadcast(other)
+        if keys:
+            return Bindings(left.frame.join(other, keys, "left_anti"), left.variables, left.ranked, left.size)
+        condition = f.lit(True)
+        return Bindings(left.frame.join(other, condition, "left_anti"), left.variables, left.ranked, left.size)
+
+    # --- aggregates --------------------------------------------------------------------------------------------------
+
+    def groups(self, step: Aggregate, view: View, keys: DataFrame | None) -> Bindings:
+        """Return keys and results of all groups of a view, or of those with the given keys (named as in `_name`)."""
+        rows = self.scan_view(step.input, view, ranked=False)
+        names = [self._name(key) for key in step.keys]
+        frame = rows.frame
+        if keys is not None and names:
+            frame = frame.join(f.broadcast(keys), names, "left_semi")
+        result = self._name(step.result)
+        variables = (*step.keys, step.result)
+        # as many partitions as a shuffle has, so that all rows of a group meet in one
+        frame = frame.repartition(self._store.partitions, *names) if names else frame.coalesce(1)
+        program = self._program([step.value, step.reduce])
+        given = [worker.Column.of(self._name(variable), variable) for variable in rows.variables]
+        if not given:  # rows without columns do not travel
+            frame, given = frame.withColumn(RANK, f.lit(0).cast("long")), [worker.Column(RANK, None)]
+        found = [worker.Column.of(self._name(key), key) for key in step.keys]
+        reduction = worker.Reduction(step.value, step.group, step.reduce)
+        fields = [s.StructField(self._name(key), spark_type(key.type)) for key in step.keys]
+        schema = s.StructType([*fields, s.StructField(worker.RESULT, spark_type(step.result.type))])
+        reduced = frame.mapInArrow(worker.reduce_groups(program, given, found, reduction), schema)
+        made = reduced.select(*names, f.col(worker.RESULT).alias(result))
+        return Bindings(made, variables, ranked=False, size=rows.size)
+
+    def keys(self, step: Aggregate, view: View) -> DataFrame:
+        """Return the keys of the groups of a view, with repetitions."""
+        return self.scan_view(step.input, view, ranked=False).frame.select(*[self._name(key) for key in step.keys])
+
+    # --- expressions -------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def _scalar_run(steps: Sequence[Step], place: int) -> list[Select | Extend | Unnest]:
+        run: list[Select | Extend | Unnest] = []
+        for step in steps[place:]:
+            if not isinstance(step, Select | Extend | Unnest):
+                break
+            run.append(step)
+        return run
+
+    def _native(self, bindings: Bindings, run: Sequence[Select | Extend | Unnest]) -> tuple[Bindings, int]:
+        """Take the steps that Spark has Columns for; return how many."""
+        for taken, step in enumerate(run):
+            scope = self._scope(bindings)
+            match step:
+                case Select(_, condition):
+                    test = column(condition, scope, self._store.cells)
+                    if test is None:
+                        return bindings, taken
+                    bindings = Bindings(bindings.frame.where(test), bindings.variables, bindings.ranked, bindings.size)
+                case Extend(_, variable, expression):
+                    made = column(expression, scope, self._store.cells)
+                    if made is None:
+                        return bindings, taken
+                    frame = bindings.frame.withColumn(self._name(variable), made)
+                    bindings = Bindings(frame, (*bindings.variables, variable), bindings.ranked, bindings.size)
+                case Unnest():
+                    return bindings, taken
+                case _:
+                    assert_never(step)
+        return bindings, len(run)
+
+    def _scope(self, bindings: Bindings) -> dict[str, Column]:
+        return {variable.name: f.col(self._name(variable)) for variable in bindings.variables}
+
+    def _in_python(self, bindings: Bindings, run: Sequence[Select | Extend | Unnest]) -> Bindings:
+        bound = (*bindings.variables, *(step.variable for step in run if not isinstance(step, Select)))
+        variables = tuple(variable for variable in bound if variable in run[-1].columns)  # what is still needed
+        wanted = [(self._name(variable), variable) for variable in variables]
+        frame = self._mapped(bindings, run, wanted)
+        size = None if any(isinstance(step, Unnest) for step in run) else bindings.size
+        return Bindings(frame, variables, bindings.ranked, size)
+
+    def _mapped(
+        self,
+        bindings: Bindings,
+        run: Sequence[Select | Extend | Unnest],
+        wanted: Sequence[tuple[str, Expr]],
+    ) -> DataFrame:
+        """Take the steps and evaluate the wanted expressions in Python; the rank is handed on."""
+        steps = [_worker_step(step) for step in run]
+        expressions = [step.condition if isinstance(step, worker.Keep) else step.expression for step in steps]
+        program = self._program([*expressions, *(expression for _, expression in wanted)])
+        given = [worker.Column.of(self._name(variable), variable) for variable in bindings.variables]
+        frame = bindings.frame
+        if not bindings.ranked:
+            frame = frame.withColumn(RANK, f.lit(0).cast("long"))
+        rank = worker.Column(RANK, None)
+        made: list[tuple[worker.Column, Expr | None]] = [
+            (worker.Column.of(name, Var(name, expression.type)), expression) for name, expression in wanted
+        ]
+        fields = [s.StructField(name, spark_type(expression.type)) for name, expression in wanted]
+        schema = s.StructType([*fields, s.StructField(RANK, s.LongType())])
+        columns = [*(self._name(variable) for variable in bindings.variables), RANK]
+        run_steps = worker.take_steps(program, steps, [*given, rank], [*made, (rank, None)])
+        found = frame.select(*columns).mapInArrow(run_steps, schema)
+        return found if bindings.ranked else found.drop(RANK)
+
+    def _program(self, expressions: Sequence[Expr]) -> worker.Program:
+        origin = self._rule.origin
+        text = f"`{origin.text}` ({origin.span})"
+        return worker.program_of(expressions, self._store.functions, self._store.types, text)
+
+    # --- the head ----------------------------------------------------------------------------------------------------
+
+    def finish(self, bindings: Bindings) -> DataFrame:
+        """Return the head tuples of bindings."""
+        scope = self._scope(bindings)
+        made = [column(expression, scope, self._store.cells) for expression in self._tree.expressions]
+        if any(one is None for one in made):
+            return self._finish_in_python(bindings, ())
+        named = [one.alias(column_name(number)) for number, one in enumerate(made) if one is not None]
+        return self._bag(bindings.frame, bindings, named)
+
+    def _finish_in_python(self, bindings: Bindings, run: Sequence[Select | Extend | Unnest]) -> DataFrame:
+        wanted = [(column_name(number), expression) for number, expression in enumerate(self._tree.expressions)]
+        frame = self._mapped(bindings, run, wanted)
+        return self._bag(frame, bindings, [f.col(name) for name, _ in wanted])
+
+    def _bag(self, frame: DataFrame, bindings: Bindings, columns: list[Column]) -> DataFrame:
+        if not columns:
+            columns = [f.lit(True).alias(name) for name in columns_of(0)]
+        rank = f.col(RANK) if bindings.ranked else f.lit(0).cast("long").alias(RANK)
+        return frame.select(*columns, rank, f.lit(1).cast("long").alias(TIMES))
+
+
+def _worker_step(step: Select | Extend | Unnest) -> worker.Step:
+    match step:
+        case Select(_, condition):
+            return worker.Keep(condition)
+        case Extend(_, variable, expression):
+            return worker.Bind(variable, expression)
+        case Unnest(_, variable, expression):
+            return worker.Each(variable, expression)
+        case _:
+            assert_never(step)

@@ -1,0 +1,141 @@
+"""A relation's tuples as DataFrames: columns `c0`, `c1` ..., with rank and support, hash-partitioned by the tuple.
+
+Rows are never changed in place. During an update a relation keeps apart what changes, and a `View` (as in the columnar
+engine) says which of these a scan sees: `settled` rows were there before; `removed` ones hide equal settled rows;
+`inserted` rows came; the `delta` is that of the round, on its way in or (`falling`) out. Changes of support are a log
+of their own. `finished` in `store` makes one table of it all again.
+
+A relation without columns has one that is always true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
+
+from tidelog.base.types import BOOL, Type
+from tidelog.run.columnar.batch import ALIVE, DYING
+from tidelog.run.columnar.relation import View
+from tidelog.run.spark.checkpoint import Part, settle
+
+RANK, SUPPORT, TIMES, CHANGE = "rank", "support", "times", "change"
+MOST_PARTS = 12
+Parts = tuple[Part, ...]
+
+
+def column_name(number: int) -> str:
+    """Return the name of a relation's column in DataFrames."""
+    return f"c{number}"
+
+
+def columns_of(arity: int) -> list[str]:
+    """Return the columns that hold a relation's tuples."""
+    return [column_name(number) for number in range(max(1, arity))]
+
+
+def size_of(parts: Parts) -> int:
+    """Return the number of rows of parts."""
+    return sum(part.count for part in parts)
+
+
+def united(parts: Sequence[DataFrame]) -> DataFrame:
+    """Return the rows of all parts."""
+    return reduce(DataFrame.union, parts)
+
+
+def push(parts: Parts, part: Part) -> Parts:
+    """Add a part; when there are many, the last ones of like size become one, so that there are few always."""
+    if not part.count:
+        return parts
+    found = (*parts, part)
+    if len(found) <= MOST_PARTS:
+        return found
+    taken, rows = 1, part.count
+    while taken < len(found) and (taken < MOST_PARTS // 2 or found[-taken - 1].count <= rows):
+        taken += 1
+        rows += found[-taken].count
+    merged, _ = settle(united([one.frame for one in found[-taken:]]))
+    return (*found[:-taken], merged)
+
+
+class Relation:
+    """The tuples of one relation. Copies share what was computed."""
+
+    def __init__(self, name: str, types: Sequence[Type], empty: DataFrame) -> None:
+        self.name = name
+        self.types = tuple(types)
+        self.columns = columns_of(len(self.types))
+        self.empty = empty
+        self.settled: Parts = ()
+        self.removed: Parts = ()
+        self.inserted: Parts = ()
+        self.deleted: Parts = ()
+        """What strata above see as deleted, and the delta when removed tuples are derived again."""
+        self.replaced: Parts = ()
+        """Tuples that were removed and came back, with their new rank and support."""
+        self.changes: Parts = ()
+        self.delta = Part(empty, 0)
+        self.falling = False
+        self.final: Parts | None = None
+        """What the relation holds in the end, if it was computed from scratch."""
+
+    def copy(self) -> Relation:
+        """Return a relation of the same tuples that can change on its own."""
+        other = Relation(self.name, self.types, self.empty)
+        other.__dict__.update(self.__dict__)
+        return other
+
+    @property
+    def cell_types(self) -> tuple[Type, ...]:
+        """The types of the columns there are."""
+        return self.types or (BOOL,)
+
+    def size(self, view: View) -> int:
+        """Return the number of tuples in a view."""
+        hidden = size_of(self.removed) if view.limit <= DYING else 0
+        if view.limit == ALIVE and self.falling:
+            hidden += self.delta.count
+        count = size_of(self.settled) - hidden if view.limit >= 0 else 0
+        count += size_of(self.inserted) if view.inserted else 0
+        count += self.delta.count if view.delta else 0
+        return count + (size_of(self.deleted) if view.deleted else 0)
+
+    def frame(self, view: View) -> DataFrame:
+        """Return the tuples of a view with rank and support."""
+        found: list[DataFrame] = []
+        if view.limit >= 0 and self.settled:
+            found.append(self._kept(view.limit))
+        found += [part.frame for part in self.inserted if view.inserted]
+        if view.delta and self.delta.count:
+            found.append(self.delta.frame)
+        found += [part.frame for part in self.deleted if view.deleted]
+        return united(found) if found else self.empty
+
+    def _kept(self, limit: int) -> DataFrame:
+        frame = united([part.frame for part in self.settled])
+        hidden = self.removed if limit <= DYING else ()
+        if limit == ALIVE and self.falling and self.delta.count:
+            hidden = (*hidden, self.delta)
+        return self.without(frame, hidden)
+
+    def without(self, frame: DataFrame, hidden: Parts) -> DataFrame:
+        """Return the rows whose tuples are in none of the parts."""
+        if not size_of(hidden):
+            return frame
+        keys = united([part.frame.select(*self.columns) for part in hidden])
+        return frame.join(keys, self.columns, "left_anti")
+
+    def within(self, frame: DataFrame, seen: Parts) -> DataFrame:
+        """Return the rows whose tuples are in one of the parts."""
+        keys = united([part.frame.select(*self.columns) for part in seen])
+        return frame.join(keys, self.columns, "left_semi")
+
+    def change_sums(self) -> DataFrame | None:
+        """Return by how much the support of tuples has changed."""
+        if not self.changes:
+            return None
+        log = united([part.frame for part in self.changes])
+        return log.groupBy(*self.columns).agg(f.sum(CHANGE).alias(CHANGE))

@@ -1,0 +1,335 @@
+"""The state of a program in Spark, and the leaf operations on it (`run.contract.Backend`).
+
+Deriving only builds queries; absorbing and releasing run them, one job for each relation and round. Relations are
+copied before their first change and DataFrames never change, so undoing is forgetting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+from pyspark.sql import types as s
+
+from tidelog.base.expr import Function
+from tidelog.base.types import Type, TypeDefinition
+from tidelog.plan.nodes import Aggregate, Plan, Rule, Scan, Version
+from tidelog.run.columnar.relation import View
+from tidelog.run.contract import Job, Phase
+from tidelog.run.limits import Watch
+from tidelog.run.spark.absorb import Outcome, absorbed, bootstrapped, exchanged, released
+from tidelog.run.spark.checkpoint import Part, settle
+from tidelog.run.spark.encode import Cells, spark_type
+from tidelog.run.spark.phases import AFTER, BEFORE, DELETED, INSERTED, delta_below, view_below, view_own
+from tidelog.run.spark.pipeline import Pipeline
+from tidelog.run.spark.relation import (
+    CHANGE,
+    RANK,
+    SUPPORT,
+    Parts,
+    Relation,
+    column_name,
+    push,
+    size_of,
+    united,
+)
+
+BROADCAST_ROWS = 100_000
+Bags = Mapping[str, DataFrame]
+
+
+class Frames:
+    """What all relations of an engine share: the session, and the frames made of nothing."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self.spark = spark
+        self.partitions = int(spark.conf.get("spark.sql.shuffle.partitions") or "2")
+        self._one_row: DataFrame | None = None
+        self._empty: dict[tuple[str, ...], DataFrame] = {}
+
+    def one_row(self) -> DataFrame:
+        """Return one row that says nothing."""
+        if self._one_row is None:
+            self._one_row = self.spark.createDataFrame([(0,)], s.StructType([s.StructField("unit", s.LongType())]))
+        return self._one_row
+
+    def relation(self, name: str, types: Sequence[Type]) -> Relation:
+        """Return an empty relation."""
+        kinds = [spark_type(type) for type in types] or [s.BooleanType()]
+        key = tuple(kind.simpleString() for kind in kinds)
+        if key not in self._empty:
+            fields = [s.StructField(column_name(number), kind) for number, kind in enumerate(kinds)]
+            schema = s.StructType([*fields, *(s.StructField(name, s.LongType()) for name in (RANK, SUPPORT))])
+            self._empty[key] = self.spark.createDataFrame([], schema)
+        return Relation(name, types, self._empty[key])
+
+
+class Store:
+    """Relations by name, and what is done to them in one update."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        frames: Frames,
+        relations: dict[str, Relation],
+        before: tuple[Plan, Mapping[str, Relation]],
+        watch: Watch,
+        broadcast_rows: int = BROADCAST_ROWS,
+    ) -> None:
+        self.plan = plan
+        self.frames = frames
+        self.relations = relations
+        self._before = before[1]
+        self.functions: Mapping[str, Function] = {**before[0].functions, **plan.functions}
+        self.types: Mapping[str, TypeDefinition] = {**before[0].types, **plan.types}
+        self.cells = Cells(self.types)
+        self.watch = watch
+        self.broadcast_rows = broadcast_rows
+        self.touched: dict[str, Relation] = {}
+        self._aside: dict[str, Relation] = {}
+        self._begun: tuple[dict[str, Relation], dict[str, Relation]] = ({}, {})
+        self.derivations = 0
+        self.phase = Phase.BOOT
+        self.members: frozenset[str] = frozenset()
+
+    @property
+    def ranked(self) -> bool:
+        """Whether derivations carry ranks in this phase; in a bootstrap the round is the rank."""
+        return self.phase is not Phase.BOOT
+
+    @property
+    def partitions(self) -> int:
+        """The number of partitions that rows are shuffled into."""
+        return self.frames.partitions
+
+    def one_row(self) -> DataFrame:
+        """Return one row that says nothing."""
+        return self.frames.one_row()
+
+    def relation(self, name: str) -> Relation:
+        """Return a relation of the plan, empty if it was never filled."""
+        found = self.relations.get(name)
+        if found is None:
+            if name not in self.plan.relations:
+                return self._before[name]  # only rules that are being removed read it
+            found = self.relations[name] = self.fresh(name)
+        return found
+
+    def fresh(self, name: str) -> Relation:
+        """Return an empty relation with the columns of the plan."""
+        return self.frames.relation(name, [column.type for column in self.plan.relations[name].columns])
+
+    def touch(self, name: str) -> Relation:
+        """Return a relation that may be changed."""
+        found = self.touched.get(name)
+        if found is None:
+            found = self.touched[name] = self.relations[name] = self.relation(name).copy()
+        return found
+
+    def view(self, scan: Scan, rule: Rule, *, negated: bool) -> View:
+        """Return what a scan of a rule sees now."""
+        if scan.relation in self.members:
+            return view_own(self.phase, scan.version)
+        if scan.version is Version.DELTA:
+            return delta_below(self.phase, negative=rule.negated[scan.occurrence])
+        return view_below(self.phase, scan.version, negated=negated)
+
+    # --- the backend's operations ------------------------------------------------------------------------------------
+
+    def enter(self, phase: Phase, members: frozenset[str]) -> None:
+        """Begin a phase of work on the stratum of these relations."""
+        self.phase, self.members = phase, members
+        for name in members:
+            self.touch(name)
+
+    def derive(self, jobs: Sequence[Job]) -> Bags:
+        """Build the queries of trees; return for each head relation its bag."""
+        found: dict[str, list[DataFrame]] = {}
+        for rule, tree in jobs:
+            bag = Pipeline(rule, tree, self).run()
+            if bag is not None:
+                found.setdefault(rule.head, []).append(bag)
+        return {name: united(bags) for name, bags in found.items()}
+
+    def unite(self, bags: Sequence[Bags]) -> Bags:
+        """Put bags of the same head relations together."""
+        found: dict[str, list[DataFrame]] = {}
+        for one in bags:
+            for name, bag in one.items():
+                found.setdefault(name, []).append(bag)
+        return {name: united(parts) for name, parts in found.items()}
+
+    def absorb(self, relation: str, bag: DataFrame | None) -> int:
+        """Let the delta become old; count support; make the new tuples the delta."""
+        target = self.touch(relation)
+        self._insert_delta(target)
+        if bag is None:
+            return 0
+        boot = self.phase is Phase.BOOT
+        outcome = bootstrapped(target, bag, self.watch.round) if boot else absorbed(target, bag)
+        self._take(target, outcome)
+        self.watch.add_tuples(outcome.delta.count)
+        return outcome.delta.count
+
+    def _take(self, target: Relation, outcome: Outcome) -> None:
+        target.delta = outcome.delta
+        if outcome.changes is not None:
+            target.changes = push(target.changes, outcome.changes)
+        self.derivations += outcome.derivations
+        self.watch.derived(outcome.derivations)
+
+    def _insert_delta(self, target: Relation) -> None:
+        if self.phase is Phase.BOOT:
+            target.settled = push(target.settled, target.delta)
+        else:
+            target.inserted = push(target.inserted, target.delta)
+        target.delta = Part(target.empty, 0)
+
+    def release(self, relation: str, bag: DataFrame | None) -> int:
+        """Let the delta be removed; take support away; make the tuples left without support the delta."""
+        target = self.touch(relation)
+        self._remove_delta(target)
+        if bag is None or not target.size(AFTER):
+            return 0
+        self._take(target, released(target, bag))
+        target.falling = True
+        return target.delta.count
+
+    @staticmethod
+    def _remove_delta(target: Relation) -> None:
+        if target.falling:
+            target.removed = push(target.removed, target.delta)
+            target.delta, target.falling = Part(target.empty, 0), False
+
+    def removed(self, relation: str) -> int:
+        """End the removal of tuples; they are the view `deleted` then, and their changes of support are void."""
+        target = self.touch(relation)
+        self._remove_delta(target)
+        target.deleted = target.removed
+        if target.removed and target.changes:
+            log = united([part.frame for part in target.changes])
+            rest, _ = settle(target.without(log, target.removed))
+            target.changes = (rest,) if rest.count else ()
+        return size_of(target.removed)
+
+    def conclude(self, relation: str) -> None:
+        """Let the delta become old, and leave as deleted and inserted only what was not there or did not come back."""
+        target = self.touch(relation)
+        self._insert_delta(target)
+        if target.removed and target.inserted:
+            came = united([part.frame for part in target.inserted])
+            back, _ = settle(target.within(came, target.removed))
+            if back.count:
+                went = united([part.frame for part in target.removed])
+                target.removed = _rest(target, went, size_of(target.removed), back)
+                target.inserted = _rest(target, came, size_of(target.inserted), back)
+                target.replaced = (back,)
+        target.deleted = target.removed
+
+    def changed(self, relation: str) -> tuple[bool, bool]:
+        """Tell whether this update has deleted tuples of a relation, and whether it has inserted some."""
+        found = self.touched.get(relation)
+        if found is None:
+            return False, False
+        return found.size(DELETED) > 0, found.size(INSERTED) > 0
+
+    def has_delta(self, relation: str) -> bool:
+        """Tell whether the delta of a relation has a tuple."""
+        return self.relation(relation).delta.count > 0
+
+    # --- dropping work, and starting a stratum afresh ----------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Remember this point of the update."""
+        copies = {name: relation.copy() for name, relation in self.touched.items()}
+        self._begun = {**self.relations, **copies}, copies
+
+    def drop(self) -> None:
+        """Undo what was done since `begin`."""
+        self.relations, self.touched = dict(self._begun[0]), dict(self._begun[1])
+
+    def clear(self, relation: str) -> None:
+        """Delete all tuples of a relation that no rule derives any more."""
+        target = self.touch(relation)
+        target.removed = target.deleted = target.settled
+
+    def reset(self, relation: str) -> None:
+        """Empty a relation for a bootstrap."""
+        self._aside[relation] = self.relation(relation)
+        self.touched[relation] = self.relations[relation] = self.fresh(relation)
+
+    def compare(self, relation: str) -> None:
+        """Make the difference to what a relation held its net change."""
+        old, new = self._aside.pop(relation), self.relations[relation]
+        new.settled = push(new.settled, new.delta)
+        new.delta = Part(new.empty, 0)
+        new.final = new.settled
+        new.settled = old.settled
+        new.inserted = _difference(new, new.final, old.settled)
+        new.deleted = new.removed = _difference(new, old.settled, new.final)
+
+    def finish(self) -> None:
+        """Make the update final in every relation it touched."""
+        for name, relation in self.touched.items():
+            self.relations[name] = finished(relation)
+
+    # --- aggregates --------------------------------------------------------------------------------------------------
+
+    def regroup(self, rules: Sequence[Rule]) -> tuple[Bags, Bags]:
+        """Evaluate the groups of aggregating rules that have changed, before and after; return the difference."""
+        lost: list[Bags] = []
+        gained: list[Bags] = []
+        for rule in rules:
+            tree = rule.full.tree
+            step = tree.input
+            assert isinstance(step, Aggregate), "plans keep aggregates in rules of their own"
+            bags: list[DataFrame | None] = []
+            for view in (BEFORE, AFTER):
+                pipeline = Pipeline(rule, tree, self)
+                relation = self.relation(step.input.relation)
+                keys = None
+                if step.keys:
+                    changed = [pipeline.keys(step, one) for one in (DELETED, INSERTED) if relation.size(one)]
+                    keys = united(changed).distinct()
+                bags.append(pipeline.finish(pipeline.groups(step, view, keys)) if relation.size(view) else None)
+            down, up = exchanged(bags[0], bags[1], self.relation(rule.head).columns)
+            lost.append({rule.head: down})
+            gained.append({rule.head: up})
+        return self.unite(lost), self.unite(gained)
+
+
+def _rest(relation: Relation, frame: DataFrame, count: int, taken: Part) -> Parts:
+    left = count - taken.count
+    return (Part(relation.without(frame, (taken,)), left),) if left else ()
+
+
+def _difference(relation: Relation, these: Parts, others: Parts) -> Parts:
+    """Return the tuples of some parts that are not in others."""
+    if not these or not others:
+        return these
+    found, _ = settle(relation.without(united([part.frame for part in these]), others))
+    return (found,) if found.count else ()
+
+
+def finished(relation: Relation) -> Relation:
+    """Return a relation after its update: one table again if anything but insertions happened."""
+    done = Relation(relation.name, relation.types, relation.empty)
+    if relation.final is not None:
+        done.settled = relation.final
+    elif relation.removed or relation.replaced or relation.changes:
+        hidden = (*relation.removed, *relation.replaced)
+        parts = [relation.without(united([p.frame for p in relation.settled]), hidden)] if relation.settled else []
+        parts += [part.frame for part in (*relation.inserted, *relation.replaced)]
+        rows = united(parts)
+        sums = relation.change_sums()
+        if sums is not None:
+            support = (f.col(SUPPORT) + f.coalesce(f.col(CHANGE), f.lit(0))).alias(SUPPORT)
+            rows = rows.join(sums, relation.columns, "left").select(*relation.columns, RANK, support)
+        whole, _ = settle(rows)
+        done.settled = (whole,) if whole.count else ()
+    else:
+        done.settled = relation.settled
+        for part in relation.inserted:
+            done.settled = push(done.settled, part)
+    return done
