@@ -145,6 +145,21 @@ def test_misuse_names_the_function() -> None:
         evaluate(["default(): Group<u8, u8>"])
 
 
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "pow32(3: bigint, 32'hffffffff)",
+        "range_vec(0: u64, 64'hffffffffffffffff, 1)",
+        "vec_with_length(64'hffffffffffff, true)",
+        "{var v = [true]; v.resize(64'hffffffffffff, true); v}",
+        "(1: bigint) << 32'hffffffff",
+    ],
+)
+def test_a_slip_does_not_take_all_memory(expression: str) -> None:
+    with pytest.raises(EvaluationError, match="more than 67108864"):
+        evaluate([expression])
+
+
 GROUPS = """
 typedef Item = Item{k: string, n: s8, x: double, s: Set<u8>}
 relation R(i: u8, item: Item)

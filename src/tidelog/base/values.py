@@ -26,6 +26,9 @@ from typing import Any, Final
 
 Value = Any
 NAN: Final = float("nan")
+LONGEST: Final = 1 << 26
+"""A vector is not made with more elements, nor a bigint by shifts and powers with more bits, in one step: a slip in a
+program must not take all memory."""
 _SINGLE: Final = struct.Struct("<f")
 
 

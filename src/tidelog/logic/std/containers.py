@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any
 
-from tidelog.base.values import NONE, FrozenMap, Value, Variant, in_order, order_key, some
+from tidelog.base.values import LONGEST, NONE, FrozenMap, Value, Variant, in_order, order_key, some
 
 Vec = tuple[Value, ...]
 Set = frozenset[Value]
@@ -30,7 +30,14 @@ def vec_pop(v: Vec) -> tuple[Variant, Vec]:
 
 def vec_resize(v: Vec, length: int, value: Value) -> tuple[Unit, Vec]:
     """Cut or fill up to a length."""
-    return (), v[:length] + (value,) * (length - len(v))
+    return (), v[:length] + vec_with_length(max(0, length - len(v)), value)
+
+
+def vec_with_length(length: int, value: Value) -> Vec:
+    """Repeat a value."""
+    if length > LONGEST:
+        raise ValueError(f"more than {LONGEST} elements")
+    return (value,) * length
 
 
 def vec_swap_nth(v: Vec, n: int, value: Value) -> tuple[bool, Vec, Value]:
@@ -90,7 +97,7 @@ def map_remove(m: FrozenMap, key: Value) -> tuple[Variant, FrozenMap]:
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "vec_empty": lambda: (),
-    "vec_with_length": lambda length, x: (x,) * length,
+    "vec_with_length": vec_with_length,
     "vec_len": len,
     "vec_is_empty": lambda v: not v,
     "vec_contains": lambda v, x: x in v,

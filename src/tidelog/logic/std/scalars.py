@@ -30,7 +30,7 @@ from tidelog.base.types import (
     show,
     substitute,
 )
-from tidelog.base.values import NONE, FrozenMap, Value, Variant, err, in_order, ok, real, single, some
+from tidelog.base.values import LONGEST, NONE, FrozenMap, Value, Variant, err, in_order, ok, real, single, some
 
 # --- any value -------------------------------------------------------------------------------------------------------
 
@@ -114,6 +114,8 @@ def pow32(signature: Signature, base: Value, exponent: int) -> Value:
             low = pow(base, exponent, 1 << width)
             return low - (1 << width) if low >> (width - 1) else low
         case BigInt():
+            if base.bit_length() * exponent > LONGEST:
+                raise ValueError(f"the power has more than {LONGEST} bits")
             return base**exponent
         case Float() | Double() as type:
             try:
@@ -129,7 +131,10 @@ def range_vec(signature: Signature, start: int, stop: int, step: int) -> tuple[i
     """Return integers from `start` until `stop`."""
     if not is_integer(signature.parameters[0]):
         raise TypeError(f"range_vec needs integers, not values of type {show(signature.parameters[0])}")
-    return tuple(range(start, stop, step)) if step else ()
+    numbers = range(start, stop, step) if step else ()
+    if step and (stop - start) // step > LONGEST:
+        raise ValueError(f"more than {LONGEST} numbers")
+    return tuple(numbers)
 
 
 def hexadecimal(signature: Signature, number: Value) -> str:

@@ -13,7 +13,7 @@ from tidelog.base import types as t
 from tidelog.base.expr import Operate
 from tidelog.base.text import show_real, show_single
 from tidelog.base.types import Type
-from tidelog.base.values import order_key, real, single
+from tidelog.base.values import LONGEST, order_key, real, single
 
 Unary = Callable[[Any], Any]
 
@@ -63,6 +63,8 @@ def shift_amount(amount: int, type: Type) -> int:
     match type:
         case t.Bit(width) | t.Signed(width):
             return amount % (1 << (width - 1).bit_length())
+        case _ if amount > LONGEST:
+            raise ValueError(f"a shift by {amount} bits: more than {LONGEST}")
         case _:
             return amount
 

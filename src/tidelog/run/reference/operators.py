@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from tidelog.base.expr import Expr, Operate
 from tidelog.base.types import BigInt, Bit, Double, Float, Signed, String, Type, is_integer, show
-from tidelog.base.values import Value, order_key, real, single
+from tidelog.base.values import LONGEST, Value, order_key, real, single
 
 
 class Failure(Exception):  # noqa: N818  # not an error of its own: the engine adds the rule and raises EvaluationError
@@ -124,6 +124,8 @@ def shift(left: Expr, amount: int) -> int:
     match left.type:
         case Bit(width) | Signed(width):
             return amount % (1 << (width - 1).bit_length())
+        case _ if amount > LONGEST:
+            raise Failure(f"a shift by {amount} bits: more than {LONGEST}")
         case _:
             return amount
 
