@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tidelog.base.diagnostic import Diagnostic
 from tidelog.base.extern import Externs
@@ -19,6 +19,9 @@ from tidelog.session.store import Store
 from tidelog.session.subscriptions import Callback, Subscription
 from tidelog.session.transaction import Transaction
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 NO_LIMITS = Limits()
 
 
@@ -27,7 +30,8 @@ class Database:
 
     `program` is a text, or the path of a file: a `Path`, or a string that ends in `.dl`. `engine` is one of
     `tidelog.engines()`, by default the fastest. `externs` has the Python functions that the program declares, and
-    `library` folders in which it may find modules to import. Raises `ProgramError` with all mistakes of the program.
+    `library` folders in which it may find modules to import. `spark` is the session that the engine `spark` runs on; by
+    default the one that is running, or a new local one. Raises `ProgramError` with all mistakes of the program.
 
     >>> import tidelog
     >>> db = tidelog.Database('''
@@ -49,9 +53,10 @@ class Database:
         strategy: str = "auto",
         externs: Externs | None = None,
         library: Sequence[str | Path] = (),
+        spark: SparkSession | None = None,
     ) -> None:
         rules = RuleBase.load(program_source(program), tuple(map(Path, library)), externs)
-        self._store = Store(rules, engine, strategy)
+        self._store = Store(rules, engine, strategy, spark)
 
     @property
     def engine(self) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import MissingExtraError, UserError
@@ -41,7 +42,9 @@ DEFAULT = "columnar"
 ENGINES = {
     "columnar": Entry("tidelog.run.columnar.engine", "ColumnarEngine", ("auto", "ranked", "recompute")),
     "reference": Entry("tidelog.run.reference.engine", "ReferenceEngine"),
-    "spark": Entry("tidelog.run.spark.engine", "SparkEngine", package="pyspark", extra="spark"),
+    "spark": Entry(
+        "tidelog.run.spark.engine", "SparkEngine", ("auto", "ranked", "recompute"), package="pyspark", extra="spark"
+    ),
 }
 
 
@@ -54,11 +57,11 @@ def available() -> tuple[str, ...]:
     return tuple(name for name, entry in ENGINES.items() if entry.exists() and entry.installed())
 
 
-def make_engine(name: str | None, plan: Plan, strategy: str = "auto") -> Engine:
+def make_engine(name: str | None, plan: Plan, strategy: str = "auto", spark: Any = None) -> Engine:
     """Return a new engine for a plan; without a name, the default one.
 
     `strategy` says how derived relations follow a change; `auto` leaves that to the engine. With `recompute` nothing is
-    kept for later changes, which suits a single evaluation.
+    kept for later changes, which suits a single evaluation. `spark` is the session that the engine `spark` runs on.
     """
     chosen = DEFAULT if name is None else name
     entry = ENGINES.get(chosen)
@@ -71,6 +74,8 @@ def make_engine(name: str | None, plan: Plan, strategy: str = "auto") -> Engine:
     engine: Callable[..., Engine] = getattr(import_module(entry.module), entry.attribute)
     if chosen == "columnar":
         return engine(plan, strategy=strategy, tracked=strategy != "recompute")
+    if chosen == "spark":
+        return engine(plan, strategy=strategy, spark=spark)
     return engine(plan)
 
 

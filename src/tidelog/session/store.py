@@ -49,8 +49,8 @@ class State:
 class Store:
     """An engine and its committed state. Made by a database and used by its views and transactions."""
 
-    def __init__(self, rules: RuleBase, engine: str | None, strategy: str) -> None:
-        self._new_engine: Callable[[Plan], Engine] = lambda plan: make_engine(engine, plan, strategy)
+    def __init__(self, rules: RuleBase, engine: str | None, strategy: str, spark: Any = None) -> None:
+        self._new_engine: Callable[[Plan], Engine] = lambda plan: make_engine(engine, plan, strategy, spark)
         self._engine = self._new_engine(rules.plan)
         self._state = State(0, rules)
         self._readers: dict[str, RowReader] = {}
