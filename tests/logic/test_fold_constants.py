@@ -5,12 +5,12 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidelog.base.errors import EvaluationError
 from tidelog.base.expr import Const, Expr, If, MakeTuple, Operate, Project, Var
 from tidelog.base.types import BIGINT, BOOL, STRING, Bit, Signed, Tuple, Type
 from tidelog.base.values import Value
 from tidelog.logic.fold_constants import fold_expression
 from tidelog.run.reference.evaluate import Evaluator
+from tidelog.run.reference.operators import Failure
 
 INTEGERS: tuple[Type, ...] = (Bit(8), Bit(3), Signed(8), Signed(64), BIGINT)
 ARITHMETIC = ("+", "-", "*", "/", "%", "&", "|", "^")
@@ -78,7 +78,7 @@ def expressions(draw: st.DrawFn, type: Type, depth: int = 4) -> Expr:
 def outcome(expression: Expr) -> Value:
     try:
         return Evaluator({}, {}).value(expression, {name: value for name, (value, _) in VARIABLES.items()})
-    except EvaluationError as failure:
+    except Failure as failure:
         return str(failure)
 
 

@@ -57,6 +57,14 @@ def test_a_rule_with_one_head_stays() -> None:
             "A(k, n) :- (B(x, k), C(x); B(x, k), D(x)), var n = x.group_by(k).count().",
         ),
         (
+            "A(x) :- B(x), (x == 1; x > 5, x < 9), (C(x); x > 7).",
+            "A(x) :- B(x), x == 1 or (x > 5 and x < 9), C(x). A(x) :- B(x), x == 1 or (x > 5 and x < 9), x > 7.",
+        ),
+        (
+            "A(k, n) :- B(x, k), (x > 1; x > 2), var n = x.group_by(k).count(), (n > 3; n < 2).",
+            "A(k, n) :- (B(x, k), x > 1; B(x, k), x > 2), var n = x.group_by(k).count(), n > 3 or n < 2.",
+        ),
+        (
             "A(k, n) :- B(x, k), var n = x.group_by(k).count(), (n > 3; C(k)).",
             (
                 "A(k, n) :- B(x, k), var n = x.group_by(k).count(), n > 3."

@@ -43,6 +43,7 @@ def rules(text: str) -> list[str]:
         ("Out(x) :- G((x, _)).", "Out(x) :- G(#1), x := #1.0."),
         ('Out(g.0) :- G[g], g.1 == "a".', 'Out(g.0) :- G(g), g.1 == "a".'),
         ("Out(3).", "Out(3)."),
+        ("B(3).", "B(3)."),
         ("Out(.x = 3 + 4).", "Out(7)."),
         ("Out(x) :- A(.x = x).", "Out(x) :- A(x, _)."),
         ("Out(x) :- A(x, n), A(x, n), not A(_, n).", "Out(x) :- A(x, n), A(x, n), not A(_, n)."),
@@ -118,7 +119,7 @@ def test_every_rule_knows_the_declaration_it_was_made_from() -> None:
 
 
 def test_mistakes_of_all_rules_are_reported() -> None:
-    assert mistakes("Out(y) :- B(x). Text(y) :- B(x). B(1).") == [
+    assert mistakes("Out(y) :- B(x). Text(y) :- B(x). B(x) :- A(x, _).") == [
         "E0402 variable `y` is not bound",
         "E0402 variable `y` is not bound",
         "E0410 input relation `B` cannot be derived by a rule",

@@ -179,10 +179,11 @@ def check_atom(placed: PlacedAtom, scope: Scope, inference: Inference) -> checke
     """Infer the arguments of an atom in a body; all variables are in the scope."""
     atom, relation = placed.atom, placed.relation
     row: Pattern | Expr | None = None
-    if atom.binding is not None:
-        row = VarPattern(scope.variables[atom.binding].unique, relation.element)
     if atom.whole is not None:
         row = _argument(atom.whole, relation.element, relation, "a row", scope, inference)
+    if atom.binding is not None:
+        inner = row if isinstance(row, Pattern) else ANY  # with a binding, `lift_expressions` leaves patterns only
+        row = VarPattern(scope.variables[atom.binding].unique, relation.element, inner)
     arguments = tuple(
         [
             ANY if e is None else _argument(e, column.type, relation, column.name, scope, inference)

@@ -22,12 +22,13 @@ from tidelog.base.span import Span
 from tidelog.base.types import Named, Type
 from tidelog.lang import syntax
 from tidelog.lang.syntax import Clause, Path, RuleDef
-from tidelog.logic import checked, program, rule_mistakes
+from tidelog.logic import checked, infer_access, program, rule_mistakes
 from tidelog.logic.check_atoms import PlacedAtom, check_atom, declare_pattern, declare_variables, place_atom
 from tidelog.logic.environment import Declarations, Environment
 from tidelog.logic.finish import Finisher
 from tidelog.logic.finish_rule import finish_rule
 from tidelog.logic.infer import Inference, is_pattern
+from tidelog.logic.infer_control import element_type
 from tidelog.logic.program import Origin, Relation
 from tidelog.logic.rows import row_columns
 from tidelog.logic.rule_names import alternatives, bound_names, common_names, key_names, last_grouping, reads
@@ -80,7 +81,7 @@ class _Checker:
         (head,) = rule.heads
         relation = self.environment.relation(head.atom.relation, head.atom.span, self.report)
         body, scope = self.body(rule.body, {})
-        arguments = self.head(head, relation, scope) if relation is not None else ()
+        arguments = self.head(head, relation, scope, bool(rule.body)) if relation is not None else ()
         if self.report.mistakes > mistakes:
             return None
         assert relation is not None
@@ -247,10 +248,10 @@ class _Checker:
         element = self.inference.fresh()
 
         def check(final: bool) -> bool:
-            collection = self.inference.types.resolve(expression.type)
+            collection = infer_access.content(self.inference, expression.type)
             if self.inference.is_open(collection) and not final:
                 return False
-            found = _element(collection)
+            found = element_type(collection)
             if found is not None:
                 self.inference.types.unify(element, found)
             elif collection is not ERROR:
@@ -260,9 +261,9 @@ class _Checker:
         self.inference.later(check)
         return checked.Unnest(self.inference.pattern(rewrite(pattern, _undeclared), scope, element), expression, span)
 
-    def head(self, head: syntax.Head, relation: Relation, scope: Scope) -> tuple[Expr, ...]:
+    def head(self, head: syntax.Head, relation: Relation, scope: Scope, derived: bool) -> tuple[Expr, ...]:
         atom = head.atom
-        if relation.role == "input":
+        if relation.role == "input" and derived:
             rule_mistakes.input_head(relation, atom.span, self.report)
         if head.location is not None:
             self.expression(head.location, scope)
@@ -327,13 +328,3 @@ def _see_group(clause: Clause, grouping: syntax.Expr, group: str) -> Clause:
     assert isinstance(clause, syntax.Condition | syntax.FlatMap)
     variable = syntax.Name((group,), grouping.span)
     return replace(clause, expression=rewrite(clause.expression, lambda e: variable if e is grouping else None))
-
-
-def _element(collection: Type) -> Type | None:
-    match collection:
-        case Named(types.VEC | types.SET, (element,)):
-            return element
-        case Named(types.MAP, (key, value)):
-            return types.Tuple((key, value))
-        case _:
-            return None

@@ -3,6 +3,10 @@
     A(x) :- B(x), (C(x); D(x), E(x)).       A(x) :- B(x), C(x).
                                             A(x) :- B(x), D(x), E(x).
 
+Alternatives that only test are one condition, so that they do not multiply:
+
+    A(x) :- B(x), (x == 1; x > 5, x < 9).   A(x) :- B(x), x == 1 or (x > 5 and x < 9).
+
 What stands before a `group_by` is one grouped body whatever its alternatives, so there they cannot become rules of
 their own; they are drawn to the front instead, as whole bodies:
 
@@ -15,9 +19,12 @@ the same form.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
+from math import prod
 
-from tidelog.lang.syntax import Clause, Either, RuleDef
+from tidelog.lang.syntax import Assign, Binary, Clause, Condition, Either, Expr, RuleDef
 from tidelog.logic.traverse import ends_group
 
 Body = tuple[Clause, ...]
@@ -27,7 +34,36 @@ def expand_disjunction(rule: RuleDef) -> tuple[RuleDef, ...]:
     """Return rules without alternatives, except of grouped bodies, that mean the same together."""
     if not any(isinstance(clause, Either) for clause in rule.body):
         return (rule,)
-    return tuple(replace(rule, body=body) for body in _extend([()], rule.body))
+    grouped = next((i for i in reversed(range(len(rule.body))) if ends_group(rule.body[i])), 0)
+    # In a grouped body each alternative that holds is a derivation of its own.
+    body = (*rule.body[:grouped], *map(_one_condition, rule.body[grouped:]))
+    return tuple(replace(rule, body=way) for way in _extend([()], body))
+
+
+def count_ways(body: Body) -> int:
+    """The number of ways through the alternatives of a body."""
+    return prod(
+        sum(map(count_ways, clause.alternatives)) for clause in map(_one_condition, body) if isinstance(clause, Either)
+    )
+
+
+def _one_condition(clause: Clause) -> Clause:
+    """Return alternatives of conditions as one condition."""
+    if not isinstance(clause, Either):
+        return clause
+    ways: list[Expr] = []
+    for alternative in clause.alternatives:
+        tests: list[Expr] = []
+        for inner in map(_one_condition, alternative):
+            if not isinstance(inner, Condition) or isinstance(inner.expression, Assign) or ends_group(inner):
+                return clause
+            tests.append(inner.expression)
+        ways.append(_joined("and", tests))
+    return Condition(_joined("or", ways), clause.span)
+
+
+def _joined(operator: str, operands: Sequence[Expr]) -> Expr:
+    return reduce(lambda left, right: Binary(operator, left, right, left.span.to(right.span)), operands)
 
 
 def _extend(before: list[Body], body: Body) -> list[Body]:

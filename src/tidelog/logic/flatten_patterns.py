@@ -23,6 +23,7 @@ from tidelog.logic import checked, program
 from tidelog.logic.auxiliaries import Auxiliaries
 from tidelog.logic.checked import Body, Grouping, Rule
 from tidelog.logic.fold_constants import fold_expression
+from tidelog.logic.infer_control import element_type
 from tidelog.logic.program import Bind, Condition, Literal, Term, Wildcard
 from tidelog.logic.rows import Definitions, content, make_row, row_columns, row_constructor
 
@@ -277,5 +278,6 @@ def _items(type: Type) -> tuple[Type, ...]:
 
 
 def _element(collection: Type) -> Type:
-    assert isinstance(collection, Named)
-    return Tuple(collection.arguments) if len(collection.arguments) > 1 else collection.arguments[0]
+    found = element_type(content(collection))
+    assert found is not None, "`check_rules` admits collections only"
+    return found

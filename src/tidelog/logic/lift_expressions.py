@@ -4,7 +4,8 @@
 
     A(x) :- B(x, y), C((x, #e1)), #e1 = y + 1, not D(Some{#e2}, _), #e2 = f(y).
 
-An argument that is an expression as a whole stays; the atom is then compared with its value.
+An argument that is an expression as a whole stays; the atom is then compared with its value. Only if the row is bound
+to a variable too (`r in R[f(y)]`) it goes out as well.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class _Lift:
     def literal(self, clause: syntax.Positive | syntax.Negative, atom: Atom) -> Clause:
         before = self.made
         arguments = atom.arguments and tuple([self.argument(argument) for argument in atom.arguments])
-        whole = atom.whole and self.pattern(atom.whole)
+        whole = atom.whole and (self.pattern(atom.whole) if atom.binding is None else self.inner(atom.whole))
         return clause if self.made == before else replace(clause, atom=replace(atom, arguments=arguments, whole=whole))
 
     def argument(self, argument: Argument) -> Argument:

@@ -24,13 +24,13 @@ from tidelog.base.span import Source, Span
 from tidelog.lang import syntax
 from tidelog.lang.format import format_rule
 from tidelog.lang.syntax import RuleDef
-from tidelog.logic import checked
+from tidelog.logic import checked, rule_mistakes
 from tidelog.logic.attributes import check_attributes, rule_name
 from tidelog.logic.auxiliaries import Auxiliaries
 from tidelog.logic.check_rules import SourceRule, check_rules
 from tidelog.logic.declare import declare
 from tidelog.logic.environment import Declarations
-from tidelog.logic.expand_disjunction import expand_disjunction
+from tidelog.logic.expand_disjunction import count_ways, expand_disjunction
 from tidelog.logic.flatten_patterns import flatten_patterns
 from tidelog.logic.fold_constants import fold_constants
 from tidelog.logic.functions import Functions
@@ -54,6 +54,10 @@ REWRITES: tuple[Callable[[RuleDef], tuple[RuleDef, ...]], ...] = (
     expand_disjunction,
     split_heads,
 )
+
+
+MOST_WAYS = 10_000
+"""How many rules the alternatives of one rule may make."""
 
 
 def analyse(
@@ -121,6 +125,9 @@ def _source_rules(modules: Modules, report: Report) -> Iterator[SourceRule]:
                     rules = imperative_rules(declaration, report)
                 case _:
                     continue
+            if any(count_ways(rule.body) > MOST_WAYS for rule in rules):
+                rule_mistakes.many_alternatives(max(count_ways(r.body) for r in rules), declaration.span, report)
+                continue
             text = declaration.span.text or format_rule(replace(declaration, attributes=()))
             origin = Origin(declaration.span, text, rule_name(declaration.attributes))
             for rewrite in REWRITES:

@@ -123,8 +123,20 @@ def no_collection(type: str, span: Span, report: Report) -> None:
         "E0411",
         f"`FlatMap` needs a collection, but this is of type `{type}`",
         span,
-        note="`FlatMap` yields the elements of a `Vec` or `Set`, or the (key, value) pairs of a `Map`",
+        note="`FlatMap` yields the elements of a `Vec` or `Set`, the pairs (key, value) of a `Map`, "
+        "or (value, weight) of a `Group`",
         hint="assign a single value with `var x = e`",
+    )
+
+
+def many_alternatives(ways: int, span: Span, report: Report) -> None:
+    """Alternatives that multiply."""
+    report.add(
+        "E0422",
+        f"the alternatives of this rule make {ways:,} rules",
+        span,
+        note="a rule with alternatives stands for one rule for each way through them; there may be 10,000",
+        hint="give each group of alternatives a relation of its own",
     )
 
 
@@ -135,7 +147,7 @@ def input_head(relation: Relation, span: Span, report: Report) -> None:
         f"input relation `{relation.name}` cannot be derived by a rule",
         span,
         labels=[Label(relation.span, "declared here")],
-        note="input relations hold the facts that transactions insert, and nothing else",
+        note="input relations hold what transactions insert, and facts that the program states",
         hint=f"derive another relation, with a rule that copies `{relation.name}` into it",
     )
 
