@@ -56,6 +56,16 @@ def test_a_defect_is_told_kindly(tidelog: Tidelog, reach: Path, monkeypatch: pyt
     assert "Traceback" in tidelog("run", "reach.dl", "--debug").err
 
 
+def test_values_nested_too_deeply(tidelog: Tidelog, tmp_path: Path) -> None:
+    (tmp_path / "p.dl").write_text(
+        "typedef List = Nil | Cons{tail: Ref<List>}\noutput relation L(n: u32, l: List)\nL(0, Nil).\n"
+        "L(n + 1, Cons{ref_new(l)}) :- L(n, l), n < 3000.\n"
+    )
+    ended = tidelog("run", "p.dl", "--engine", "reference")
+    assert (ended.status, ended.out) == (1, "")
+    assert "nested too deeply" in ended.err
+
+
 def test_an_interrupt(tidelog: Tidelog, reach: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*arguments: object) -> None:
         raise click.Abort

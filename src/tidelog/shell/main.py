@@ -61,6 +61,11 @@ class Commands(click.Group):
                 traceback.print_exc()
             fail(error)
             sys.exit(1)
+        except RecursionError:
+            if debug:
+                traceback.print_exc()
+            say_error("a value, an expression or a type is nested too deeply")
+            sys.exit(1)
         except Exception as error:  # noqa: BLE001  (the last place where a defect can be told kindly)
             if debug:
                 traceback.print_exc()
