@@ -100,7 +100,9 @@ class PendingKeyed:
             raise DataError(f"no row has the primary key {brief(key)}; upsert would insert one")
         changed = change(row)
         if self._key(changed) != key:
-            raise DataError(f"{self._show(changed)} has another primary key than {self._show(row)}: delete, then insert")
+            raise DataError(
+                f"{self._show(changed)} has another primary key than {self._show(row)}: delete, then insert"
+            )
         self._over[key] = changed
 
     def clear(self, stored: Rows) -> None:
