@@ -32,15 +32,30 @@ def gather(relation: Relation, bags: Sequence[Bag]) -> Gathered:
         if bag.layout != relation.layout and bag.rows.shape[1]:
             relation.admit([bag.layout.fields[column].range for column in range(relation.arity)])
     rows = [bag.rows if bag.layout == relation.layout else _moved(bag, relation.layout) for bag in bags]
+    has_rank, has_times = any(bag.rank is not None for bag in bags), any(bag.times is not None for bag in bags)
+    if not has_rank and not has_times and rows:
+        return Gathered(_in_order(rows, [bag.ordered for bag in bags]), None, None)
     together = np.concatenate(rows, axis=1) if len(rows) > 1 else rows[0] if rows else no_rows(relation.layout.words)
     table = arrays(together.shape[1])
-    has_rank, has_times = any(bag.rank is not None for bag in bags), any(bag.times is not None for bag in bags)
-    if not has_rank and not has_times:
-        return Gathered(table.sort(together), None, None)
     places = table.order(together)
     rank = np.concatenate([_or(bag.rank, bag, 0, np.int32) for bag in bags])[places] if has_rank else None
     times = np.concatenate([_or(bag.times, bag, 1, np.int64) for bag in bags])[places] if has_times else None
     return Gathered(np.ascontiguousarray(together[:, places]), rank, times)
+
+
+def _in_order(rows: list[Words], ordered: list[bool]) -> Words:
+    """Return the rows of several arrays in order: those in order already are merged, smallest first."""
+    runs = [part for part, is_ordered in zip(rows, ordered, strict=True) if is_ordered]
+    loose = [part for part, is_ordered in zip(rows, ordered, strict=True) if not is_ordered]
+    if loose:
+        together = np.concatenate(loose, axis=1) if len(loose) > 1 else loose[0]
+        runs.append(arrays(together.shape[1]).sort(together))
+    while len(runs) > 1:
+        runs.sort(key=lambda part: -part.shape[1])
+        a, b = runs.pop(), runs.pop()
+        table = arrays(a.shape[1] + b.shape[1])
+        runs.append(table.unique(table.merge(a, b)))
+    return runs[0]
 
 
 def _or(values: np.ndarray | None, bag: Bag, default: int, kind: type) -> np.ndarray:

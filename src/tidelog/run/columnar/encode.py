@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import isnan
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -38,17 +39,23 @@ def is_ordered(type: Type) -> bool:
 class Pool:
     """Numbers distinct values in the order they are first seen. Never forgets: codes stay valid for ever."""
 
-    __slots__ = ("_numbers", "values")
+    __slots__ = ("_adding", "_numbers", "values")
 
     def __init__(self) -> None:
         self.values: list[Any] = []
         self._numbers: dict[Any, int] = {}
+        self._adding = Lock()
 
     def number(self, value: Any) -> int:
         """Return the number of a value, a new one if it was never seen."""
-        found = self._numbers.setdefault(value, len(self.values))
-        if found == len(self.values):
-            self.values.append(value)
+        found = self._numbers.get(value)
+        if found is None:
+            with self._adding:
+                found = self._numbers.get(value)
+                if found is None:
+                    found = len(self.values)
+                    self.values.append(value)  # before its number is known to other threads
+                    self._numbers[value] = found
         return found
 
     def find(self, value: Any) -> int | None:

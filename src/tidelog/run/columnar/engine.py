@@ -7,7 +7,9 @@ or update, what it overwrote is kept, so that it can be undone at a cost in prop
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,16 +44,20 @@ class State:
 class ColumnarEngine:
     """The state of one program in this process.
 
-    `strategy` is `auto`, `ranked` or `recompute`. With `tracked` false no ranks and counts are kept, which saves memory
-    when nothing will be updated; updates then recompute.
+    `strategy` is `auto`, `ranked` or `recompute`. Ranks and counts are kept unless it is `recompute`; with `tracked`
+    false they never are, which saves time and memory when nothing will be updated. `threads` is how many are used.
     """
 
     name = "columnar"
 
-    def __init__(self, plan: Plan, *, strategy: str = "auto", tracked: bool = True) -> None:
+    def __init__(
+        self, plan: Plan, *, strategy: str = "auto", tracked: bool | None = None, threads: int | None = None
+    ) -> None:
         self._codec = Codec()
-        self._tracked = tracked
-        self._strategy = strategy if tracked else "recompute"
+        self._tracked = strategy != "recompute" if tracked is None else tracked
+        self._strategy = strategy if self._tracked else "recompute"
+        threads = threads or os.cpu_count() or 1
+        self._pool = ThreadPoolExecutor(threads, "tidelog") if threads > 1 else None
         self._costs: Costs = {}
         self._journals: list[Journal] = []
         self._orders = Orders()
@@ -81,6 +87,10 @@ class ColumnarEngine:
         """Tell whether a tuple is in a relation."""
         found = self._relation(relation)
         return find(row, found, self._codec)
+
+    def holding(self, relation: str) -> tuple[Relation, Codec]:
+        """Return a relation as it is held, and what its codes mean: for an engine that goes on from it."""
+        return self._relation(relation), self._codec
 
     def snapshot(self) -> Any:
         """Return the current state. Only the last snapshot can be restored."""
@@ -138,7 +148,17 @@ class ColumnarEngine:
         if plan is not before.plan:
             functions, types = {**before.plan.functions, **plan.functions}, {**before.plan.types, **plan.types}
             scalars = Scalars(self._codec, functions, types)
-        return Store(plan, self._codec, scalars, kept, before.relations, self._orders, watch, tracked=self._tracked)
+        return Store(
+            plan,
+            self._codec,
+            scalars,
+            kept,
+            before.relations,
+            self._orders,
+            watch,
+            tracked=self._tracked,
+            pool=self._pool,
+        )
 
     def _change_facts(self, store: Store, name: str, change: Change) -> None:
         """Mark deleted facts and keep inserted ones apart."""

@@ -1,4 +1,4 @@
-"""Join orders from live sizes.
+"""Join orders from live sizes, and the column orders that serve them.
 
 A body of three or more scans is ordered again when the sizes of its relations have changed by a factor of four since
 its order was last chosen. Distinct values of a column are estimated from a sample of its relation.
@@ -6,11 +6,11 @@ its order was last chosen. Distinct values of a column are estimated from a samp
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from tidelog.plan.nodes import Project, Rule, Scan, Version
+from tidelog.plan.nodes import Plan, Project, Rule, Scan, Version
 from tidelog.plan.order_joins import order_joins
 from tidelog.plan.rederive import HEAD, rederive
 from tidelog.run.columnar.pipeline import steps_of
@@ -25,6 +25,16 @@ class Orders:
     def __init__(self) -> None:
         self._chosen: dict[tuple[int, int | None], tuple[Rule, tuple[int, ...], Project]] = {}
         self._distinct: dict[str, tuple[int, list[int]]] = {}
+        self._plan: Plan | None = None
+        self._planned: dict[str, list[tuple[int, ...]]] = {}
+
+    def planned(self, relation: str, plan: Plan) -> Sequence[tuple[int, ...]]:
+        """Return the column orders that serve all probes of a relation in a plan."""
+        if self._plan is not plan:
+            self._plan, self._planned = plan, {}
+            for index in plan.indexes:
+                self._planned.setdefault(index.relation, []).append(index.columns)
+        return self._planned.get(relation, ())
 
     def best(self, rule: Rule, tree: Project, relation: Callable[[str], Relation]) -> Project:
         """Return the tree of a rule, or a better order of it for the relations as they are."""

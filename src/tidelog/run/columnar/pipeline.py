@@ -2,8 +2,8 @@
 
 A tree is left-deep, so it is a list of steps. Between steps only variables that a later step needs are kept, the key
 of the next join first, so that sorting packed rows sorts by that key. When a join would make more than `CHUNK` rows its
-bindings are cut into parts and each part goes through the remaining steps alone, which bounds memory and keeps parts
-in cache.
+bindings are cut into parts and each part goes through the remaining steps alone, which bounds memory, keeps parts in
+cache, and lets the threads of the engine's pool share the work: kernels run without the interpreter lock.
 
 A step that could continue with either of two scans that share a variable not yet bound (the body is cyclic) decides
 row by row which of them has fewer matches, and lets the two groups of rows take the two orders: a worst-case-optimal
@@ -13,7 +13,9 @@ step in the sense of Ngo et al., made of the same joins.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from concurrent.futures import wait
 from dataclasses import dataclass
+from threading import Lock
 from typing import TYPE_CHECKING, assert_never
 
 import numpy as np
@@ -61,6 +63,8 @@ class Bag:
     """The greatest rank in the body of each derivation, if ranks are followed."""
     times: Places | None = None
     """How often each row is derived, if rows were brought together."""
+    ordered: bool = False
+    """Whether the rows are in order."""
 
 
 def steps_of(tree: Project) -> tuple[Step, ...]:
@@ -97,6 +101,9 @@ class Pipeline:
         self.steps = steps_of(tree)
         self.bags: list[Bag] = []
         self.derivations = 0
+        self._counting = Lock()
+        self._apart = False
+        """Whether parts of the bindings are taken through the steps by several threads already."""
         self._temporary: dict[int, tuple[Relation, tuple[Var, ...]]] = {}
 
     def run(self) -> list[Bag]:
@@ -173,10 +180,22 @@ class Pipeline:
             self._emit(matches, probe, rest)
             return
         ends = np.searchsorted(np.cumsum(matches.counts()), np.arange(CHUNK, matches.total + CHUNK, CHUNK), "left") + 1
-        start = 0
-        for end in np.unique(np.minimum(ends, matches.table.count)).tolist():
-            self._emit(matches.part(start, end), probe, rest)
-            start = end
+        ends = np.unique(np.minimum(ends, matches.table.count))
+        parts = zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)
+        if self._apart or not self.store.pool:
+            for start, end in parts:
+                self._emit(matches.part(start, end), probe, rest)
+            return
+        self._apart = True
+        running = [self.store.pool.submit(self._emit, matches.part(start, end), probe, rest) for start, end in parts]
+        try:
+            for part in running:
+                part.result()
+        finally:
+            for part in running:
+                part.cancel()
+            wait(running)
+            self._apart = False
 
     def _emit(self, matches: Matches, probe: Probe, rest: Sequence[Step]) -> None:
         if not matches.total:
@@ -231,7 +250,8 @@ class Pipeline:
     def _keep(self, bag: Bag) -> None:
         """Keep a bag; a large one is first rid of repetitions, and in a bootstrap of tuples the head relation has."""
         count = bag.rows.shape[1]
-        self.derivations += count
+        with self._counting:
+            self.derivations += count
         self.store.watch.look()
         if count >= CHUNK // 4 and bag.rank is None:
             bag = self._condensed(bag)
@@ -243,12 +263,12 @@ class Pipeline:
         if self.head.tracked:
             firsts = table.firsts(rows)
             times = np.diff(np.append(firsts, rows.shape[1]))
-            return Bag(bag.layout, np.ascontiguousarray(rows[:, firsts]), None, times)
+            return Bag(bag.layout, np.ascontiguousarray(rows[:, firsts]), None, times, ordered=True)
         rows = table.unique(rows)
         if bag.layout == self.head.layout:
             for batch, _ in self.head.batches(self.head.main, CURRENT):
                 rows = table.without(rows, batch.rows)
-        return Bag(bag.layout, rows.copy())
+        return Bag(bag.layout, rows.copy(), ordered=True)
 
     # --- what a step sees --------------------------------------------------------------------------------------------
 

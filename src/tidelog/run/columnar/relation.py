@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from threading import Lock
 
 import numpy as np
 
@@ -80,6 +81,9 @@ class Relation:
         """The order that decides membership."""
         self.main.delta = self.nothing()
         self._orders = {identity: self.main}
+        self._ordering = Lock()
+        self.planned: Callable[[], Sequence[Columns]] = tuple
+        """The orders that serve all probes of the program (`plan.choose_indexes`); each is made when first probed."""
         self.gone: list[Words] = []
         """Rows removed so far by the update at work."""
 
@@ -89,6 +93,7 @@ class Relation:
         other.observed, other._wanted, other._room = list(self.observed), self._wanted, self._room
         other._orders = {columns: order.copy() for columns, order in self._orders.items()}
         other.main = other._orders[self.main.columns]
+        other.planned = self.planned
         return other
 
     # --- reading -----------------------------------------------------------------------------------------------------
@@ -106,11 +111,15 @@ class Relation:
 
     def order(self, bound: frozenset[int]) -> Order:
         """Return an order whose first columns are the bound ones, making one if there is none."""
-        for order in self._orders.values():
-            if frozenset(order.columns[: len(bound)]) == bound:
-                return order
-        rest = [c for c in range(self.arity) if c not in bound]
-        return self.make_order((*sorted(bound), *rest))
+        with self._ordering:
+            for order in self._orders.values():
+                if frozenset(order.columns[: len(bound)]) == bound:
+                    return order
+            for columns in self.planned():
+                if frozenset(columns[: len(bound)]) == bound:
+                    return self.make_order(columns)
+            rest = [c for c in range(self.arity) if c not in bound]
+            return self.make_order((*sorted(bound), *rest))
 
     def make_order(self, columns: Columns) -> Order:
         """Return the order of these columns, building it from the tuples there are."""

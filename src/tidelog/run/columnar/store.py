@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -28,6 +31,17 @@ from tidelog.run.limits import Watch
 Bags = Mapping[str, Sequence[Bag]]
 
 
+@dataclass(frozen=True, slots=True)
+class Equipment:
+    """What an engine keeps from one update to the next besides its relations."""
+
+    codec: Codec
+    scalars: Scalars
+    orders: Orders
+    pool: ThreadPoolExecutor | None
+    tracked: bool
+
+
 class Store:
     """Relations by name, and what is done to them in one update.
 
@@ -38,23 +52,20 @@ class Store:
     def __init__(
         self,
         plan: Plan,
-        codec: Codec,
-        scalars: Scalars,
+        equipment: Equipment,
         relations: dict[str, Relation],
         before: Mapping[str, Relation],
-        orders: Orders,
         watch: Watch,
-        *,
-        tracked: bool,
     ) -> None:
         self.plan = plan
-        self.codec = codec
-        self.scalars = scalars
+        self.codec = equipment.codec
+        self.scalars = equipment.scalars
+        self.orders = equipment.orders
+        self.pool = equipment.pool
+        self.tracked = equipment.tracked
         self.relations = relations
         self._before = before
-        self.orders = orders
         self.watch = watch
-        self.tracked = tracked
         self.touched: dict[str, Relation] = {}
         self.journal = Journal()
         self.journals = [self.journal]
@@ -81,7 +92,9 @@ class Store:
     def fresh(self, name: str) -> Relation:
         """Return an empty relation with the columns of the plan."""
         columns = self.plan.relations[name].columns
-        return Relation(name, [column.type for column in columns], tracked=self.tracked)
+        made = Relation(name, [column.type for column in columns], tracked=self.tracked)
+        made.planned = partial(self.orders.planned, name, self.plan)
+        return made
 
     def touch(self, name: str) -> Relation:
         """Return a relation that may be changed."""
