@@ -1,7 +1,8 @@
 """The variables visible at a place in a rule or function body.
 
-Scopes nest; a name is looked up outwards. The language has no shadowing, but two scopes side by side may use the same
-name, so each variable also gets a name that is unique in the body (`x`, then `x#2`), which is what `base.expr` sees.
+Scopes nest; a name is looked up outwards. Two scopes side by side may use the same name, and a parameter of a lambda
+may hide a variable, so each variable also gets a name that is unique in the body (`x`, then `x#2`), which is what
+`base.expr` sees.
 """
 
 from __future__ import annotations
