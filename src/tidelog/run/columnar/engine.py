@@ -148,17 +148,8 @@ class ColumnarEngine:
         if plan is not before.plan:
             functions, types = {**before.plan.functions, **plan.functions}, {**before.plan.types, **plan.types}
             scalars = Scalars(self._codec, functions, types)
-        return Store(
-            plan,
-            self._codec,
-            scalars,
-            kept,
-            before.relations,
-            self._orders,
-            watch,
-            tracked=self._tracked,
-            pool=self._pool,
-        )
+        equipment = Equipment(self._codec, scalars, self._orders, self._pool, self._tracked)
+        return Store(plan, equipment, kept, before.relations, watch)
 
     def _change_facts(self, store: Store, name: str, change: Change) -> None:
         """Mark deleted facts and keep inserted ones apart."""
