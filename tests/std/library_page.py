@@ -41,6 +41,17 @@ The module `std` is the prelude: every program has it. The others are imported b
 `f(x, y)` may be written `x.f(y)`. `'A` stands for any type. Aggregates say whether they see *distinct values* (a value
 counts once) or *derivations* (a value counts as often as the grouped body derives it: once for each choice of the
 body's tuples). Equal elements of one `FlatMap` are one derivation.
+
+Names and types are DDlog's. What differs:
+
+* a group holds values, not the tuples they come from: `count_distinct`, `to_vec`, `map` and their kin see equal values
+  once, and `count`, `sum`, `mean`, `collect` see them as often as they are derived;
+* lengths and positions in strings count characters, not bytes;
+* `hash32`, `hash64` and `hash128` give other numbers, which never change;
+* regular expressions have Python's syntax;
+* dates, times, patterns and addresses are structs, so facts can contain them;
+* `Ref` and `Intern` cost nothing and change nothing: values are shared anyway;
+* what runs Rust code or has effects (`log`, `print`, `debug`, transformers) is absent.
 """
 
 
