@@ -133,7 +133,7 @@ def declare_variables(
     if atom.whole is not None:
         declare_pattern(atom.whole, scope, given, inference)
         plain = False
-    return checked.Atom(relation, tuple(terms), row, atom.span) if plain else None
+    return checked.Atom(relation, tuple(terms), row, row is None, atom.span) if plain else None
 
 
 def declare_pattern(e: syntax.Expr, scope: Scope, given: Mapping[str, Variable], inference: Inference) -> None:
@@ -190,7 +190,7 @@ def check_atom(placed: PlacedAtom, scope: Scope, inference: Inference) -> checke
             for column, e in zip(relation.columns, placed.arguments, strict=True)
         ]
     )
-    return checked.Atom(relation, arguments, row, atom.span)
+    return checked.Atom(relation, arguments, row, span=atom.span)
 
 
 def _argument(

@@ -18,11 +18,15 @@ from tidelog.logic.program import Origin, Relation
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A relation with a pattern or an expression for each column; `row` is the pattern of the whole row, if any."""
+    """A relation with a pattern or an expression for each column; `row` is the pattern of the whole row, if any.
+
+    `plain` says that the arguments are variables and wildcards only, typed by their columns, and that there is no row.
+    """
 
     relation: Relation
     arguments: tuple[Pattern | Expr, ...]
     row: Pattern | Expr | None = None
+    plain: bool = False
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 

@@ -42,6 +42,8 @@ def expand_disjunction(rule: RuleDef) -> tuple[RuleDef, ...]:
 
 def count_ways(body: Body) -> int:
     """The number of ways through the alternatives of a body."""
+    if not any(isinstance(clause, Either) for clause in body):
+        return 1
     return prod(
         sum(map(count_ways, clause.alternatives)) for clause in map(_one_condition, body) if isinstance(clause, Either)
     )

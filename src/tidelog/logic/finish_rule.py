@@ -30,7 +30,7 @@ def _body(body: Body[Clause], finisher: Finisher) -> Body[Clause]:
 def _clause(clause: Clause, finisher: Finisher) -> Clause:
     match clause:
         case checked.Positive(atom):
-            return checked.Positive(_atom(atom, finisher))
+            return clause if atom.plain else checked.Positive(_atom(atom, finisher))
         case checked.Negative(atom):
             return checked.Negative(_atom(atom, finisher))
         case program.Condition(expression, span):
@@ -44,8 +44,10 @@ def _clause(clause: Clause, finisher: Finisher) -> Clause:
 
 
 def _atom(atom: checked.Atom, finisher: Finisher) -> checked.Atom:
+    if atom.plain:
+        return atom
     row = None if atom.row is None else _argument(atom.row, finisher)
-    return checked.Atom(atom.relation, tuple([_argument(a, finisher) for a in atom.arguments]), row, atom.span)
+    return checked.Atom(atom.relation, tuple([_argument(a, finisher) for a in atom.arguments]), row, span=atom.span)
 
 
 def _argument(argument: Pattern | Expr, finisher: Finisher) -> Pattern | Expr:

@@ -31,7 +31,7 @@ from tidelog.logic.rows import Definitions, content, make_row, row_columns, row_
 def flatten_patterns(rule: Rule[checked.Clause], definition: Definitions, auxiliaries: Auxiliaries) -> Rule[Literal]:
     """Return the rule with literals of the typed program as its body."""
     flattener = _Flattener(rule, definition, auxiliaries)
-    return Rule(rule.head, tuple(map(fold_expression, rule.arguments)), flattener.body(rule.body), rule.origin)
+    return Rule(rule.head, rule.arguments, flattener.body(rule.body), rule.origin)
 
 
 @dataclass(slots=True)
@@ -45,9 +45,9 @@ class _Flattener:
     def body(self, body: Body[checked.Clause]) -> Body[Literal]:
         grouped: Grouping[Literal] | None = None
         if body.grouping is not None:
-            value, key = fold_expression(body.grouping.value), fold_expression(body.grouping.key)
-            bodies = tuple([self.body(alternative) for alternative in body.grouping.alternatives])
-            grouped = Grouping(bodies, value, key, body.grouping.group, body.grouping.span)
+            given = body.grouping
+            bodies = tuple([self.body(alternative) for alternative in given.alternatives])
+            grouped = Grouping(bodies, given.value, given.key, given.group, given.span)
         self.literals = []
         for clause in body.literals:
             self.clause(clause)
@@ -59,13 +59,13 @@ class _Flattener:
                 self.positive(atom)
             case checked.Negative(atom):
                 self.negative(atom)
-            case program.Condition(expression, span):
-                self.literals.append(Condition(fold_expression(expression), span))
+            case program.Condition():
+                self.literals.append(clause)
             case checked.Assignment(pattern, expression, span):
-                self.bind(pattern, fold_expression(expression), span)
+                self.bind(pattern, expression, span)
             case checked.Unnest(pattern, expression, span):
                 variable = self.variable(pattern, _element(expression.type), span)
-                self.literals.append(program.Unnest(variable, fold_expression(expression), span))
+                self.literals.append(program.Unnest(variable, expression, span))
                 self.destructure(variable, _inside(pattern), span)
             case _:
                 assert_never(clause)
@@ -74,6 +74,15 @@ class _Flattener:
 
     def positive(self, atom: checked.Atom) -> None:
         relation, span = atom.relation, atom.span
+        if atom.plain:
+            plain = tuple(
+                [
+                    Var(a.name, c.type, span) if isinstance(a, VarPattern) else Wildcard(c.type)
+                    for a, c in zip(atom.arguments, relation.columns, strict=True)
+                ]
+            )
+            self.literals.append(program.Positive(program.Atom(relation.name, plain, span)))
+            return
         arguments, row = self.spread(atom)
         after: list[tuple[Var, Pattern]] = []
         terms = [self.term(a, c.type, span, after) for a, c in zip(arguments, relation.columns, strict=True)]
@@ -140,7 +149,7 @@ class _Flattener:
             for a, c in zip(arguments, relation.columns, strict=True)
         ]
         if row is not None or any(value is None for value in values):
-            self.negative_pattern(checked.Atom(relation, tuple(arguments), row, span))
+            self.negative_pattern(checked.Atom(relation, tuple(arguments), row, span=span))
             return
         terms = tuple(v if isinstance(v, Wildcard) else self.computed(v) for v in values if v is not None)
         self.literals.append(program.Negative(program.Atom(relation.name, terms, span)))
@@ -161,7 +170,7 @@ class _Flattener:
             keys.update(self.typed_variables(patterns[-1], column.type))
         if isinstance(atom.row, Pattern):
             keys.update(self.typed_variables(atom.row, relation.element))
-        self.positive(checked.Atom(relation, tuple(patterns), atom.row, span))
+        self.positive(checked.Atom(relation, tuple(patterns), atom.row, span=span))
         variables = tuple(Var(name, type, span) for name, type in keys.items())
         made = self.auxiliaries.relation(self.rule.head.name, variables, self.rule.origin)
         self.auxiliaries.rule(made, variables, self.literals, self.rule.origin)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, assert_never
 
 from tidelog.base import expr
@@ -20,6 +21,7 @@ from tidelog.base.types import BOOL, STRING, BigInt, Bit, Bool, Named, Signed, S
 from tidelog.base.values import Variant, real
 from tidelog.logic.program import Aggregate, Bind, Condition, Literal, Negative, Positive, Rule, Unnest
 
+_CONNECTIVES = frozenset({"and", "or", "=>"})
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -55,8 +57,10 @@ def fold_constants(rule: Rule) -> Rule | None:
 
 def _fold_literal(literal: Literal) -> Literal:
     match literal:
-        case Positive() | Negative() | Aggregate():
+        case Positive() | Negative():
             return literal
+        case Aggregate(value=value, reduce=reduce):
+            return replace(literal, value=fold_expression(value), reduce=fold_expression(reduce))
         case Condition(expression, span):
             return Condition(fold_expression(expression), span)
         case Bind(variable, expression, span):
@@ -132,6 +136,8 @@ def _operate(expression: Operate) -> Expr:
 
 def _logic(expression: Operate) -> Expr | None:
     """Simplify a connective of which one side is known, if what is dropped is never reached anyway."""
+    if expression.operator not in _CONNECTIVES:
+        return None
     match expression.operator, expression.operands:
         case "and", (Const(left), right):
             return right if left else Const(False, BOOL, expression.span)

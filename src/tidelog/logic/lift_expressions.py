@@ -19,9 +19,22 @@ from tidelog.logic.infer import is_pattern
 
 def lift_expressions(rule: RuleDef) -> tuple[RuleDef, ...]:
     """Return the rule with patterns that hold no other expressions."""
+    if not any(map(_may_hold_expressions, rule.body)):
+        return (rule,)
     lift = _Lift()
     body = lift.body(rule.body)
     return (replace(rule, body=body),) if lift.made else (rule,)
+
+
+def _may_hold_expressions(clause: Clause) -> bool:
+    match clause:
+        case syntax.Positive(atom) | syntax.Negative(atom):
+            return atom.whole is not None or any(type(a.value) in _NESTED for a in atom.arguments or ())
+        case _:
+            return isinstance(clause, syntax.Either)
+
+
+_NESTED = frozenset({syntax.TupleExpr, syntax.Construct, syntax.At, syntax.Annotated, syntax.Unary})
 
 
 @dataclass(slots=True)

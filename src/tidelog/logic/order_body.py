@@ -32,10 +32,12 @@ def order_body(rule: Rule, report: Report) -> Rule | None:
         body = _order(rule.body, bound, report)
     if body is None:
         return None
-    unbound = {n: v for argument in rule.arguments for n, v in free_variables(argument).items() if n not in bound}
-    for name, variable in unbound.items():
-        rule_mistakes.unbound(name, variable.span, bound, report)
-    return None if unbound else Rule(rule.head, rule.arguments, body, rule.origin)
+    unbound = [v for e in rule.arguments for v in free_variables(e).values() if v.name not in bound]
+    for variable in unbound:
+        rule_mistakes.unbound(variable.name, variable.span, bound, report)
+    if unbound:
+        return None
+    return rule if body is rule.body else Rule(rule.head, rule.arguments, body, rule.origin)
 
 
 def _order(literals: Sequence[Literal], bound: set[str], report: Report) -> tuple[Literal, ...] | None:
