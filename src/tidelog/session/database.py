@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tidelog.base.diagnostic import Diagnostic
 from tidelog.base.extern import Externs
 from tidelog.base.span import Source
-from tidelog.base.types import show
-from tidelog.plan.nodes import Plan
+from tidelog.plan.nodes import DeclaredIndex, Plan
 from tidelog.run.contract import Limits, Row
 from tidelog.session.relation import RelationView
 from tidelog.session.rules import Rule, RuleBase
@@ -57,6 +56,8 @@ class Database:
     ) -> None:
         rules = RuleBase.load(program_source(program), tuple(map(Path, library)), externs)
         self._store = Store(rules, engine, strategy, spark)
+        self.strategy = strategy
+        """How derived relations follow changes, as chosen when the database was made."""
 
     @property
     def engine(self) -> str:
@@ -94,12 +95,9 @@ class Database:
         """
         return self._store.state.rules.rules()
 
-    def indexes(self) -> dict[str, dict[str, str]]:
-        """Return the program's indexes by name, each with its parameters and their types."""
-        return {
-            name: {parameter.name: show(parameter.type) for parameter in index.parameters}
-            for name, index in self.plan.declared.items()
-        }
+    def index(self, name: str) -> DeclaredIndex:
+        """Return the declaration of an index: the relation, and the parameters in order."""
+        return self._store.index(name).declared
 
     def query_index(self, index: str, *key: Any) -> list[Row]:
         """Return the rows that an index of the program has for a key, in order; one value for each parameter.

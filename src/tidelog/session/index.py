@@ -21,22 +21,22 @@ class Index:
 
     def __init__(self, declared: DeclaredIndex, relation: Relation, rows: Rows, plain: Plain) -> None:
         self.rows = rows
-        self._declared = declared
+        self.declared = declared
         self._columns = relation.columns
         self._readers = [plain.read(parameter.type) for parameter in declared.parameters]
 
     def find(self, key: Sequence[Any]) -> list[Row]:
         """Return the rows with a key, in order."""
-        parameters = self._declared.parameters
+        parameters = self.declared.parameters
         if len(key) != len(parameters):
             wanted = ", ".join(f"{parameter.name}: {show(parameter.type)}" for parameter in parameters)
-            raise DataError(f"index {self._declared.name} has the parameters ({wanted}), but {len(key)} were given")
+            raise DataError(f"index {self.declared.name} has the parameters ({wanted}), but {len(key)} were given")
         proper = []
         for parameter, read, value in zip(parameters, self._readers, key, strict=True):
             try:
                 proper.append(read(value))
             except Misfit as misfit:
-                raise DataError(f"index {self._declared.name}, parameter `{parameter.name}`: {misfit}") from None
+                raise DataError(f"index {self.declared.name}, parameter `{parameter.name}`: {misfit}") from None
         return in_row_order(self._table.get(tuple(proper), ()), self._columns)
 
     def all(self) -> list[Row]:
@@ -55,7 +55,7 @@ class Index:
     def _key(self, row: Row) -> Row | None:
         """Return the values of the parameters in a row; None if it does not fit the index's atom."""
         values: dict[str, Any] = {}
-        for term, value in zip(self._declared.terms, row, strict=True):
+        for term, value in zip(self.declared.terms, row, strict=True):
             match term:
                 case Var(name):
                     if values.setdefault(name, value) != value:
@@ -63,4 +63,4 @@ class Index:
                 case Const(constant):
                     if constant != value:
                         return None
-        return tuple(values[parameter.name] for parameter in self._declared.parameters)
+        return tuple(values[parameter.name] for parameter in self.declared.parameters)

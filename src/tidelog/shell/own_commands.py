@@ -1,0 +1,118 @@
+"""The commands beyond DDlog's, which begin with a colon: rules, plan, preview, verification."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from tidelog.base.diagnostic import did_you_mean
+from tidelog.base.errors import UserError
+from tidelog.session.changes import Changes, Commit
+from tidelog.session.database import Database
+from tidelog.session.programs import show_plan
+from tidelog.session.transaction import Transaction
+
+HELP = """\
+start;                            begin a transaction
+insert R(1, "a");                 also R(.x = 1, .y = "a") and R[value]; with `,` more follow
+insert_or_update R(1, "b");       insert, or replace the row with the same primary key
+delete R(1, "a");                 delete a row
+delete_key R 1;                   delete the row with a primary key
+modify R 1 <- R{.y = "c"};        change some columns of the row with a primary key
+clear R;                          delete all rows
+commit; commit dump_changes;      end the transaction; show what changed
+rollback;                         drop the transaction
+dump; dump R;                     show all output relations; show one relation
+query_index I(1); dump_index I;   show what an index has for a key; all it has
+profile; timestamp;               show the work of the last commit; nanoseconds since the start
+echo text; sleep 100; exit;       show a text; wait (milliseconds); leave
+:rule add TEXT                    add rules, in the open transaction or else at once
+:rule remove NAME-OR-TEXT         remove rules
+:rule list                        show the rules in force
+:plan [text|dot|mermaid|json]     show how they are computed
+:preview                          show what a commit would change now
+:verify                           compute everything from scratch and compare
+:strategy                         show how relations follow changes, and what the last commit did
+:help                             this"""
+
+
+class Shell(Protocol):
+    """What these commands ask of the interpreter."""
+
+    database: Database
+    transaction: Transaction | None
+    last: Commit | None
+    say: Callable[[str], None]
+
+    def say_changes(self, changes: Changes) -> None: ...
+    def committed(self, commit: Commit) -> None: ...
+
+
+class OwnCommands:
+    """Executes commands by name."""
+
+    def __init__(self, shell: Shell) -> None:
+        self._shell = shell
+        self._execute: dict[str, Callable[[str], None]] = {
+            "rule": self._rule,
+            "plan": self._plan,
+            "preview": self._preview,
+            "verify": self._verify,
+            "strategy": self._strategy,
+            "help": lambda _: self._shell.say(HELP),
+        }
+
+    def execute(self, name: str, text: str) -> None:
+        """Execute a command; `text` is what follows its name."""
+        if name not in self._execute:
+            hint = did_you_mean(name, self._execute)
+            raise UserError(f"there is no command `:{name}`; {hint or '`:help` lists them'}")
+        self._execute[name](text)
+
+    def _rule(self, text: str) -> None:
+        action, _, rest = text.partition(" ") if " " in text.partition("\n")[0] else text.partition("\n")
+        match action:
+            case "add":
+                with self._transaction() as transaction:
+                    transaction.add_rules(rest)
+            case "remove":
+                with self._transaction() as transaction:
+                    transaction.remove_rules(rest.strip())
+            case "list":
+                for rule in self._shell.database.rules():
+                    name = f'#[name = "{rule.name}"] ' if rule.name else ""
+                    self._shell.say(f"{name}{rule.text}{'' if rule.active else '  // removed'}")
+            case _:
+                raise UserError("`:rule` is followed by `add`, `remove` or `list`")
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Transaction]:
+        """Give the open transaction, or one that is committed at once."""
+        if self._shell.transaction is not None:
+            yield self._shell.transaction
+            return
+        with self._shell.database.transaction() as transaction:
+            yield transaction
+        self._shell.committed(transaction.result)
+
+    def _plan(self, text: str) -> None:
+        self._shell.say(show_plan(self._shell.database.plan, text or "text").rstrip("\n"))
+
+    def _preview(self, text: str) -> None:
+        del text
+        if self._shell.transaction is None:
+            raise UserError("preview: no transaction is in progress: `start;` begins one")
+        self._shell.say_changes(self._shell.transaction.preview())
+
+    def _verify(self, text: str) -> None:
+        del text
+        self._shell.database.verify()
+        self._shell.say("Everything is as computed from scratch.")
+
+    def _strategy(self, text: str) -> None:
+        if text:
+            raise UserError("the strategy is chosen when the shell starts: `tidelog shell --strategy`")
+        self._shell.say(f"{self._shell.database.strategy} on engine {self._shell.database.engine}")
+        for work in self._shell.last.profile if self._shell.last is not None else ():
+            self._shell.say(f"{', '.join(work.relations)}: {work.strategy} ({work.reason})")

@@ -1,0 +1,56 @@
+"""`tidelog shell`: speak to a living database, from a script on standard input or at a terminal.
+
+A script stops at its first mistake, with exit status 1; at a terminal the mistake is told and the session goes on.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from tidelog.session.database import Database
+from tidelog.shell.interpreter import Interpreter
+from tidelog.shell.options import externs_option, library_option, load_externs, load_source, program_argument
+from tidelog.shell.scripts import run_script
+from tidelog.shell.terminal import escape, say_diagnostics
+
+
+@click.command("shell")
+@program_argument
+@click.option("--engine", metavar="ENGINE", help="Engine to use; `tidelog doctor` lists them.")
+@click.option("--strategy", default="auto", show_default=True, help="How derived relations follow changes.")
+@library_option
+@externs_option
+@click.option("--init-snapshot/--no-init-snapshot", default=True, help="Show what is true at the beginning.")
+@click.option("--internal", is_flag=True, help="Show internal relations like output relations.")
+def command(
+    program: Path,
+    engine: str | None,
+    strategy: str,
+    library: tuple[Path, ...],
+    externs: Path | None,
+    init_snapshot: bool,
+    internal: bool,
+) -> None:
+    """Execute commands on the living database of PROGRAM; `:help` lists them."""
+    database = Database(load_source(program), engine, strategy, load_externs(externs), library)
+    say_diagnostics(database.warnings)
+    interpreter = Interpreter(database, say, ("output", "internal") if internal else ("output",))
+    if init_snapshot:
+        interpreter.snapshot()
+    try:
+        if sys.stdin.isatty():
+            from tidelog.shell.terminal_shell import converse  # noqa: PLC0415  (loads readline)
+
+            converse(interpreter)
+        else:
+            run_script(interpreter, sys.stdin)
+    finally:
+        interpreter.close()
+
+
+def say(text: str) -> None:
+    """Print to standard output; what a terminal would obey is escaped if one is there."""
+    click.echo(escape(text) if sys.stdout.isatty() else text)
