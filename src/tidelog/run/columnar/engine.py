@@ -25,7 +25,7 @@ from tidelog.run.columnar.phases import DELETED, INSERTED
 from tidelog.run.columnar.relation import Relation
 from tidelog.run.columnar.rows import DecodedRows, code_columns, find, pack_columns
 from tidelog.run.columnar.scalars import Scalars
-from tidelog.run.columnar.store import Store
+from tidelog.run.columnar.store import Equipment, Store
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.choose import Costs, Earlier, maintain
