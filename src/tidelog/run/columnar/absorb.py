@@ -28,9 +28,7 @@ class Gathered:
 
 def gather(relation: Relation, bags: Sequence[Bag]) -> Gathered:
     """Bring bags into the layout of their relation, which makes room for them, and into one order."""
-    for bag in bags:
-        if bag.layout != relation.layout and bag.rows.shape[1]:
-            relation.admit([bag.layout.fields[column].range for column in range(relation.arity)])
+    _make_room(relation, bags)
     rows = [bag.rows if bag.layout == relation.layout else _moved(bag, relation.layout) for bag in bags]
     has_rank, has_times = any(bag.rank is not None for bag in bags), any(bag.times is not None for bag in bags)
     if not has_rank and not has_times and rows:
@@ -41,6 +39,12 @@ def gather(relation: Relation, bags: Sequence[Bag]) -> Gathered:
     rank = np.concatenate([_or(bag.rank, bag, 0, np.int32) for bag in bags])[places] if has_rank else None
     times = np.concatenate([_or(bag.times, bag, 1, np.int64) for bag in bags])[places] if has_times else None
     return Gathered(np.ascontiguousarray(together[:, places]), rank, times)
+
+
+def _make_room(relation: Relation, bags: Sequence[Bag]) -> None:
+    for bag in bags:
+        if bag.layout != relation.layout and bag.rows.shape[1]:
+            relation.admit([bag.layout.fields[column].range for column in range(relation.arity)])
 
 
 def _in_order(rows: list[Words], ordered: list[bool]) -> Words:
@@ -69,6 +73,8 @@ def _moved(bag: Bag, layout: Layout) -> Words:
 
 def exchanged(relation: Relation, before: Sequence[Bag], after: Sequence[Bag]) -> tuple[Bag, Bag]:
     """Return the derivations that only the bags before have, and those that only the bags after have."""
+    # For all of them first: to gather what comes after must not change the layout of what is gathered before.
+    _make_room(relation, (*before, *after))
     old, new = gather(relation, before).rows, gather(relation, after).rows
     rows = np.concatenate((old, new), axis=1)
     table = arrays(rows.shape[1])
