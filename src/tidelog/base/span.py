@@ -20,9 +20,9 @@ class Source:
     _starts: list[int] = field(default_factory=list, repr=False)
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Return the 1-based line and column of a character offset.
+        r"""Return the 1-based line and column of a character offset.
 
-        >>> Source("a.dl", "one\\ntwo").position(5)
+        >>> Source("a.dl", "one\ntwo").position(5)
         (2, 2)
         """
         if not self._starts:
