@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from hypothesis import strategies as st
@@ -46,9 +47,13 @@ def not_one(of: Strategy[Any]) -> Strategy[tuple[Any, ...]]:
 # --- types -----------------------------------------------------------------------------------------------------------
 
 
+def _unsized(word: str) -> str:
+    return f"{word}s" if word in {"bit", "signed"} else word
+
+
 def _more_types(inner: Strategy[s.TypeExpr]) -> Strategy[s.TypeExpr]:
     return st.one_of(
-        st.builds(s.TypeName, path(name), tuples(inner, 1)).filter(lambda t: t.path not in {("bit",), ("signed",)}),
+        st.builds(s.TypeName, path(name.map(_unsized)), tuples(inner, 1)),
         st.builds(s.TupleType, not_one(inner)),
         st.builds(s.FunctionType, tuples(st.tuples(st.booleans(), inner)), st.none() | inner),
     )
@@ -140,11 +145,25 @@ def _untyped(parameter: s.Parameter) -> s.Parameter:
     return parameter if parameter.type is not None else s.Parameter(parameter.name, None)
 
 
+# Filters would be simpler, but hypothesis prints the strategy that it filters, and these are very long.
+
+
+def _condition(e: s.Expr) -> s.Expr:
+    """An assignment is a mistake in the place of a condition."""
+    while isinstance(e, s.Assign):
+        e = e.value
+    return e
+
+
+def _closed(test: s.IfStatement) -> s.IfStatement:
+    """An `else` goes to the innermost `if`."""
+    return replace(test, otherwise=None) if _accepts_else(test.then) else test
+
+
 def _statement_like(inner: Strategy[s.Expr]) -> list[Strategy[Any]]:
     parameter = st.builds(s.Parameter, lower | st.just("_"), st.none() | types, st.booleans()).map(_untyped)
-    condition = inner.filter(lambda e: not isinstance(e, s.Assign))
     return [
-        st.builds(s.If, condition, inner, st.none() | inner),
+        st.builds(s.If, inner.map(_condition), inner, st.none() | inner),
         st.builds(s.Match, inner, tuples(st.tuples(inner, inner))),
         st.builds(s.For, inner, inner, inner),
         st.builds(s.Block, tuples(inner, 1)),
@@ -220,11 +239,8 @@ rules: Strategy[s.RuleDef] = st.builds(s.RuleDef, tuples(heads, 1, 2), tuples(cl
 
 
 def _more_statements(inner: Strategy[s.Statement]) -> Strategy[s.Statement]:
-    condition = expressions.filter(lambda e: not isinstance(e, s.Assign))
     loops: Any = st.builds(s.ForStatement, patterns, plain_atoms, st.none() | expressions, inner)
-    tests = st.builds(s.IfStatement, condition, inner, st.none() | inner).filter(
-        lambda test: test.otherwise is None or not _accepts_else(test.then)
-    )
+    tests = st.builds(s.IfStatement, expressions.map(_condition), inner, st.none() | inner).map(_closed)
     arms = tuples(st.tuples(patterns, inner))
     return st.one_of(
         loops,

@@ -14,7 +14,7 @@ from tidelog.base.span import Source
 from tidelog.lang.format import format_declaration, format_expression, format_module, format_type
 from tidelog.lang.lex import lex
 from tidelog.lang.parse import parse, parse_expression, parse_type
-from tidelog.lang.syntax import Declaration, Expr, Module, TypeExpr
+from tidelog.lang.syntax import Declaration, Expr, IntLiteral, Module, RuleDef, TypeExpr
 
 
 def parsed(text: str) -> Module:
@@ -86,10 +86,11 @@ def test_spelling_is_kept_only_while_it_is_true() -> None:
     module = parsed("R(1_000, [|a\\b|], 'hFF).")
     assert format_module(module) == "R(1_000, [|a\\b|], 'hFF).\n"
     (rule,) = module.declarations
+    assert isinstance(rule, RuleDef)
     assert format_declaration(rule) == 'R(1000, "a\\\\b", \'hff).'
-    one, *rest = rule.heads[0].atom.arguments  # type: ignore[union-attr, misc]
-    changed = replace(one, value=replace(one.value, value=7))  # type: ignore[type-var]
-    atom = replace(rule.heads[0].atom, arguments=(changed, *rest))  # type: ignore[union-attr]
-    head = replace(rule.heads[0], atom=atom)  # type: ignore[union-attr]
-    stale = replace(module, declarations=(replace(rule, heads=(head,)),))  # type: ignore[type-var]
+    atom = rule.heads[0].atom
+    assert atom.arguments
+    changed = replace(atom.arguments[0], value=IntLiteral(7, span=atom.arguments[0].span))
+    head = replace(rule.heads[0], atom=replace(atom, arguments=(changed, *atom.arguments[1:])))
+    stale = replace(module, declarations=(replace(rule, heads=(head,)),))
     assert format_module(stale) == "R(7, [|a\\b|], 'hFF).\n"

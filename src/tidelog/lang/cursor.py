@@ -253,22 +253,28 @@ class Cursor:
     def skip_to(self, first: int, stops: frozenset[str]) -> str:
         """After a mistake in the item that began at index `first`, go to the token that ends it, and return its kind.
 
-        That is a token of `stops` outside of all brackets, the begin of a declaration, or the end.
+        That is a token of `stops` outside of all brackets, the begin of a declaration, or the end. A bracket that is
+        never closed does not hide the `;` of a block or the `.` of a rule, which cannot stand in parentheses.
         """
         mistake = self.at
-        level, index = 0, first
         kinds = self.kinds
+        index = first if kinds[mistake] != END else mistake
+        open_brackets: list[str] = []
         while kinds[index] != END:
             kind = kinds[index]
             if index >= mistake:
-                if level <= 0 and kind in stops and (kind != "." or self.ends_rule(index)):
+                outside = not open_brackets or (kind == ";" and "}" in stops and "}" not in open_brackets)
+                if kind in stops and (self.ends_rule(index) if kind == "." else outside):
                     break
                 if index > first and self.begins_declaration(index):
                     break
             if kind in _OPENERS:
-                level += 1
-            elif kind in _CLOSERS:
-                level -= 1
+                open_brackets.append(CLOSER[kind])
+            elif kind in open_brackets:
+                while open_brackets.pop() != kind:
+                    pass
+            elif kind in _CLOSERS and kind in stops and index >= mistake:
+                break
             index += 1
         self.at = index
         return kinds[index]

@@ -274,8 +274,8 @@ class DeclarationParser(StatementParser):
     def relation(self, attributes: Attributes) -> RelationDef:
         """Parse the production below.
 
-        `relation = [ "input" | "output" ] ( "relation" | "multiset" | "stream" ) [ "&" ] upper row [ primary_key
-         ]`
+        `relation = [ "input" | "output" ] ( "relation" | "multiset" | "stream" ) [ "&" ] upper ( "(" fields ")" |
+         "[" type_expression "]" ) [ primary_key ]`
         """
         first = self.at
         role: Role = "internal"

@@ -1,0 +1,416 @@
+"""Expressions and clauses in Python, by operator overloading; `build` makes programs of them.
+
+A `Term` wraps an expression of the syntax tree. Python's operators are the language's; `x.f` is a field, `x.f(y)` a
+method, `x[0]` a tuple's item and `x[7:0]` a bit slice. What Python cannot overload are functions: `and_`, `or_`,
+`not_`, `implies`, `concat`. Where a term is expected, Python values stand for literals, lists for vectors, dictionaries
+for maps and `...` for the wildcard.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tidelog.base.diagnostic import Report
+from tidelog.base.errors import ProgramError
+from tidelog.base.span import Source
+from tidelog.lang.format import format_expression
+from tidelog.lang.parse import parse_expression, parse_type
+from tidelog.lang.syntax import (
+    Annotated,
+    Argument,
+    Assign,
+    Atom,
+    Binary,
+    BoolLiteral,
+    Call,
+    Cast,
+    Clause,
+    Condition,
+    Construct,
+    Either,
+    Expr,
+    FieldAccess,
+    FlatMap,
+    FloatLiteral,
+    FunctionType,
+    IntLiteral,
+    MapLiteral,
+    MethodCall,
+    Name,
+    Negative,
+    Positive,
+    SizedType,
+    Slice,
+    StringLiteral,
+    TickName,
+    Try,
+    TupleAccess,
+    TupleExpr,
+    TupleType,
+    TypeExpr,
+    TypeName,
+    Unary,
+    VarDecl,
+    VecLiteral,
+    Wildcard,
+)
+
+_PYTHON_TYPES: dict[object, str] = {bool: "bool", int: "bigint", str: "string", float: "double"}
+
+
+def type_of(given: object) -> TypeExpr:
+    """Make a type of its text, or of one of Python's `bool`, `int`, `str`, `float`.
+
+    >>> type_of(int)
+    TypeName(path=('bigint',), arguments=())
+    """
+    match given:
+        case str():
+            report = Report()
+            parsed = parse_type(Source("<type>", given), report)
+            if parsed is None:
+                raise ProgramError(report.errors)
+            return parsed
+        case type() if given in _PYTHON_TYPES:
+            return TypeName((_PYTHON_TYPES[given],))
+        case TypeName() | SizedType() | TupleType() | FunctionType() | TickName():
+            return given
+        case _:
+            raise TypeError(f"not a type of the language: {given!r}")
+
+
+class Term:
+    """An expression of the language.
+
+    >>> x, y = variables("x y")
+    >>> (x + 1) * y, x.name, x.group_by(y).count(), x[7:0]
+    ((x + 1) * y, x.name, x.group_by(y).count(), x[7:0])
+    """
+
+    __slots__ = ("_expression",)
+    __hash__ = None  # type: ignore[assignment]
+    __iter__ = None
+
+    def __init__(self, expression: Expr) -> None:
+        self._expression = expression
+
+    def __repr__(self) -> str:
+        return format_expression(self._expression)
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "a term has no truth value here: write and_(a, b), or_(a, b), not_(a), and no chains `a < b < c`"
+        )
+
+    def __getattr__(self, name: str) -> Member:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Member(self._expression, name)
+
+    def __getitem__(self, index: int | slice) -> Term:
+        if isinstance(index, slice):
+            return Term(Slice(self._expression, index.start, index.stop))
+        return Term(TupleAccess(self._expression, index))
+
+    def __call__(self, *arguments: object) -> Term:
+        return Term(Call(self._expression, tuple(map(expression, arguments))))
+
+    def as_(self, type: object) -> Term:
+        """Convert to a type: `x as T`."""
+        return Term(Cast(self._expression, type_of(type)))
+
+    def typed(self, type: object) -> Term:
+        """State the type: `x: T`."""
+        return Term(Annotated(self._expression, type_of(type)))
+
+    def try_(self) -> Term:
+        """Take the value out of an Option or Result: `x?`."""
+        return Term(Try(self._expression))
+
+    def _with(self, operator: str, other: object) -> Term:
+        return Term(Binary(operator, self._expression, expression(other)))
+
+    def _behind(self, operator: str, other: object) -> Term:
+        return Term(Binary(operator, expression(other), self._expression))
+
+    def __eq__(self, other: object) -> Term:  # type: ignore[override]
+        return self._with("==", other)
+
+    def __ne__(self, other: object) -> Term:  # type: ignore[override]
+        return self._with("!=", other)
+
+    def __lt__(self, other: object) -> Term:
+        return self._with("<", other)
+
+    def __le__(self, other: object) -> Term:
+        return self._with("<=", other)
+
+    def __gt__(self, other: object) -> Term:
+        return self._with(">", other)
+
+    def __ge__(self, other: object) -> Term:
+        return self._with(">=", other)
+
+    def __add__(self, other: object) -> Term:
+        return self._with("+", other)
+
+    def __radd__(self, other: object) -> Term:
+        return self._behind("+", other)
+
+    def __sub__(self, other: object) -> Term:
+        return self._with("-", other)
+
+    def __rsub__(self, other: object) -> Term:
+        return self._behind("-", other)
+
+    def __mul__(self, other: object) -> Term:
+        return self._with("*", other)
+
+    def __rmul__(self, other: object) -> Term:
+        return self._behind("*", other)
+
+    def __truediv__(self, other: object) -> Term:
+        return self._with("/", other)
+
+    def __rtruediv__(self, other: object) -> Term:
+        return self._behind("/", other)
+
+    def __mod__(self, other: object) -> Term:
+        return self._with("%", other)
+
+    def __rmod__(self, other: object) -> Term:
+        return self._behind("%", other)
+
+    def __lshift__(self, other: object) -> Term:
+        return self._with("<<", other)
+
+    def __rshift__(self, other: object) -> Term:
+        return self._with(">>", other)
+
+    def __and__(self, other: object) -> Term:
+        return self._with("&", other)
+
+    def __or__(self, other: object) -> Term:
+        return self._with("|", other)
+
+    def __xor__(self, other: object) -> Term:
+        return self._with("^", other)
+
+    def __neg__(self) -> Term:
+        return Term(Unary("-", self._expression))
+
+    def __invert__(self) -> Term:
+        return Term(Unary("~", self._expression))
+
+
+class Member(Term):
+    """`x.f`, which is a field; called, it is a method."""
+
+    __slots__ = ("_name", "_of")
+
+    def __init__(self, of: Expr, name: str) -> None:
+        super().__init__(FieldAccess(of, name))
+        self._of = of
+        self._name = name
+
+    def __call__(self, *arguments: object) -> Term:
+        return Term(MethodCall(self._of, (self._name,), tuple(map(expression, arguments))))
+
+
+def expression(value: object) -> Expr:
+    """Make an expression of a term or a Python value."""
+    match value:
+        case Term():
+            return value._expression  # noqa: SLF001 - an attribute with a plain name would hide a field of the language
+        case bool():
+            return BoolLiteral(value)
+        case int():
+            return IntLiteral(value) if value >= 0 else Unary("-", IntLiteral(-value))
+        case float() if math.isfinite(value):
+            literal = FloatLiteral(repr(abs(value)))
+            return Unary("-", literal) if math.copysign(1, value) < 0 else literal
+        case str():
+            return StringLiteral((value,) if value else ())
+        case tuple():
+            return TupleExpr(tuple(map(expression, value))) if len(value) != 1 else expression(value[0])
+        case list():
+            return VecLiteral(tuple(map(expression, value)))
+        case dict() if value:
+            return MapLiteral(tuple((expression(key), expression(item)) for key, item in value.items()))
+        case _ if value is ...:
+            return Wildcard()
+        case _:
+            raise TypeError(f"not a term of the language: {value!r}")
+
+
+def variables(names: str) -> tuple[Any, ...]:
+    """Make variables of their names.
+
+    >>> variables("x y")
+    (x, y)
+    """
+    return tuple(Term(Name((name,))) for name in names.split())
+
+
+def text(source: str) -> Term:
+    """Make a term of its text.
+
+    >>> text("if (x > 3) y else 0")
+    if (x > 3) y else 0
+    """
+    report = Report()
+    parsed = parse_expression(Source("<expression>", source), report)
+    if parsed is None:
+        raise ProgramError(report.errors)
+    return Term(parsed)
+
+
+def function(name: str) -> Term:
+    """Make a function of its name, which may be scoped, to be called with terms.
+
+    >>> function("std::max")(variables("x")[0], 3)
+    std::max(x, 3)
+    """
+    return Term(Name(tuple(name.split("::"))))
+
+
+def _chain(operator: str, terms: Sequence[object]) -> Term:
+    first, *rest = map(expression, terms)
+    for term in rest:
+        first = Binary(operator, first, term)
+    return Term(first)
+
+
+def and_(*terms: object) -> Term:
+    """Hold if all hold."""
+    return _chain("and", terms)
+
+
+def or_(*terms: object) -> Term:
+    """Hold if one holds."""
+    return _chain("or", terms)
+
+
+def not_(term: object) -> Term:
+    """Hold if the term does not."""
+    return Term(Unary("not", expression(term)))
+
+
+def implies(condition: object, conclusion: object) -> Term:
+    """Hold unless the condition holds and the conclusion does not."""
+    return _chain("=>", (condition, conclusion))
+
+
+def concat(*terms: object) -> Term:
+    """Join strings or bits: `a ++ b`."""
+    return _chain("++", terms)
+
+
+# --- clauses ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A clause of a body; `a | b` makes alternatives of two."""
+
+    clause: Clause
+
+    def __or__(self, other: Literal) -> Literal:
+        alternatives: list[tuple[Clause, ...]] = []
+        for clause in (self.clause, other.clause):
+            alternatives += clause.alternatives if isinstance(clause, Either) else [(clause,)]
+        return Literal(Either(tuple(alternatives)))
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """A relation applied to terms: a head, a clause, negated with `~`, or one of alternatives with `|`."""
+
+    atom: Atom
+
+    def __invert__(self) -> Literal:
+        return Literal(Negative(self.atom))
+
+    def __or__(self, other: Application | Literal) -> Literal:
+        return Literal(Positive(self.atom)) | (
+            Literal(Positive(other.atom)) if isinstance(other, Application) else other
+        )
+
+    def row(self, variable: Term) -> Application:
+        """Bind a variable to the whole row: `x in R(...)`."""
+        named = expression(variable)
+        if not isinstance(named, Name):
+            raise TypeError("a row is bound to a variable")
+        return Application(Atom(self.atom.relation, self.atom.arguments, self.atom.whole, named.path[0]))
+
+
+def applied(positional: Iterable[object], named: dict[str, object]) -> tuple[Argument, ...]:
+    """Make arguments, which are all positional or all named."""
+    arguments = tuple(Argument(None, expression(value)) for value in positional)
+    if arguments and named:
+        raise TypeError("arguments are all positional or all named")
+    return arguments or tuple(Argument(name, expression(value)) for name, value in named.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Constructor:
+    """A constructor, which makes terms and patterns.
+
+    >>> Constructor("Some")(variables("x")[0]), Constructor("None")()
+    (Some{x}, None)
+    """
+
+    name: str
+
+    def __call__(self, *positional: object, **named: object) -> Term:
+        return Term(Construct(tuple(self.name.split("::")), applied(positional, named)))
+
+
+def let(pattern: object, value: object) -> Literal:
+    """Bind the variables of a pattern to (parts of) a value: `var x = e`, `(var x, var y) = e`."""
+    return Literal(Condition(Assign(_declared(expression(pattern)), expression(value))))
+
+
+def each(pattern: object, collection: object) -> Literal:
+    """Bind a pattern to each element of a collection: `var x = FlatMap(e)`."""
+    return Literal(FlatMap(_declared(expression(pattern)), expression(collection)))
+
+
+def either(*alternatives: Sequence[object]) -> Literal:
+    """Hold if all clauses of one of the alternatives hold: `(a, b; c)`."""
+    if len(alternatives) < 2:
+        raise TypeError("a disjunction has at least two alternatives")
+    return Literal(Either(tuple(tuple(map(clause, clauses)) for clauses in alternatives)))
+
+
+def clause(given: object) -> Clause:
+    """Make a clause of an application, a literal or a condition."""
+    match given:
+        case Application(atom):
+            return Positive(atom)
+        case Literal(inner):
+            return inner
+        case Term():
+            return Condition(expression(given))
+        case bool():
+            raise TypeError("a condition compared to True or False before it became a term: is one side a variable?")
+        case _:
+            raise TypeError(f"not a clause: {given!r}")
+
+
+def _declared(pattern: Expr) -> Expr:
+    """Declare the variables of a pattern."""
+    match pattern:
+        case Name((name,)):
+            return VarDecl(name)
+        case TupleExpr(items):
+            return TupleExpr(tuple(map(_declared, items)))
+        case Construct(path, arguments):
+            return Construct(path, tuple(Argument(a.name, _declared(a.value)) for a in arguments))
+        case Annotated(operand, type):
+            return Annotated(_declared(operand), type)
+        case _:
+            return pattern
