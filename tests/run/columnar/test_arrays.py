@@ -61,7 +61,10 @@ def test_without_and_merge(data: st.DataObject, words: int) -> None:
     assert (FAST.without(a.copy(), b) == rest).all()
     assert {*map(tuple, rest.T.tolist())} == {*map(tuple, a.T.tolist())} - {*map(tuple, b.T.tolist())}
     assert (FAST.merge(a, b) == SLOW.merge(a, b)).all()
-    assert (FAST.merge_places(a, b) == SLOW.merge_places(a, b)).all()
+    places = SLOW.merge_places(a, b)
+    assert (FAST.merge_places(a, b) == places).all()
+    assert (SLOW.scatter(a, b, places) == SLOW.merge(a, b)).all()
+    assert (FAST.scatter(a, b, places) == SLOW.merge(a, b)).all()
 
 
 @given(st.data(), st.integers(1, 2), st.integers(1, 2))
@@ -88,3 +91,25 @@ def test_emit_and_move(data: st.DataObject, left_words: int, batch_words: int) -
     assert (FAST.emit(low, high, left, batch, moves) == SLOW.emit(low, high, left, batch, moves)).all()
     constant = np.arange(left_words, dtype=np.uint64).reshape(left_words, 1)
     assert (FAST.move(batch, moves, constant) == SLOW.move(batch, moves, constant)).all()
+
+
+@given(st.data(), st.integers(1, 2), st.booleans(), st.booleans())
+def test_emit_ranked_and_visible(data: st.DataObject, words: int, ranked: bool, marked: bool) -> None:
+    batch = ordered(data.draw(packed(words)))
+    left = data.draw(packed(1))
+    n, m = left.shape[1], batch.shape[1]
+    low = np.array([data.draw(st.integers(0, m)) for _ in range(n)], np.int64)
+    high = np.array([data.draw(st.integers(int(start), m)) for start in low], np.int64)
+    left_rank = np.array(data.draw(st.lists(st.integers(0, 9), min_size=n, max_size=n)), np.int32)
+    rank = np.array(data.draw(st.lists(st.integers(0, 9), min_size=m, max_size=m)), np.int32) if ranked else None
+    mark = np.array(data.draw(st.lists(st.integers(0, 3), min_size=m, max_size=m)), np.uint8) if marked else None
+    limit = data.draw(st.integers(0, 3))
+    moves = np.array([[words - 1, 0, 255, 0, 0, 0]], np.uint64)
+    rows, ranks = SLOW.emit_ranked(low, high, left, left_rank, batch, rank, mark, limit, moves)
+    fast_rows, fast_ranks = FAST.emit_ranked(low, high, left, left_rank, batch, rank, mark, limit, moves)
+    assert (fast_rows == rows).all()
+    assert (fast_ranks == ranks).all()
+    if mark is not None:
+        seen = [sum(1 for j in range(a, b) if mark[j] <= limit) for a, b in zip(low, high, strict=True)]
+        assert SLOW.visible(low, high, mark, limit).tolist() == seen
+        assert FAST.visible(low, high, mark, limit).tolist() == seen

@@ -270,6 +270,15 @@ class CompiledArrays(NumpyArrays):
         merged: Words = self.scatter(a, b, self.merge_places(a, b))
         return merged
 
+    def scatter(self, a: npt.NDArray[Any], b: npt.NDArray[Any], places: Places) -> Any:
+        out = np.empty((*a.shape[:-1], len(places)), a.dtype)
+        if a.ndim == 1:
+            self._kernels.scatter(a, b, places, out)
+        else:
+            for word in range(a.shape[0]):
+                self._kernels.scatter(a[word], b[word], places, out[word])
+        return out
+
     def merge_places(self, a: Words, b: Words) -> Places:
         out = np.empty(a.shape[1] + b.shape[1], np.int64)
         self._kernels.merge_places(a, b, out)

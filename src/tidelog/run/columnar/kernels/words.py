@@ -294,6 +294,14 @@ def merge_one(a, b, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def scatter(a, b, places, out):  # type: ignore[no-untyped-def]
+    """Fill `out` with values of a and b in the order that `merge_places` found."""
+    for p in range(places.shape[0]):
+        source = places[p]
+        out[p] = a[source] if source >= 0 else b[-1 - source]
+
+
+@njit(cache=True, nogil=True)
 def merge_places(a, b, out):  # type: ignore[no-untyped-def]
     """Write for each place of the merged rows its source: row i of a as i, row j of b as -1 - j."""
     i = j = 0
