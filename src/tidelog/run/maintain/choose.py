@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from tidelog.plan.nodes import Plan, Rule, Stratum
 from tidelog.run.contract import Backend, Work
@@ -25,6 +26,10 @@ LEAST_BUDGET = 10_000
 
 Costs = MutableMapping[frozenset[str], int]
 """Derivations of the last bootstrap of each stratum, by its relations."""
+
+
+Evaluate = Callable[[Any, Stratum, Watch], int]
+"""How a stratum is evaluated from scratch: by a backend, under a watch, in so many rounds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +63,15 @@ def _same(rule: Rule, other: Rule | None) -> bool:
 
 
 def maintain(
-    backend: Backend, stratum: Stratum, earlier: Earlier, costs: Costs, watch: Watch, strategy: str
+    backend: Backend,
+    stratum: Stratum,
+    earlier: Earlier,
+    costs: Costs,
+    watch: Watch,
+    strategy: str,
+    evaluate: Evaluate = bootstrap,
 ) -> Work | None:
-    """Bring a stratum up to date; None if there is nothing to do."""
+    """Bring a stratum up to date; None if there is nothing to do. `evaluate` is what does it from scratch."""
     removed, added = earlier.changes(stratum)
     members = frozenset(stratum.relations)
     together = (members, stratum.recursive) in earlier.strata
@@ -68,9 +79,9 @@ def maintain(
     if together and not removed and not added and not reached:
         return None
     if strategy == "recompute":
-        return _bootstrapped(backend, stratum, costs, watch, "chosen by the user")
+        return _bootstrapped(backend, stratum, costs, watch, evaluate, "chosen by the user")
     if not together:
-        return _bootstrapped(backend, stratum, costs, watch, "its relations were not one stratum before")
+        return _bootstrapped(backend, stratum, costs, watch, evaluate, "its relations were not one stratum before")
     start = time.perf_counter()
     spent = backend.derivations
     if strategy == "auto":
@@ -81,7 +92,7 @@ def maintain(
     except OverBudgetError:
         watch.budget = math.inf
         backend.drop()
-        work = _bootstrapped(backend, stratum, costs, watch, "the update overran its work budget")
+        work = _bootstrapped(backend, stratum, costs, watch, evaluate, "the update overran its work budget")
         return replace(work, derivations=backend.derivations - spent, seconds=time.perf_counter() - start)
     finally:
         watch.budget = math.inf
@@ -89,13 +100,15 @@ def maintain(
     return Work(stratum.number, stratum.relations, "ranked", "", rounds, used, time.perf_counter() - start)
 
 
-def _bootstrapped(backend: Backend, stratum: Stratum, costs: Costs, watch: Watch, reason: str) -> Work:
+def _bootstrapped(
+    backend: Backend, stratum: Stratum, costs: Costs, watch: Watch, evaluate: Evaluate, reason: str
+) -> Work:
     """Evaluate a stratum from scratch in the middle of an update."""
     start = time.perf_counter()
     spent = backend.derivations
     for relation in stratum.relations:
         backend.reset(relation)
-    rounds = bootstrap(backend, stratum, watch)
+    rounds = evaluate(backend, stratum, watch)
     used = backend.derivations - spent
     costs[frozenset(stratum.relations)] = used
     for relation in stratum.relations:

@@ -19,10 +19,11 @@ from tidelog.run.spark.worker import failure
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Rows that are computed, and their number."""
+    """Rows that are computed, their number, and whether they are where a shuffle by the tuple would put them."""
 
     frame: DataFrame
     count: int
+    placed: bool = True
 
 
 def settle(frame: DataFrame, **wanted: Column) -> tuple[Part, dict[str, int]]:

@@ -7,24 +7,32 @@ executors until it is looked at. DataFrames never change, so a snapshot is the s
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
-from tidelog.plan.nodes import Plan
-from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update
+from tidelog.base.errors import LimitError
+from tidelog.plan.nodes import Plan, Stratum
+from tidelog.run.columnar.engine import ColumnarEngine
+from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.choose import Costs, Earlier, maintain
 from tidelog.run.spark.checkpoint import settle
+from tidelog.run.spark.claim import REPLICATE_ROWS, Claims
 from tidelog.run.spark.encode import Cells
+from tidelog.run.spark.local import held
 from tidelog.run.spark.phases import AFTER, DELETED, INSERTED
 from tidelog.run.spark.relation import RANK, SUPPORT, Relation, size_of, united
 from tidelog.run.spark.rows import SparkRows, contains, frame_of
 from tidelog.run.spark.session import engine_session, start_session
 from tidelog.run.spark.store import BROADCAST_ROWS, Frames, Store
+
+DRIVER_ROWS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +49,10 @@ class SparkEngine:
     """The state of one program on a Spark cluster.
 
     `spark` is the session to run on; without one, the running session or a new local one. `strategy` is `auto`,
-    `ranked` or `recompute`. `partitions` is how many pieces relations are cut into (twice the cores if not given);
-    relations of at most `broadcast_rows` are sent whole to where they are joined.
+    `ranked` or `recompute`. `partitions` is how many pieces relations are cut into (twice the cores if not given).
+    Up to `driver_rows` tuples in all the columnar engine does everything on the driver, and no session is started.
+    Relations of at most `broadcast_rows` are sent whole to where they are joined, those of at most `replicate_rows` to
+    where a stratum that decomposes is evaluated.
     """
 
     name = "spark"
@@ -54,50 +64,75 @@ class SparkEngine:
         spark: SparkSession | None = None,
         strategy: str = "auto",
         partitions: int | None = None,
+        driver_rows: int = DRIVER_ROWS,
         broadcast_rows: int = BROADCAST_ROWS,
+        replicate_rows: int = REPLICATE_ROWS,
     ) -> None:
-        self._frames = Frames(engine_session(spark or start_session(), partitions))
+        self._given = spark
+        self._partitions = partitions
         self._strategy = strategy
+        self._driver_rows = driver_rows
         self._broadcast_rows = broadcast_rows
+        self._replicate_rows = replicate_rows
         nothing = Plan({}, {}, {}, (), (), {})
         self._state = State(nothing, {}, Earlier.of(nothing), {})
-        self._update({}, plan, Watch())
+        self._driver = ColumnarEngine(plan, strategy=strategy, tracked=self._tracked) if driver_rows else None
+        if self._driver is None:
+            self._update({}, plan, Watch())
 
     @property
     def plan(self) -> Plan:
         """The program whose consequences the state holds."""
-        return self._state.plan
+        return self._driver.plan if self._driver else self._state.plan
 
     @property
     def spark(self) -> SparkSession:
-        """The session that the engine works in."""
+        """The session that the engine works in, started when it is first needed."""
         return self._frames.spark
+
+    @cached_property
+    def _frames(self) -> Frames:
+        return Frames(engine_session(self._given or start_session(), self._partitions))
+
+    @property
+    def _tracked(self) -> bool:
+        return self._strategy != "recompute"
 
     def update(self, facts: Mapping[str, Change], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
         """Change stored facts and the program; after an error nothing has changed."""
+        if self._driver is not None:
+            done = self._update_on_driver(self._driver, facts, plan, limits)
+            if done is not None:
+                return done
         return self._update(facts, plan or self._state.plan, Watch(limits))
 
     def rows(self, relation: str) -> Rows:
         """Return the tuples of a relation."""
+        if self._driver is not None:
+            return self._driver.rows(relation)
         found = self._relation(relation)
         return SparkRows(found.frame(AFTER), found.size(AFTER), found.types, Cells(self._state.plan.types))
 
     def count(self, relation: str) -> int:
         """Return the number of tuples of a relation."""
-        return self._relation(relation).size(AFTER)
+        return self._driver.count(relation) if self._driver else self._relation(relation).size(AFTER)
 
     def contains(self, relation: str, row: Row) -> bool:
         """Tell whether a tuple is in a relation."""
+        if self._driver is not None:
+            return self._driver.contains(relation, row)
         found = self._relation(relation)
         return found.size(AFTER) > 0 and contains(found.frame(AFTER), row, found.types, Cells(self._state.plan.types))
 
     def snapshot(self) -> Any:
         """Return the current state."""
-        return self._state
+        return self._state, self._driver, self._driver.snapshot() if self._driver else None
 
     def restore(self, token: Any) -> None:
         """Go back to the state of a snapshot."""
-        self._state = token
+        self._state, self._driver, held = token
+        if self._driver is not None:
+            self._driver.restore(held)
 
     def _relation(self, name: str) -> Relation:
         found = self._state.relations.get(name)
@@ -105,6 +140,41 @@ class SparkEngine:
             columns = self._state.plan.relations[name].columns
             return self._frames.relation(name, [column.type for column in columns])
         return found
+
+    # --- on the driver -----------------------------------------------------------------------------------------------
+
+    def _update_on_driver(
+        self, driver: ColumnarEngine, facts: Mapping[str, Change], plan: Plan | None, limits: Limits
+    ) -> Update | None:
+        """Update while everything fits on the driver; otherwise hand the state over to Spark and return None."""
+        size = sum(driver.count(name) for name in driver.plan.relations)
+        size += sum(len(change.inserted) for change in facts.values())
+        room = self._driver_rows - size
+        if room >= 0:
+            fits = limits if limits.tuples is not None and limits.tuples <= room else replace(limits, tuples=room)
+            try:
+                update = driver.update(facts, plan, fits)
+            except LimitError:
+                if fits is limits or "new tuples" not in str(sys.exception()):
+                    raise
+            else:
+                work = (replace(one, reason=one.reason or "small: on the driver") for one in update.work)
+                return Update(update.changes, tuple(work))
+        self._hand_over(driver)
+        return None
+
+    def _hand_over(self, driver: ColumnarEngine) -> None:
+        """Distribute what the driver holds, with ranks and support, so that Spark can go on from it."""
+        relations: dict[str, Relation] = {}
+        for name, relation in driver.plan.relations.items():
+            types = [column.type for column in relation.columns]
+            relations[name] = self._frames.relation(name, types)
+            if driver.count(name):
+                rows = self.spark.createDataFrame(held(driver, name, driver.plan.types))
+                placed, _ = settle(rows.repartition(self._frames.partitions, *relations[name].columns))
+                relations[name].settled = (placed,)
+        self._state = State(driver.plan, relations, Earlier.of(driver.plan), {})
+        self._driver = None
 
     # --- updating ----------------------------------------------------------------------------------------------------
 
@@ -121,17 +191,24 @@ class SparkEngine:
             self._change_facts(store, name, change)
         for name in _orphans(before, plan):
             store.clear(name)
-        work = [
-            done
-            for stratum in plan.strata
-            if (done := maintain(store, stratum, before.earlier, costs, watch, self._strategy)) is not None
-        ]
+        work = [done for stratum in plan.strata if (done := self._maintain(store, stratum, before.earlier, costs))]
         changes = _changes(store, before, plan)
         store.finish()
         earlier = before.earlier if plan is before.plan else Earlier.of(plan)
         relations = {name: relation for name, relation in store.relations.items() if name in plan.relations}
         self._state = State(plan, relations, earlier, costs)
         return Update(changes, tuple(work))
+
+    def _maintain(self, store: Store, stratum: Stratum, earlier: Earlier, costs: Costs) -> Work | None:
+        """Bring a stratum up to date; one that is empty is evaluated from scratch, which costs fewer jobs."""
+        claims = Claims({}, tracked=self._tracked, replicate_rows=self._replicate_rows)
+        empty = not any(store.relation(name).size(AFTER) for name in stratum.relations)
+        strategy = "recompute" if empty else self._strategy
+        done = maintain(store, stratum, earlier, costs, store.watch, strategy, claims.evaluate)
+        if done is None or done.strategy != "recompute":
+            return done
+        reason = "it was empty" if empty else done.reason
+        return replace(done, strategy=claims.how.get(stratum.number, done.strategy), reason=reason)
 
     def _change_facts(self, store: Store, name: str, change: Change) -> None:
         """Find out which facts are new and which were there; they are inserted and deleted then."""

@@ -25,6 +25,7 @@ _START = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.ui.retainedExecutions": "1",
     "spark.python.worker.reuse": "true",
+    "spark.python.daemon.module": "tidelog.run.spark.daemon",
     "spark.cleaner.referenceTracking.cleanCheckpoints": "true",
 }
 

@@ -141,7 +141,11 @@ class Store:
         """Begin a phase of work on the stratum of these relations."""
         self.phase, self.members = phase, members
         for name in members:
-            self.touch(name)
+            relation = self.touch(name)
+            if self.ranked and not all(part.placed for part in relation.settled):
+                # joined in every round from now on, so better shuffled once
+                rows = united([part.frame for part in relation.settled])
+                relation.settled = (settle(rows.repartition(self.partitions, *relation.columns))[0],)
 
     def derive(self, jobs: Sequence[Job]) -> Bags:
         """Build the queries of trees; return for each head relation its bag."""

@@ -1,0 +1,155 @@
+"""Strata evaluated in one job instead of round by round.
+
+A stratum *decomposes* if every recursive rule copies some column from its one recursive atom to its head
+(`plan.classify`): tuples that differ in that column never meet. The tuples that the other rules derive are partitioned
+by it, the relations below go whole to every executor, and each partition runs to its own fixpoint in the columnar
+engine. A partition's rounds are the rounds of the whole, so ranks and support are the same as the round loop's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark import Broadcast
+from pyspark.sql import functions as f
+from pyspark.sql import types as s
+
+from tidelog.base.errors import EvaluationError
+from tidelog.base.expr import Var
+from tidelog.plan.classify import decompositions, recursive_scans
+from tidelog.plan.nodes import Origin, Plan, Project, Relation, Rule, Scan, Stratum, Variant, Version
+from tidelog.run.contract import Phase
+from tidelog.run.limits import Watch
+from tidelog.run.maintain.seminaive import bootstrap
+from tidelog.run.spark.checkpoint import Part, collect, settle
+from tidelog.run.spark.local import evaluate
+from tidelog.run.spark.phases import AFTER
+from tidelog.run.spark.relation import RANK, SUPPORT, TIMES, columns_of
+from tidelog.run.spark.store import Store
+from tidelog.run.spark.worker import BEGIN, END, EvaluationFailedError
+
+REPLICATE_ROWS = 5_000_000
+"""Relations of more rows below a stratum are not sent whole to every executor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """Which strata are evaluated in one piece. `how` tells for each stratum of this update what was done."""
+
+    how: dict[int, str]
+    tracked: bool
+    replicate_rows: int = REPLICATE_ROWS
+
+    def evaluate(self, store: Store, stratum: Stratum, watch: Watch) -> int:
+        """Evaluate a stratum from scratch in the best way; return the number of rounds."""
+        column = self._column(store, stratum)
+        if column is None:
+            return bootstrap(store, stratum, watch)
+        self.how[stratum.number] = "decomposed"
+        return self._decomposed(store, stratum, column, watch)
+
+    def _column(self, store: Store, stratum: Stratum) -> int | None:
+        """Return the column by which a stratum decomposes, if what is below is small enough to be everywhere."""
+        if not self.replicate_rows or len(stratum.relations) > 1:
+            return None
+        found = decompositions(stratum)
+        below = sum(store.relation(name).size(AFTER) for name in _below(stratum))
+        return found[0][stratum.relations[0]] if found and below <= self.replicate_rows else None
+
+    def _decomposed(self, store: Store, stratum: Stratum, column: int, watch: Watch) -> int:
+        (name,) = stratum.relations
+        store.enter(Phase.BOOT, frozenset((name,)))
+        watch.begin_round(stratum, 1)
+        first = [rule for rule in stratum.rules if name not in rule.reads]
+        bag = store.derive([(rule, rule.full.tree) for rule in first]).get(name)
+        if bag is None:
+            return 1
+        target = store.touch(name)
+        seeds = bag.groupBy(*target.columns).agg(f.sum(TIMES).alias(TIMES))
+        cut = seeds.repartition(store.partitions, target.columns[column])
+        tables = {below: collect(store.relation(below).frame(AFTER)) for below in _below(stratum)}
+        plan = local_plan(store, stratum)
+        shared = store.frames.spark.sparkContext.broadcast(tables)
+        fields = list(target.empty.schema.fields)
+        run = _fixpoint(plan, shared, name, tracked=self.tracked)
+        found, counts = settle(
+            cut.mapInArrow(run, s.StructType(fields)), rounds=f.max(RANK), derivations=f.sum(SUPPORT)
+        )
+        target.settled = (Part(found.frame, found.count, placed=False),) if found.count else ()
+        store.derivations += counts["derivations"]
+        watch.add_tuples(found.count)
+        return counts["rounds"]
+
+
+def _below(stratum: Stratum) -> list[str]:
+    """Return the relations that the recursive rules read from strata below."""
+    rules = [rule for rule in stratum.rules if recursive_scans(rule, stratum)]
+    return sorted({name for rule in rules for name in rule.reads} - set(stratum.relations))
+
+
+def seed_name(relation: str) -> str:
+    """Return the name of the relation that holds what the rules without recursion derive."""
+    return f"{relation}#seed"
+
+
+def local_plan(store: Store, stratum: Stratum) -> Plan:
+    """Return a program of just the recursive rules of a stratum, which starts from seeds."""
+    (name,) = stratum.relations
+    own = store.plan.relations[name]
+    recursive = [rule for rule in stratum.rules if recursive_scans(rule, stratum)]
+    rules = (_seed_rule(own), *(replace(rule, source=None) for rule in recursive))
+    relations: dict[str, Relation] = {below: store.plan.relations[below] for below in _below(stratum)}
+    relations |= {name: own, seed_name(name): replace(own, name=seed_name(name), role="input")}
+    strata = (Stratum(0, (name,), recursive=True, rules=rules),)
+    return Plan(store.types, relations, store.functions, strata, (), {})
+
+
+def _seed_rule(relation: Relation) -> Rule:
+    variables = tuple(Var(f"x{number}", column.type) for number, column in enumerate(relation.columns))
+    scan = Scan(seed_name(relation.name), variables, Version.ALL, 0, variables)
+    tree = Project(scan, relation.name, variables)
+    full = Variant(None, negative=False, tree=tree)
+    origin = Origin(f"{relation.name} from its seeds", None)
+    return Rule("seeds", relation.name, tree, full, (), (scan.relation,), (False,), (False,), origin)
+
+
+def _fixpoint(
+    plan: Plan, shared: Broadcast[dict[str, Any]], name: str, *, tracked: bool
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Return a function for `mapInArrow`: the seeds of a partition to all tuples that follow from them."""
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        given = list(batches)
+        if not any(batch.num_rows for batch in given):
+            return
+        seeds = pa.Table.from_batches(given)
+        columns = columns_of(len(plan.relations[name].columns))
+        try:
+            found = evaluate(plan, {**shared.value, seed_name(name): seeds.select(columns)}, name, tracked=tracked)
+        except EvaluationError as error:
+            raise EvaluationFailedError(f"{BEGIN}{error}{END}") from error
+        if tracked:
+            found = _with_seed_support(found, seeds, columns)
+        yield from found.combine_chunks().to_batches()
+
+    return run
+
+
+def _with_seed_support(found: pa.Table, seeds: pa.Table, columns: list[str]) -> pa.Table:
+    """Let tuples of the first round have as much support as derivations were found for them."""
+    several = seeds.filter(pc.greater(seeds[TIMES], 1))
+    if not several.num_rows:
+        return found
+    times = dict(zip(_tuples(several, columns), several[TIMES].to_pylist(), strict=True))
+    rows = _tuples(found, columns)
+    ranks, supports = found[RANK].to_pylist(), found[SUPPORT].to_pylist()
+    support = [times.get(row, own) if rank == 1 else own for row, rank, own in zip(rows, ranks, supports, strict=True)]
+    return found.set_column(found.schema.get_field_index(SUPPORT), SUPPORT, pa.array(support, pa.int64()))
+
+
+def _tuples(table: pa.Table, columns: list[str]) -> Iterator[tuple[Any, ...]]:
+    return zip(*(table[name].to_pylist() for name in columns), strict=True)

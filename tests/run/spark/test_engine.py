@@ -1,0 +1,110 @@
+"""The engine on Spark gives the answers and the changes of the columnar engine, on each of its paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.generate.pipeline import answers, plan_text
+from tidelog import Database, EvaluationError
+from tidelog.plan.nodes import Plan
+from tidelog.run.columnar.engine import ColumnarEngine
+from tidelog.run.contract import Change, Limits
+from tidelog.run.spark.engine import SparkEngine
+
+pytestmark = pytest.mark.spark
+
+CLOSURE = """
+input relation E(a: u32, b: u32)
+output relation T(a: u32, b: u32)
+T(x, y) :- E(x, y).
+T(x, z) :- T(x, y), E(y, z).
+"""
+REFLEXIVE = CLOSURE + "T(x, x) :- E(x, _).\n"
+Step = tuple[Mapping[str, Change], Plan | None]
+
+
+def history() -> Iterator[Step]:
+    """Insertions, deletions on a cycle, a fact that is absent, a rule that comes and goes."""
+    yield {"E": Change([(1, 2), (2, 3), (3, 4)])}, None
+    yield {"E": Change([(4, 1), (1, 5)], [(9, 9)])}, None
+    yield {"E": Change([], [(2, 3)])}, None
+    yield {"E": Change([(2, 4)], [])}, plan_text(REFLEXIVE)
+    yield {"E": Change([(1, 5)], [(1, 2)])}, None
+    yield {}, plan_text(CLOSURE)
+
+
+def alike(one: Change | None, other: Change | None) -> bool:
+    a, b = one or Change(), other or Change()
+    return (set(a.inserted), set(a.deleted)) == (set(b.inserted), set(b.deleted))
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [
+        {"driver_rows": 0, "replicate_rows": 0, "partitions": 2},
+        {"driver_rows": 0, "partitions": 1},
+        {"driver_rows": 9, "partitions": 7, "broadcast_rows": 0},
+        {"driver_rows": 0, "strategy": "recompute", "partitions": 2},
+    ],
+    ids=["round loop", "decomposed", "handed over by the driver", "recompute"],
+)
+def test_closure(spark: SparkSession, paths: dict[str, Any]) -> None:
+    engine = SparkEngine(plan_text(CLOSURE), spark=spark, **paths)
+    columnar = ColumnarEngine(plan_text(CLOSURE))
+    for facts, plan in history():
+        update, expected = engine.update(facts, plan), columnar.update(facts, plan)
+        for name in ("E", "T"):
+            assert alike(update.changes.get(name), expected.changes.get(name)), name
+        assert answers(engine) == answers(columnar)
+        assert engine.count("T") == columnar.count("T")
+    token = engine.snapshot()
+    engine.update({"E": Change([(7, 8)])})
+    assert engine.contains("T", (7, 8))
+    engine.restore(token)
+    assert not engine.contains("T", (7, 8))
+
+
+def test_strategies_are_told(spark: SparkSession) -> None:
+    edges = Change([(1, 2), (2, 3)])
+    engine = SparkEngine(plan_text(CLOSURE), spark=spark, driver_rows=0)
+    assert [work.strategy for work in engine.update({"E": edges}).work] == ["decomposed"]
+    assert [work.strategy for work in engine.update({"E": Change([(3, 4)])}).work] == ["ranked"]
+
+
+def test_small_programs_need_no_session() -> None:
+    engine = SparkEngine(plan_text(CLOSURE))
+    update = engine.update({"E": Change([(1, 2), (2, 3)])})
+    assert [work.reason for work in update.work] == ["small: on the driver"]
+    assert set(engine.rows("T")) == {(1, 2), (2, 3), (1, 3)}
+    assert "_frames" not in vars(engine)
+
+
+def test_a_failing_expression_names_rule_and_arguments(spark: SparkSession) -> None:
+    text = "input relation A(x: u8, y: u8)\noutput relation B(z: u8)\nB(x / y) :- A(x, y).\n"
+    engine = SparkEngine(plan_text(text), spark=spark, driver_rows=0)
+    with pytest.raises(EvaluationError, match=r"where x = 1, y = 0\n  in the rule `B\(x / y\) :- A\(x, y\)\.`"):
+        engine.update({"A": Change([(1, 0)])})
+    assert engine.count("A") == 0
+    engine.update({"A": Change([(6, 3)])})
+    assert set(engine.rows("B")) == {(2,)}
+
+
+def test_limits(spark: SparkSession) -> None:
+    engine = SparkEngine(plan_text(CLOSURE), spark=spark, driver_rows=0, replicate_rows=0)
+    from tidelog import LimitError  # noqa: PLC0415
+
+    with pytest.raises(LimitError, match="more than 2 rounds"):
+        engine.update({"E": Change([(n, n + 1) for n in range(5)])}, limits=Limits(rounds=2))
+    assert engine.count("E") == 0
+
+
+def test_database(spark: SparkSession) -> None:
+    db = Database(CLOSURE, engine="spark", spark=spark)
+    with db.transaction() as tx:
+        tx.insert("E", [(1, 2), (2, 3)])
+    assert db.relation("T").rows() == [(1, 2), (1, 3), (2, 3)]
+    assert db.engine == "spark"
