@@ -44,9 +44,10 @@ class DeclarationFormatter(RuleFormatter):
             doc = self.declaration(declaration)
             if place:
                 apart = self.empty_line_before(beside[0].span.start if beside else place[0])
-                beside += self.take(place[1])
+                beside += self.take(self._last(declaration, place[1]))
+                below = self.take(place[1])
                 inner, outer = self.trailing(self.take_behind(place[1]))
-                doc = (self.leading(beside), doc, inner, outer)
+                doc = (self.leading(beside), doc, inner, outer, *((HARD, written(comment)) for comment in below))
             else:
                 apart = previous is not None and _far(previous, declaration)
             pieces.append((apart, doc))
@@ -56,6 +57,11 @@ class DeclarationFormatter(RuleFormatter):
         for apart, doc in pieces:
             docs += [BLANK if apart else HARD, doc] if docs else [doc]
         return (*docs, HARD) if docs else ()
+
+    def _last(self, declaration: Declaration, end: int) -> int:
+        """Return where the last clause of a rule ends: comments between it and the `.` go below the rule."""
+        place = self.place(declaration.body[-1]) if isinstance(declaration, RuleDef) and declaration.body else None
+        return place[1] if place else end
 
     def _alone(self, comment: Comment) -> tuple[bool, Doc]:
         return self.empty_line_before(comment.span.start), written(comment)
@@ -119,7 +125,9 @@ class DeclarationFormatter(RuleFormatter):
         alone = len(body) == 1
         docs, commented = self.listed(body, lambda c: self.constructor(c, alone=alone), "", None)
         line = HARD if commented else LINE
-        return group(f"typedef {name} = ", docs[0], nest(*((line, "| ", doc) for doc in docs[1:])))
+        if alone:
+            return group(f"typedef {name} = ", docs[0])
+        return group(f"typedef {name} =", nest(line, docs[0], *((line, "| ", doc) for doc in docs[1:])))
 
     def constructor(self, constructor: ConstructorDecl, *, alone: bool) -> Doc:
         """Write `C{f: T}`; an only constructor without fields keeps its braces, to differ from a type's name."""

@@ -37,12 +37,11 @@ class RuleFormatter(BlockFormatter):
 
     def rule(self, rule: RuleDef) -> Doc:
         """Write `heads :- body.`, without attributes."""
-        place = self.place(rule)
         heads, _ = self.listed(rule.heads, self.head, ",", None)
         written = heads[0] if len(heads) == 1 else group(nest(join(LINE, heads)))
         if not rule.body:
             return (written, ".")
-        body, commented = self.listed(rule.body, self.clause, ",", place[1] if place else None)
+        body, commented = self.listed(rule.body, self.clause, ",", None)
         line = HARD if commented else LINE
         return group(written, " :-", nest(line, join(line, body)), ".")
 

@@ -162,8 +162,9 @@ def render(doc: Doc, width: int) -> str:
         indent, broken, item = stack.pop()
         match item:
             case str():
-                out.append(item)
-                column += len(item)
+                if item:
+                    out.append(item)
+                    column += len(item)
             case tuple():
                 stack.extend((indent, broken, part) for part in reversed(item))
             case Line(text, hard):
