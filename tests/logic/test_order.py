@@ -48,7 +48,7 @@ def test_shuffled_bodies(case: Path) -> None:
         try:
             found = results(shuffled(Path("program.dl").read_text(), Random(SEED)), externs)
         except ProgramError as refused:
-            # `var x` says that x is new, so it cannot come after an atom that binds x. A text finds no modules beside it.
+            # `var x` says that x is new, so it cannot follow an atom that binds x; a text has no modules beside it.
             if {d.code for d in refused.diagnostics if d.severity == "error"} <= {"E0412", "E0250"}:
                 return
             raise
