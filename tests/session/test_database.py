@@ -229,6 +229,35 @@ def test_keys_may_be_computed(opened: Open) -> None:
         tx.insert("R", [(0,)])
 
 
+def test_keys_of_facts_in_the_program(opened: Open) -> None:
+    owner = "input relation Owner(node: u32, who: string) primary key (o) o.node\n"
+    with pytest.raises(DataError, match="has the same primary key as"):
+        opened(owner + 'Owner(1, "ann").  Owner(1, "bob").')
+    db = opened(owner + '#[name = "first"] Owner(1, "ann").')
+    before = db.relation("Owner").rows()
+    with pytest.raises(DataError, match="has the same primary key as"), db.transaction() as tx:
+        tx.insert("Owner", [(1, "eve")])
+    with pytest.raises(DataError, match="has the same primary key as"), db.transaction() as tx:
+        tx.add_rules('Owner(1, "eve").')
+    assert db.relation("Owner").rows() == before
+    with db.transaction() as tx:
+        tx.remove_rules("first")
+        tx.insert("Owner", [(2, "bob")])
+    assert db.relation("Owner").rows() == [(2, "bob")]
+
+
+@pytest.mark.parametrize("operation", ["upsert", "delete_keys"])
+def test_a_fact_of_the_program_is_not_replaced(operation: str) -> None:
+    db = Database(
+        'input relation Owner(node: u32, who: string) primary key (o) o.node\nOwner(1, "ann").', engine="reference"
+    )
+    tx = db.transaction().begin()
+    getattr(tx, operation)("Owner", [(1, "eve")] if operation == "upsert" else [1])
+    with pytest.raises(DataError, match="is a fact of the program: remove that rule instead"):
+        tx.commit()
+    assert (db.relation("Owner").rows(), db.number) == ([(1, "ann")], 0)
+
+
 # --- how transactions end --------------------------------------------------------------------------------------------
 
 

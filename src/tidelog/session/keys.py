@@ -47,14 +47,25 @@ def _columns(key: Expr, names: list[str]) -> list[int] | None:
 
 
 class KeyedRows:
-    """The stored rows of a relation by primary key."""
+    """The rows of a relation by primary key.
 
-    def __init__(self, rows: Rows, key: Callable[[Row], Value]) -> None:
+    Operations on facts keep keys unique; facts that the program itself states may not, which is noticed here.
+    """
+
+    def __init__(self, rows: Rows, key: Callable[[Row], Value], show: Callable[[Row], str]) -> None:
         self.key = key
-        self.rows = {key(row): row for row in rows}
+        self.rows: dict[Value, Row] = {}
+        self._show = show
+        self._add(rows)
 
     def apply(self, change: Change) -> None:
-        """Follow a commit."""
+        """Follow a commit; raise `DataError` if two rows would have one key."""
         for row in change.deleted:
             del self.rows[self.key(row)]
-        self.rows.update((self.key(row), row) for row in change.inserted)
+        self._add(change.inserted)
+
+    def _add(self, rows: Rows) -> None:
+        for row in rows:
+            other = self.rows.setdefault(self.key(row), row)
+            if other != row:
+                raise DataError(f"{self._show(row)} has the same primary key as {self._show(other)}")

@@ -59,8 +59,10 @@ class Store:
         self._reading = threading.RLock()
         self._writing = threading.Lock()
         self._writer: int | None = None
+        self._checked: Plan | None = None
         self.plain = Plain(rules.plan.types)
         self.subscriptions = Subscriptions()
+        self._check_keys(rules.plan)
 
     @property
     def state(self) -> State:
@@ -162,9 +164,11 @@ class Store:
             try:
                 update = self._engine.update(facts, plan, limits)
                 changes = Changes(update.changes, rules.plan.relations, self.plain, before.number + 1)
+                self._check_deleted(facts)
                 for name, keyed in self._keyed.items():
                     if name in update.changes:
                         keyed.apply(update.changes[name])
+                self._check_keys(rules.plan)
             except BaseException:
                 self._engine.restore(token)
                 self._keyed.clear()
@@ -182,6 +186,7 @@ class Store:
             token = self._engine.snapshot()
             try:
                 update = self._engine.update(facts, plan, limits)
+                self._check_deleted(facts)
             finally:
                 self._engine.restore(token)
         return Changes(update.changes, rules.plan.relations, self.plain, None)
@@ -196,11 +201,33 @@ class Store:
         found = self._input(relation)
         if found.primary_key is None:
             return PendingFacts()
-        if relation not in self._keyed:
-            with self._reading:
-                self._keyed[relation] = KeyedRows(self._engine.rows(relation), key_function(found, self.plan))
-        keyed = self._keyed[relation]
+        keyed = self._by_key(found, self.plan)
         return PendingKeyed(keyed.rows, keyed.key, lambda row: self._show(found, row))
+
+    def _by_key(self, relation: Relation, plan: Plan) -> KeyedRows:
+        if relation.name not in self._keyed:
+            with self._reading:
+                rows, key = self._engine.rows(relation.name), key_function(relation, plan)
+                self._keyed[relation.name] = KeyedRows(rows, key, lambda row: self._show(relation, row))
+        return self._keyed[relation.name]
+
+    def _check_keys(self, plan: Plan) -> None:
+        """Refuse facts of the program that have the key of another row; those of transactions are checked as given."""
+        for rule in (rule for stratum in plan.strata for rule in stratum.rules if plan is not self._checked):
+            if plan.relations[rule.head].primary_key is not None:
+                self._by_key(plan.relations[rule.head], plan)
+        self._checked = plan
+
+    def _check_deleted(self, facts: Mapping[str, contract.Change]) -> None:
+        """Refuse to take away by key a row that the program states: it would still be there beside its replacement."""
+        for name, change in facts.items():
+            relation = self.relation(name)
+            if relation.primary_key is not None:
+                for row in change.deleted:
+                    if self._engine.contains(name, row):
+                        raise DataError(
+                            f"{self._show(relation, row)} is a fact of the program: remove that rule instead"
+                        )
 
     def read(self, relation: str, rows: Any) -> Rows:
         """Return rows given by a user, checked."""
