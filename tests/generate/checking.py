@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.generate.brute import brute_force
-from tests.generate.histories import History
 from tests.generate.pipeline import answers, plan_text
-from tests.generate.spec import Row
 from tidelog.plan.nodes import Plan
 from tidelog.run.contract import Change, Engine
+from tidelog.session.soak.brute import brute_force
+from tidelog.session.soak.histories import History
+from tidelog.session.soak.spec import Row
 
 
 def follow(history: History, make: Callable[[Plan], Engine]) -> Engine:
@@ -37,6 +37,8 @@ def follow(history: History, make: Callable[[Plan], Engine]) -> Engine:
             assert len(change.inserted) == len(found[0]), f"the change of {name} repeats tuples after {place}"
             assert len(change.deleted) == len(found[1]), f"the change of {name} repeats tuples after {place}"
             assert found == difference(before[name], after[name]), f"the change of {name} is wrong after {place}"
+        problems = engine.verify()
+        assert not problems, f"{problems} after {place}"
         before = after
     return engine
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from tests.generate.spec import Row
 from tidelog.base.conform import bounds
 from tidelog.base.types import (
     BIGINT,
@@ -28,6 +27,7 @@ from tidelog.base.types import (
     show,
 )
 from tidelog.base.values import real, single
+from tidelog.session.soak.spec import Row
 
 INTEGERS: tuple[Type, ...] = (
     Bit(1), Bit(8), Bit(10), Bit(32), Bit(63), Bit(64), Bit(65), Bit(128),
@@ -119,7 +119,8 @@ class Expressions:
             return self.bits(type, depth)
         if choice == 9 and isinstance(type, Bit) and type.width == 64:
             return f"len({self.expression(STRING, depth)})"
-        return f"({self.expression(self.random.choice(INTEGERS), depth)} as {show(type)})"
+        reals = () if isinstance(type, BigInt) else (DOUBLE, FLOAT)  # infinities are no bigints
+        return f"({self.expression(self.random.choice((*INTEGERS, *reals)), depth)} as {show(type)})"
 
     def bits(self, type: Type, depth: int) -> str:
         """A slice or a concatenation, made to fit."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tests.generate.spec import Program, Row
 from tidelog.base.diagnostic import Report
 from tidelog.base.errors import ProgramError
 from tidelog.base.span import Source
@@ -13,6 +12,7 @@ from tidelog.plan.nodes import Plan
 from tidelog.plan.passes import plan_program
 from tidelog.run.contract import Change, Engine
 from tidelog.run.reference.engine import ReferenceEngine
+from tidelog.session.soak.spec import Program, Row
 
 
 def plan_text(text: str) -> Plan:

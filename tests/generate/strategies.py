@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from tests.generate.grow import grow
-from tests.generate.histories import History, random_history
-from tests.generate.spec import Program
+from tidelog.session.soak.grow import grow
+from tidelog.session.soak.histories import History, random_history
+from tidelog.session.soak.spec import Program
 
 
 def programs() -> st.SearchStrategy[Program]:

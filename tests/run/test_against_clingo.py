@@ -7,9 +7,9 @@ from random import Random
 import clingo
 import pytest
 
-from tests.generate.grow import grow
 from tests.generate.pipeline import evaluate
-from tests.generate.spec import (
+from tidelog.session.soak.grow import grow
+from tidelog.session.soak.spec import (
     Atom,
     C,
     Clause,

@@ -13,13 +13,13 @@ from random import Random
 import pytest
 
 from tests.generate.checking import follow
-from tests.generate.histories import History, Step, after, random_history
 from tests.generate.pipeline import answers, plan_text
-from tests.generate.spec import Program, Row
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import Change, Engine, Update
 from tidelog.run.reference.engine import ReferenceEngine
+from tidelog.session.soak.histories import History, Step, after, random_history
+from tidelog.session.soak.spec import Program, Row
 
 HISTORIES = int(os.environ.get("TIDELOG_HISTORIES", "8"))
 Make = Callable[[Plan], Engine]

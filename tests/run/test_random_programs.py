@@ -13,12 +13,8 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 
-from tests.generate.brute import brute_force
 from tests.generate.checking import follow
-from tests.generate.grow import grow
-from tests.generate.histories import History, random_history
 from tests.generate.pipeline import answers, evaluate, plan_text, reference_answers
-from tests.generate.spec import Program, Row
 from tests.generate.strategies import histories, programs
 from tidelog.base.diagnostic import Report
 from tidelog.base.span import Source
@@ -29,6 +25,10 @@ from tidelog.run.contract import Change
 from tidelog.run.reference.algebra import Algebra
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.run.reference.evaluate import Evaluator
+from tidelog.session.soak.brute import brute_force
+from tidelog.session.soak.grow import grow
+from tidelog.session.soak.histories import History, random_history
+from tidelog.session.soak.spec import Program, Row
 
 PROGRAMS = int(os.environ.get("TIDELOG_PROGRAMS", "60"))
 State = dict[str, frozenset[Row]]

@@ -12,10 +12,10 @@ import pytest
 
 import tidelog
 from tests.engines import IN_PROCESS
-from tests.generate.brute import TooBigError, brute_force
-from tests.generate.histories import History, Step, random_history
-from tests.generate.spec import Program, Row
 from tidelog import Database
+from tidelog.session.soak.brute import TooBigError, brute_force
+from tidelog.session.soak.histories import History, Step, random_history
+from tidelog.session.soak.spec import Program, Row
 
 SEEDS = range(12)
 Answers = dict[str, frozenset[Row]]

@@ -19,7 +19,7 @@ from tidelog.base.errors import UserError
 from tidelog.shell.terminal import fail, say_error
 
 DEBUG = "--debug"
-COMMANDS = ("run", "shell", "check", "format", "plan", "doctor")
+COMMANDS = ("run", "shell", "check", "format", "plan", "doctor", "soak")
 
 
 class Commands(click.Group):

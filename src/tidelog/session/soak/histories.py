@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from tests.generate.grow import grow, random_row
-from tests.generate.spec import Program, Row, Rule
+from tidelog.session.soak.grow import grow, random_row
+from tidelog.session.soak.spec import Program, Row, Rule
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,10 @@ def random_history(random: Random, length: int = 20, *, rule_changes: bool = Tru
     program = replace(whole, facts={}, rules=tuple(rule for rule in whole.rules if rule not in idle))
     history = History(program, ())
     first = Step(
-        inserted={name: frozenset(r for r in rows if random.random() < 0.8) for name, rows in whole.facts.items()}
+        inserted={
+            name: frozenset(r for r in sorted(rows, key=repr) if random.random() < 0.8)
+            for name, rows in whole.facts.items()
+        }
     )
     steps = [first]
     program = after(program, first)

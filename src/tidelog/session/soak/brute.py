@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tests.generate.spec import (
+from tidelog.base.values import Variant
+from tidelog.session.soak.spec import (
     NUMBERS,
     Atom,
     C,
@@ -29,7 +30,6 @@ from tests.generate.spec import (
     V,
     Wild,
 )
-from tidelog.base.values import Variant
 
 Binding = dict[str, Any]
 Facts = dict[str, set[Row]]

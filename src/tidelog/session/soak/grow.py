@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from random import Random
 
-from tests.generate.brute import Facts, Patience, TooBigError, consequences, saturate
-from tests.generate.spec import (
+from tidelog.session.soak.brute import Facts, Patience, TooBigError, consequences, saturate
+from tidelog.session.soak.spec import (
     CONSTANTS,
     KINDS,
     Atom,

@@ -1,0 +1,1 @@
+"""Random programs and histories, and a database followed through them; see `soak`."""

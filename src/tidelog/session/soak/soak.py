@@ -1,0 +1,169 @@
+"""Follows random histories with two databases at once: one on the engine in question, one on the reference engine.
+
+After every commit all relations and all changes must be equal. On the way some transactions are rolled back first, some
+are previewed, and one input relation has a primary key and is filled by upserts. What fails is made smaller (`shrink`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+from tidelog.base.errors import ProgramError
+from tidelog.run.contract import Row
+from tidelog.session.changes import Changes
+from tidelog.session.database import Database
+from tidelog.session.soak.histories import History, Step, random_history
+from tidelog.session.soak.shrink import show, shrink
+from tidelog.session.transaction import Transaction
+
+LENGTH = 12
+
+
+class Difference(Exception):  # noqa: N818  (what a soak looks for, not an error of its user)
+    """The engine and the reference engine disagree."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is followed: an engine, its strategy, and the input relation that has a primary key, if any."""
+
+    engine: str | None
+    strategy: str
+    keyed: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A history that went wrong, made small, and how."""
+
+    seed: int
+    setting: Setting
+    history: History
+    error: Exception
+
+    def __str__(self) -> str:
+        text = declare_key(show(self.history), self.setting.keyed)
+        return f"seed {self.seed}\n{text}\n{type(self.error).__name__}: {self.error}"
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a soak has done so far."""
+
+    histories: int = 0
+    commits: int = 0
+    changes: int = 0
+
+
+def soak(
+    histories: int, seed: int, engine: str | None, strategy: str, progress: Callable[[Tally], None]
+) -> tuple[Tally, Failure | None]:
+    """Follow histories, of which number i has the seed `seed + i`; stop at the first that goes wrong.
+
+    >>> tally, failure = soak(2, 0, "reference", "auto", lambda tally: None)
+    >>> tally.histories, tally.commits, failure
+    (2, 24, None)
+    """
+    tally = Tally()
+    for number in range(seed, seed + histories):
+        random = Random(number)  # noqa: S311  (a test needs no secrets)
+        history = random_history(random, LENGTH)
+        wide = [relation.name for relation in history.start.inputs if len(relation.kinds) > 1]
+        setting = Setting(engine, strategy, random.choice([None, *wide]))
+        error = failing(history, setting, tally)
+        if error is not None:
+            return tally, smallest(number, setting, history, error)
+        tally.histories += 1
+        progress(tally)
+    return tally, None
+
+
+def smallest(seed: int, setting: Setting, history: History, error: Exception) -> Failure:
+    """Make a failing history small."""
+    small = shrink(history, lambda candidate: failing(candidate, setting, Tally()) is not None)
+    return Failure(seed, setting, small, failing(small, setting, Tally()) or error)
+
+
+def failing(history: History, setting: Setting, tally: Tally) -> Exception | None:
+    """Follow a history and return what went wrong."""
+    try:
+        follow(history, setting, tally)
+    except ProgramError:
+        return None  # a smaller program that is none
+    except Exception as error:  # noqa: BLE001  (whatever an engine raises is what a soak looks for)
+        return error
+    return None
+
+
+def follow(history: History, setting: Setting, tally: Tally) -> None:
+    """Play a history; raise `Difference` at the first commit after which the databases disagree."""
+    text = declare_key(str(history.start), setting.keyed)
+    database, reference = Database(text, setting.engine, setting.strategy), Database(text, "reference")
+    for number, step in enumerate(history.steps):
+        if number % 3 == 2:
+            undone = database.transaction().begin()
+            before = history.steps[number - 1]
+            play(undone, Step(before.deleted, before.inserted), setting.keyed)
+            play(undone, step, setting.keyed)
+            undone.rollback()
+        with database.transaction() as tx:
+            play(tx, step, setting.keyed)
+            previewed = plain(tx.preview()) if number % 3 == 1 else None
+        with reference.transaction() as expected:
+            play(expected, step, setting.keyed)
+        made, wanted = plain(tx.result.changes), plain(expected.result.changes)
+        if made != wanted:
+            raise Difference(f"step {number} changed {made}, but should have changed {wanted}")
+        if previewed not in (None, made):
+            raise Difference(f"step {number} changed {made}, but its preview was {previewed}")
+        compare(database, reference, f"after step {number}")
+        tally.commits += 1
+        tally.changes += sum(map(len, made.values()))
+    database.verify()
+
+
+def play(tx: Transaction, step: Step, keyed: str | None) -> None:
+    """Do in a transaction what a step says."""
+    for relation, rows in step.deleted.items():
+        if relation == keyed:
+            tx.delete_keys(relation, sorted({row[0] for row in rows}, key=repr))
+        else:
+            tx.delete(relation, sorted(rows, key=repr))
+    for relation, rows in step.inserted.items():
+        (tx.upsert if relation == keyed else tx.insert)(relation, sorted(rows, key=repr))
+    for rule in step.rules_removed:
+        tx.remove_rules(str(rule))
+    for rule in step.rules_added:
+        tx.add_rules(str(rule))
+
+
+def compare(database: Database, reference: Database, when: str) -> None:
+    """Compare all relations of two databases."""
+    for view in reference.relations():
+        found, wanted = set(database.relation(view.name).rows(ordered=False)), set(view.rows(ordered=False))
+        if found != wanted:
+            raise Difference(
+                f"{when} {view.name} lacks {wanted - found or '{}'} and has {found - wanted or '{}'} too much"
+            )
+        if database.relation(view.name).count() != len(wanted):
+            raise Difference(f"{when} {view.name} counts {database.relation(view.name).count()} of {len(wanted)} rows")
+
+
+def plain(changes: Changes) -> dict[str, list[tuple[Row, int]]]:
+    """Return changes as data."""
+    return {name: [*changes[name]] for name in sorted(changes)}
+
+
+def declare_key(text: str, keyed: str | None) -> str:
+    """Give a relation of a program text a primary key: its first column.
+
+    >>> declare_key("input relation A(c0: bool, c1: bool)", "A")
+    'input relation A(c0: bool, c1: bool) primary key (x) x.c0'
+    """
+    if keyed is None:
+        return text
+    beginning = f"input relation {keyed}("
+    lines = (f"{line} primary key (x) x.c0" if line.startswith(beginning) else line for line in text.split("\n"))
+    return "\n".join(lines)
