@@ -93,6 +93,9 @@ class Engine(Protocol):
     def contains(self, relation: str, row: Row) -> bool:
         """Tell whether a tuple is in a relation."""
 
+    def verify(self) -> Sequence[str]:
+        """Check what the engine keeps beside the tuples, such as support counts; return what is wrong."""
+
     def snapshot(self) -> Any:
         """Return a token for the current state."""
 

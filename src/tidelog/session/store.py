@@ -126,6 +126,8 @@ class Store:
     def verify(self) -> None:
         """Compute everything from scratch and compare; raise `VerificationError` on a difference."""
         with self._reading:
+            for problem in self._engine.verify():
+                raise VerificationError(problem)
             fresh = self._new_engine(self.plan)
             inputs = [name for name, relation in self.plan.relations.items() if relation.role == "input"]
             fresh.update({name: contract.Change(inserted=self._engine.rows(name)) for name in inputs})

@@ -26,6 +26,7 @@ from tidelog.run.columnar.relation import Relation
 from tidelog.run.columnar.rows import DecodedRows, code_columns, find, pack_columns
 from tidelog.run.columnar.scalars import Scalars
 from tidelog.run.columnar.store import Equipment, Store
+from tidelog.run.columnar.verify import check_support
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.choose import Costs, Earlier, maintain
@@ -91,6 +92,12 @@ class ColumnarEngine:
     def holding(self, relation: str) -> tuple[Relation, Codec]:
         """Return a relation as it is held, and what its codes mean: for an engine that goes on from it."""
         return self._relation(relation), self._codec
+
+    def verify(self) -> list[str]:
+        """Check every support count; return what is wrong."""
+        if not self._tracked:
+            return []
+        return list(check_support(self._store(self._state, self._state.plan, Watch())))
 
     def snapshot(self) -> Any:
         """Return the current state. Only the last snapshot can be restored."""

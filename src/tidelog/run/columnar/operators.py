@@ -161,7 +161,9 @@ def _saturated(number: float, type: Type) -> int:
         case t.Signed(width):
             low, high = -(1 << (width - 1)), (1 << (width - 1)) - 1
         case _:
-            return 0 if math.isnan(number) or math.isinf(number) else int(number)
+            if not math.isfinite(number):
+                raise ValueError(f"{show_real(number)} as bigint: not a finite number")
+            return int(number)
     if math.isnan(number):
         return 0
     if math.isinf(number):
