@@ -123,11 +123,22 @@ def test_bits() -> None:
         (-1, BIGINT, Bit(4), 15),
         (3, Bit(8), DOUBLE, 3.0),
         (0.1, DOUBLE, FLOAT, single(0.1)),
+        (300.7, DOUBLE, Bit(8), 255),
+        (-3.7, DOUBLE, Bit(8), 0),
+        (-3.7, DOUBLE, Signed(8), -3),
+        (-math.inf, DOUBLE, Signed(8), -128),
+        (NAN, DOUBLE, Bit(8), 0),
+        (1e20, DOUBLE, BIGINT, 10**20),
         pytest.param(10**400, BIGINT, DOUBLE, math.inf, id="huge"),
     ],
 )
 def test_casts(value: Any, source: Type, target: Type, expected: Any) -> None:
     assert run(e.Operate("as", (constant(value, source),), target)) == expected
+
+
+def test_infinity_is_no_bigint() -> None:
+    with pytest.raises(Failure, match="inf as bigint: not a finite number"):
+        run(e.Operate("as", (constant(math.inf, DOUBLE),), BIGINT))
 
 
 def test_and_or_imply_need_not_evaluate_the_right_side() -> None:

@@ -8,7 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from tidelog.base.conform import bounds
 from tidelog.base.expr import Expr, Operate
+from tidelog.base.text import show_real
 from tidelog.base.types import BigInt, Bit, Double, Float, Signed, String, Type, is_integer, show
 from tidelog.base.values import LONGEST, Value, order_key, real, single
 
@@ -140,8 +142,18 @@ def concatenate(a: Value, b: Value, type: Type) -> Value:
 
 
 def cast(value: Value, type: Type) -> Value:
-    """Convert a number to another numeric type: integers wrap, floating point rounds."""
+    """Convert a number to another numeric type: integers wrap, floating point rounds.
+
+    A floating point number becomes the integer toward zero, or if there is none the nearest of the type; NaN is 0.
+    """
     match type:
+        case Bit() | Signed() if isinstance(value, float):
+            low, high = bounds(type)
+            return 0 if math.isnan(value) else low if value <= low else high if value >= high else math.trunc(value)
+        case BigInt() if isinstance(value, float):
+            if not math.isfinite(value):
+                raise Failure(f"{show_real(value)} as bigint: not a finite number")
+            return math.trunc(value)
         case Float() | Double():
             try:
                 return fit(float(value), type)
