@@ -25,6 +25,9 @@ from tidelog.shell.dumping import Dumper, ddlog_name
 from tidelog.shell.own_commands import OwnCommands
 from tidelog.shell.records import Record, Struct
 
+SINGLETON = "ddlog_std::Singleton"
+"""The one relation of DDlog's library, with its one row, which DDlog shows with a program's internal relations."""
+
 
 class Interpreter:
     """A database, its open transaction, and where output goes. `shown` are the roles of relations that are dumped.
@@ -100,6 +103,8 @@ class Interpreter:
             rows = self.database.relation(name).rows()
             if rows:
                 self._say_changes(name, [(row, 1) for row in rows])
+        if "internal" in self._shown:
+            self.say(f"{SINGLETON}:\n{SINGLETON}{{}}: +1")
 
     def close(self) -> None:
         """Drop an open transaction."""
@@ -205,6 +210,8 @@ class Interpreter:
                 self.say(f"{ddlog_name(name)}:")
                 self._say_rows(name, self.database.relation(name).rows())
                 self.say("")
+        if "internal" in self._shown:
+            self.say(f"{SINGLETON}:\n{SINGLETON}{{}}\n")
 
     def _query_index(self, index: str, key: Sequence[Any]) -> None:
         parameters = self.database.index(index).parameters

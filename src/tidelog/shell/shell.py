@@ -24,7 +24,9 @@ from tidelog.shell.terminal import escape, say_diagnostics
 @library_option
 @externs_option
 @click.option("--init-snapshot/--no-init-snapshot", default=True, help="Show what is true at the beginning.")
-@click.option("--internal", is_flag=True, help="Show internal relations like output relations.")
+@click.option(
+    "--output-internal-relations", "internal", is_flag=True, help="Show internal relations like output relations."
+)
 def command(
     program: Path,
     engine: str | None,
