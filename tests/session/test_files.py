@@ -282,8 +282,26 @@ def test_a_relation_without_columns(tmp_path: Path) -> None:
 
 def test_a_header_is_known_by_the_column_names(tmp_path: Path) -> None:
     path = tmp_path / "Link.csv"
-    path.write_text("port,a\n")
-    with pytest.raises(DataError, match="expected bit<16>, found 'a'"):
+    path.write_text("a,ports\n")
+    with pytest.raises(DataError, match="expected bit<16>, found 'ports'"):
         read_rows(path, LINK, PLAIN, COMMA)
     path.write_text("\ufeffa,port\nx,1\n")
     assert read_rows(path, LINK, PLAIN, COMMA) == [("x", 1)]
+
+
+@pytest.mark.parametrize("header", ["port,a", '"port",a', "\ufeffport,a"])
+def test_a_header_decides_the_order(header: str, tmp_path: Path) -> None:
+    path = tmp_path / "Link.csv"
+    path.write_text(f"{header}\n1,x\n2,y\n")
+    expected = [("x", 1), ("y", 2)]
+    assert read_rows(path, LINK, PLAIN, COMMA) == expected
+    assert list(read_columns(path, LINK, PLAIN, COMMA) or []) == expected
+    path.write_text(f"{header}\n1\n")
+    with pytest.raises(DataError, match="expected 2 cells"):
+        read_rows(path, LINK, PLAIN, COMMA)
+
+
+def test_a_facts_file_has_its_columns_in_order(tmp_path: Path) -> None:
+    words = relation("Words", "input", a=t.STRING, b=t.STRING)
+    (tmp_path / "Words.facts").write_text("b\ta\n")
+    assert read_facts(tmp_path, {"Words": words}, PLAIN).rows == {"Words": [("b", "a")]}

@@ -1,6 +1,7 @@
 """Rows in text files with one row a line: CSV, and tab-separated without quotes.
 
-A first line equal to the column names is a header. A cell is a value as the language shows it, strings without quotes.
+A first line that has exactly the column names is a header, and decides the order of the columns; in a `.facts` file,
+where headers are not usual, only if it is in order. A cell is a value as the language shows it, strings without quotes.
 Large files are read by Arrow, a column at a time, and columns of simple types stay in Arrow. Small files, and every
 file in which Arrow finds something unexpected, are read row by row: that reader is the definition of the format, and
 tells each mistake with its file, line, column, the type expected and the text found.
@@ -44,14 +45,24 @@ _SPECIAL = re.compile('[",\r\n]').search
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What separates cells, and whether they may be quoted."""
+    """What separates cells, whether they may be quoted, and whether a header may have another order."""
 
     separator: str
     quoted: bool
+    any_order: bool = True
+
+    def header(self, cells: list[str], names: list[str]) -> list[str] | None:
+        """Return the first line's cells if they are a header.
+
+        >>> COMMA.header(["b", "a"], ["a", "b"]), COMMA.header(["a", "1"], ["a", "b"])
+        (['b', 'a'], None)
+        """
+        return cells if cells == names or (self.any_order and sorted(cells) == sorted(names)) else None
 
 
 COMMA = Dialect(",", quoted=True)
 TAB = Dialect("\t", quoted=False)
+FACTS = Dialect("\t", quoted=False, any_order=False)
 
 
 def read_delimited(path: Path, relation: Relation, plain: Plain, dialect: Dialect) -> Rows:
@@ -94,8 +105,14 @@ def _records(file: TextIO, relation: Relation, dialect: Dialect) -> Iterator[tup
     """Yield the cells of each line after the header, with the number of the line they start on."""
     records = _quoted(file, dialect) if dialect.quoted else _unquoted(file, relation, dialect)
     names = [column.name for column in relation.columns]
+    places: list[int] = []
     for number, (line, cells) in enumerate(records):
-        if number > 0 or cells != names:
+        header = dialect.header(cells, names) if number == 0 else None
+        if header is not None:
+            places = [header.index(name) for name in names] if header != names else []
+        elif places and len(cells) == len(names):
+            yield line, [cells[place] for place in places]
+        else:
             yield line, cells
 
 

@@ -39,9 +39,10 @@ def read_columns(path: Path, relation: Relation, plain: Plain, dialect: Dialect)
             data = file.read()
         if dialect.quoted and not quotes_are_proper(data, dialect.separator):
             return None
+        header = _header(data, names, dialect)
         table = csv.read_csv(
             pa.BufferReader(data),
-            csv.ReadOptions(column_names=names, skip_rows=int(_has_header(data, names, dialect)), block_size=BLOCK),
+            csv.ReadOptions(column_names=header or names, skip_rows=int(header is not None), block_size=BLOCK),
             _parse_options(columns, dialect),
             csv.ConvertOptions(
                 column_types={column.name: _cell_type(column) for column in columns},
@@ -86,11 +87,12 @@ def quotes_are_proper(data: bytes, separator: str) -> bool:
     )
 
 
-def _has_header(data: bytes, names: list[str], dialect: Dialect) -> bool:
+def _header(data: bytes, names: list[str], dialect: Dialect) -> list[str] | None:
     line = data[: data.find(b"\n") + 1 or None].removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n")
-    plain_line = dialect.separator.join(names)
-    quoted_line = dialect.separator.join(f'"{name}"' for name in names)
-    return line == plain_line.encode() or (dialect.quoted and line == quoted_line.encode())
+    cells = line.decode("utf-8", "replace").split(dialect.separator)
+    if dialect.quoted:
+        cells = [cell[1:-1] if cell[:1] == cell[-1:] == '"' else cell for cell in cells]
+    return dialect.header(cells, names)
 
 
 def _parse_options(columns: tuple[Field, ...], dialect: Dialect) -> csv.ParseOptions:

@@ -17,7 +17,7 @@ from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError, UserError
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Rows
-from tidelog.session.delimited import COMMA, TAB, read_delimited, write_csv
+from tidelog.session.delimited import COMMA, FACTS, TAB, read_delimited, write_csv
 from tidelog.session.jsonlines import read_jsonlines
 from tidelog.session.plain import Plain
 
@@ -33,7 +33,7 @@ def _read_parquet(path: Path, relation: Relation, plain: Plain) -> Rows:
 FORMATS: dict[str, Read] = {
     ".csv": lambda path, relation, plain: read_delimited(path, relation, plain, COMMA),
     ".tsv": lambda path, relation, plain: read_delimited(path, relation, plain, TAB),
-    ".facts": lambda path, relation, plain: read_delimited(path, relation, plain, TAB),
+    ".facts": lambda path, relation, plain: read_delimited(path, relation, plain, FACTS),
     ".jsonl": read_jsonlines,
     ".parquet": _read_parquet,
 }
