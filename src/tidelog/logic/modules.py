@@ -17,6 +17,9 @@ from tidelog.base.span import Source
 from tidelog.lang.parse import parse
 from tidelog.lang.syntax import ImperativeRule, Import, Module, Path, RuleDef
 
+Place = tuple[str, int]
+"""Where a rule stands: the name of its source and the offset in it."""
+
 MAIN: Path = ()
 PRELUDE: Path = ("std",)
 SHIPPED = pathlib.Path(__file__).parent / "std"
@@ -35,7 +38,7 @@ def load_modules(
     report: Report,
     library: Sequence[pathlib.Path] = (),
     additions: Sequence[Source] = (),
-    removed: Collection[tuple[str, int]] = (),
+    removed: Collection[Place] = (),
 ) -> Modules:
     """Parse the main text and everything it imports; the main module comes first.
 
@@ -56,7 +59,7 @@ def load_modules(
     return Modules(modules, frozenset(loader.shipped))
 
 
-def _without(module: Module, removed: Collection[tuple[str, int]]) -> Module:
+def _without(module: Module, removed: Collection[Place]) -> Module:
     if not removed:
         return module
     left = tuple(

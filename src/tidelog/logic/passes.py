@@ -13,8 +13,8 @@ Every rule remembers the declaration it was made from. All mistakes are reported
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from tidelog.base.diagnostic import Report
 from tidelog.base.expr import Const, Expr, Var
@@ -23,7 +23,8 @@ from tidelog.base.pause import collector_paused
 from tidelog.base.span import Source, Span
 from tidelog.lang import syntax
 from tidelog.lang.format import format_rule
-from tidelog.lang.syntax import RuleDef
+from tidelog.lang.parse import parse_rules
+from tidelog.lang.syntax import Module, Path, RuleDef
 from tidelog.logic import checked, rule_mistakes
 from tidelog.logic.attributes import check_attributes, rule_name
 from tidelog.logic.auxiliaries import Auxiliaries
@@ -36,7 +37,7 @@ from tidelog.logic.fold_constants import fold_constants
 from tidelog.logic.functions import Functions
 from tidelog.logic.imperative_rules import imperative_rules
 from tidelog.logic.lift_expressions import lift_expressions
-from tidelog.logic.modules import Modules, load_modules
+from tidelog.logic.modules import MAIN, Modules, Place, load_modules
 from tidelog.logic.order_body import order_body
 from tidelog.logic.program import Aggregate, Bind, Condition, Literal, Origin, Program, Relation, Rule, Unnest
 from tidelog.logic.relations import check_indexes, check_relations
@@ -67,12 +68,26 @@ def analyse(
     library: Sequence[pathlib.Path] = (),
     externs: Externs | None = None,
     additions: Sequence[Source] = (),
-    removed: Collection[tuple[str, int]] = (),
+    removed: Collection[Place] = (),
 ) -> Program | None:
     """Return the typed program of a text, or None if it has mistakes, all of which are in `report`.
 
     `additions` are further texts of the main module; `removed` has the source name and offset of rules to leave out.
     """
+    analysis = analyse_openly(source, report, library=library, externs=externs, additions=additions, removed=removed)
+    return None if analysis is None else analysis.program
+
+
+def analyse_openly(
+    source: Source,
+    report: Report,
+    *,
+    library: Sequence[pathlib.Path] = (),
+    externs: Externs | None = None,
+    additions: Sequence[Source] = (),
+    removed: Collection[Place] = (),
+) -> Analysis | None:
+    """Do as `analyse`, and return what is needed to check more rules."""
     with collector_paused():
         modules = load_modules(source, report, library, additions, removed)
         if report.errors:
@@ -80,7 +95,31 @@ def analyse(
         return _analyse(modules, (EXTERNS,) if externs is None else (externs, EXTERNS), report)
 
 
-def _analyse(modules: Modules, externs: Sequence[Externs], report: Report) -> Program | None:
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """A program, and its declarations, against which more rules can be checked."""
+
+    program: Program
+    declarations: Declarations
+    functions: Functions
+
+    def with_rules(
+        self, program: Program, text: Source, report: Report, removed: Collection[Place] = ()
+    ) -> Program | None:
+        """Return a program with further rules, a text of the main module; only these are looked at.
+
+        `program` is the one that was analysed, or has more or fewer rules.
+        """
+        rules = parse_rules(text, report)
+        module = Module(tuple(rule for rule in rules if (text.name, rule.span.start) not in removed))
+        names = {rule.origin.name: rule.origin.span for rule in program.rules if rule.origin.name is not None}
+        check_attributes(module, names, report)
+        if report.errors:
+            return None
+        return _extend(program, {}, {MAIN: module}, self.declarations, self.functions, report)
+
+
+def _analyse(modules: Modules, externs: Sequence[Externs], report: Report) -> Analysis | None:
     names: dict[str, Span] = {}
     for path, module in modules.by_path.items():
         if path not in modules.library:
@@ -90,33 +129,44 @@ def _analyse(modules: Modules, externs: Sequence[Externs], report: Report) -> Pr
     indexes = check_indexes(modules, declarations, report)
     functions = Functions(declarations, externs, report)
     functions.check()
+    empty = Program({}, {}, {}, (), indexes)
+    program = _extend(empty, relations, modules.by_path, declarations, functions, report)
+    return None if program is None else Analysis(program, declarations, functions)
+
+
+def _extend(
+    program: Program,
+    relations: Mapping[str, Relation],
+    modules: Mapping[Path, Module],
+    declarations: Declarations,
+    functions: Functions,
+    report: Report,
+) -> Program | None:
+    """Return the program with further relations, and with the rules of modules, checked and rewritten."""
     sound = not report.errors
     checked_rules = check_rules(_source_rules(modules, report), declarations, report)
     if not sound:  # rules may have types that are not known, which the passes below rely on
         return None
-    auxiliaries = Auxiliaries()
+    auxiliaries = Auxiliaries({**program.relations, **relations})
     rules = list(_typed_rules(checked_rules, declarations, auxiliaries, report))
     if report.errors:
         return None
-    warn(rules, relations, _own_relations(modules, declarations), report)
-    every = {**relations, **auxiliaries.relations}
-    made = functions.instantiate(_called(rules, relations.values()))
+    every = auxiliaries.relations
+    warn(rules, program.rules, every, report)
+    new = [relation for name, relation in every.items() if name not in program.relations]
+    functions.report = report
+    made = functions.instantiate(_called(rules, new))
     if report.errors:  # of generic functions, at the types they are called with
         return None
-    columns = [type for r in every.values() for type in (r.element, *(column.type for column in r.columns))]
+    columns = [type for r in new for type in (r.element, *(column.type for column in r.columns))]
     values = [type for f in made.values() for type in (*(p.type for p in f.parameters), f.result)]
-    return Program(declarations.complete((*columns, *values)), every, made, tuple(rules), indexes)
+    types = dict(declarations.complete((*columns, *values)))
+    return Program(types, every, {**program.functions, **made}, (*program.rules, *rules), program.indexes)
 
 
-def _own_relations(modules: Modules, declarations: Declarations) -> list[str]:
-    """The relations outside the standard library."""
-    tables = (table for path, table in declarations.tables.items() if path not in modules.library)
-    return [table.qualify(name) for table in tables for name in table.relations]
-
-
-def _source_rules(modules: Modules, report: Report) -> Iterator[SourceRule]:
+def _source_rules(modules: Mapping[Path, Module], report: Report) -> Iterator[SourceRule]:
     """The rules of all modules, rewritten until only plain rules are left."""
-    for path, module in modules.by_path.items():
+    for path, module in modules.items():
         for declaration in module.declarations:
             match declaration:
                 case RuleDef():

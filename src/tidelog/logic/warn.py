@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import assert_never
 
 from tidelog.base.diagnostic import Label, Report
-from tidelog.base.expr import Expr, Operate, Var
+from tidelog.base.expr import Const, Expr, Operate, Var
 from tidelog.base.free import free_variables, parts
 from tidelog.base.graph import components
 from tidelog.base.span import Span
@@ -27,32 +27,33 @@ _SMALL = 16
 """Arithmetic on so many bits runs through all values soon enough."""
 
 
-def warn(rules: Iterable[Rule], relations: Mapping[str, Relation], own: Iterable[str], report: Report) -> None:
-    """Report what is suspicious about the rules; `own` are the relations outside the standard library."""
-    given = list(rules)
-    _warn_underived(given, relations, own, report)
-    _warn_endless(given, report)
-    for rule in given:
+def warn(rules: Sequence[Rule], others: Sequence[Rule], relations: Mapping[str, Relation], report: Report) -> None:
+    """Report what is suspicious about the rules; `others` are the further rules of the program."""
+    _warn_underived(rules, others, relations, report)
+    _warn_endless(rules, others, report)
+    for rule in rules:
         _warn_alike(rule, report)
 
 
 # --- relations that stay empty ---------------------------------------------------------------------------------------
 
 
-def _warn_underived(rules: list[Rule], relations: Mapping[str, Relation], own: Iterable[str], report: Report) -> None:
-    derived = {rule.head for rule in rules}
-    empty = {name for name in own if name not in derived and relations[name].role != "input"}
-    if not empty:
-        return
+def _warn_underived(
+    rules: Sequence[Rule], others: Sequence[Rule], relations: Mapping[str, Relation], report: Report
+) -> None:
+    derived = {rule.head for given in (rules, others) for rule in given}
     reads: dict[str, Span] = {}
     for rule in rules:
         for atom in _atoms(rule.body):
             reads.setdefault(atom.relation, atom.span)
-    for name in sorted(empty & reads.keys()):
+    for name in sorted(reads.keys() - derived):
+        relation = relations[name]
+        if relation.role == "input" or relation.auxiliary:
+            continue
         report.add(
             "W0402",
             f"nothing derives `{name}`, so it is always empty",
-            relations[name].span,
+            relation.span,
             labels=[Label(reads[name], "read here")],
             note="facts are inserted into input relations; all others hold what rules derive",
             hint=f"declare `input relation {name}`, or add a rule for it",
@@ -69,13 +70,16 @@ def _atoms(body: Iterable[Literal]) -> Iterator[Atom]:
 # --- recursion that may not end --------------------------------------------------------------------------------------
 
 
-def _warn_endless(rules: list[Rule], report: Report) -> None:
+def _warn_endless(rules: Sequence[Rule], others: Sequence[Rule], report: Report) -> None:
+    suspects = [rule for rule in rules if any(map(_computes, _expressions(rule)))]
+    if not suspects:
+        return
     reads: dict[str, dict[str, None]] = {}
-    for rule in rules:
+    for rule in (*others, *rules):
         found = reads.setdefault(rule.head, {})
         found.update((atom.relation, None) for atom in _atoms(rule.body))
     component = {name: i for i, names in enumerate(components(reads)) for name in names}
-    for rule in rules:
+    for rule in suspects:
         recursive = [
             literal.atom
             for literal in rule.body
@@ -83,6 +87,24 @@ def _warn_endless(rules: list[Rule], report: Report) -> None:
         ]
         if recursive:
             _check_growth(rule, recursive, report)
+
+
+def _expressions(rule: Rule) -> Iterator[Expr]:
+    yield from (argument for argument in rule.arguments if not isinstance(argument, Var | Const))
+    yield from (literal.expression for literal in rule.body if isinstance(literal, Bind))
+
+
+def _computes(expression: Expr) -> bool:
+    return any(operation.operator in _GROWING for operation in _operations(expression))
+
+
+def _operations(expression: Expr) -> Iterator[Operate]:
+    stack = [expression]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, Operate):
+            yield current
+        stack.extend(parts(current))
 
 
 def _check_growth(rule: Rule, recursive: list[Atom], report: Report) -> None:
@@ -123,24 +145,16 @@ def _check_growth(rule: Rule, recursive: list[Atom], report: Report) -> None:
 
 
 def _compares(expression: Expr) -> bool:
-    if isinstance(expression, Operate) and expression.operator in _ORDER:
-        return True
-    return any(map(_compares, parts(expression)))
+    return any(operation.operator in _ORDER for operation in _operations(expression))
 
 
 def _grows(expression: Expr, sources: Iterable[str]) -> bool:
     known = frozenset(sources)
-    stack = [expression]
-    while stack:
-        current = stack.pop()
-        match current:
-            case Operate(operator, operands, type) if operator in _GROWING:
-                small = isinstance(type, Bool) or (isinstance(type, Bit | Signed) and type.width <= _SMALL)
-                if not small and any(not known.isdisjoint(free_variables(o)) for o in operands):
-                    return True
-            case _:
-                pass
-        stack.extend(parts(current))
+    for operation in _operations(expression):
+        type = operation.type
+        small = isinstance(type, Bool) or (isinstance(type, Bit | Signed) and type.width <= _SMALL)
+        if operation.operator in _GROWING and not small and not known.isdisjoint(free_variables(operation)):
+            return True
     return False
 
 
