@@ -8,7 +8,7 @@ executors until it is looked at. DataFrames never change, so a snapshot is the s
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -22,12 +22,12 @@ from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.choose import Costs, Earlier, maintain
-from tidelog.run.spark.checkpoint import settle
+from tidelog.run.spark.checkpoint import collect, settle
 from tidelog.run.spark.claim import REPLICATE_ROWS, Claims
 from tidelog.run.spark.encode import Cells
 from tidelog.run.spark.local import held
 from tidelog.run.spark.phases import AFTER, DELETED, INSERTED
-from tidelog.run.spark.relation import RANK, SUPPORT, Relation, size_of, united
+from tidelog.run.spark.relation import RANK, SUPPORT, TIMES, Relation, size_of, united
 from tidelog.run.spark.rows import SparkRows, contains, frame_of
 from tidelog.run.spark.session import engine_session, start_session
 from tidelog.run.spark.store import BROADCAST_ROWS, Frames, Store
@@ -123,6 +123,12 @@ class SparkEngine:
             return self._driver.contains(relation, row)
         found = self._relation(relation)
         return found.size(AFTER) > 0 and contains(found.frame(AFTER), row, found.types, Cells(self._state.plan.types))
+
+    def verify(self) -> Sequence[str]:
+        """Check that tuples are distinct and have support; return what is wrong."""
+        if self._driver is not None:
+            return self._driver.verify()
+        return [problem for relation in self._state.relations.values() for problem in _problems(relation)]
 
     def snapshot(self) -> Any:
         """Return the current state."""
@@ -249,6 +255,16 @@ def _changes(store: Store, before: State, plan: Plan) -> dict[str, Change]:
         if len(inserted) or len(deleted):
             changes[name] = Change(inserted, deleted)
     return changes
+
+
+def _problems(relation: Relation) -> Iterator[str]:
+    if not relation.settled:
+        return
+    rows = united([part.frame for part in relation.settled])
+    tuples = rows.groupBy(*relation.columns).agg(f.count(f.lit(1)).alias(TIMES), f.min(SUPPORT).alias(SUPPORT))
+    wrong = (f.count_if(f.col(TIMES) > 1).alias("repeated"), f.count_if(f.col(SUPPORT) < 1).alias("unsupported"))
+    found = collect(tuples.agg(*wrong)).to_pylist()[0]
+    yield from (f"{relation.name} has {count} {kind} tuples" for kind, count in found.items() if count)
 
 
 def _orphans(before: State, plan: Plan) -> set[str]:

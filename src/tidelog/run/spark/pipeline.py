@@ -21,6 +21,7 @@ from tidelog.plan.nodes import Aggregate, AntiJoin, Extend, Project, Rule, Scan,
 from tidelog.run.columnar.pipeline import Step, steps_of
 from tidelog.run.columnar.relation import View
 from tidelog.run.spark import worker
+from tidelog.run.spark.aggregate import reduction
 from tidelog.run.spark.encode import spark_type
 from tidelog.run.spark.relation import RANK, TIMES, column_name, columns_of
 from tidelog.run.spark.scalars import column, constant
@@ -163,21 +164,31 @@ class Pipeline:
         frame = rows.frame
         if keys is not None and names:
             frame = frame.join(f.broadcast(keys), names, "left_semi")
-        result = self._name(step.result)
-        variables = (*step.keys, step.result)
+        value = column(step.value, self._scope(rows), self._store.cells)
+        reduced = reduction(step, value)
+        if reduced is None:
+            made = self._reduced_in_python(step, frame, rows.variables)
+        else:
+            result = reduced.alias(self._name(step.result))
+            made = frame.groupBy(*names).agg(result, f.count(f.lit(1)).alias(TIMES))
+            # without keys Spark makes a group of nothing
+            made = made.where(f.col(TIMES) > 0).select(*names, self._name(step.result))
+        return Bindings(made, (*step.keys, step.result), ranked=False, size=rows.size)
+
+    def _reduced_in_python(self, step: Aggregate, frame: DataFrame, variables: Sequence[Var]) -> DataFrame:
+        names = [self._name(key) for key in step.keys]
         # as many partitions as a shuffle has, so that all rows of a group meet in one
         frame = frame.repartition(self._store.partitions, *names) if names else frame.coalesce(1)
         program = self._program([step.value, step.reduce])
-        given = [worker.Column.of(self._name(variable), variable) for variable in rows.variables]
+        given = [worker.Column.of(self._name(variable), variable) for variable in variables]
         if not given:  # rows without columns do not travel
             frame, given = frame.withColumn(RANK, f.lit(0).cast("long")), [worker.Column(RANK, None)]
         found = [worker.Column.of(self._name(key), key) for key in step.keys]
-        reduction = worker.Reduction(step.value, step.group, step.reduce)
+        how = worker.Reduction(step.value, step.group, step.reduce)
         fields = [s.StructField(self._name(key), spark_type(key.type)) for key in step.keys]
         schema = s.StructType([*fields, s.StructField(worker.RESULT, spark_type(step.result.type))])
-        reduced = frame.mapInArrow(worker.reduce_groups(program, given, found, reduction), schema)
-        made = reduced.select(*names, f.col(worker.RESULT).alias(result))
-        return Bindings(made, variables, ranked=False, size=rows.size)
+        reduced = frame.mapInArrow(worker.reduce_groups(program, given, found, how), schema)
+        return reduced.withColumnRenamed(worker.RESULT, self._name(step.result))
 
     def keys(self, step: Aggregate, view: View) -> DataFrame:
         """Return the keys of the groups of a view, with repetitions."""

@@ -1,0 +1,127 @@
+"""Cases of tests/programs on Spark by the distributed paths: the round loop, and the decomposed job where it applies.
+
+A selection of every topic; TIDELOG_SPARK_CASES=all runs them all.
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.cases import PROGRAMS, case_name, inside, program_cases
+from tidelog import Database
+from tidelog.plan.classify import decompositions
+from tidelog.run.contract import Change
+from tidelog.run.spark.engine import SparkEngine
+from tidelog.session.exchange import load_facts
+
+pytestmark = pytest.mark.spark
+
+CHOSEN = {
+    "aggregates": (
+        "count_sees_derivations",
+        "group_by_unit",
+        "min_of_other_types",
+        "sum_wraps",
+        "to_map",
+        "two_groups_in_one_body",
+        "over_recursive_relation",
+        "no_rows_no_group",
+    ),
+    "expressions": (
+        "division_by_zero_guarded",
+        "lazy_operators",
+        "comparisons_of_every_type",
+        "interpolation_of_user_types",
+    ),
+    "flatmap": (
+        "map",
+        "nested",
+    ),
+    "functions": (
+        "extern",
+        "extern_type",
+        "function_returning_function",
+        "mut_parameters",
+    ),
+    "imperative": ("match_binds_for_inner_loops",),
+    "keys": ("computed",),
+    "library": ("regex_captures",),
+    "modules": ("json_library",),
+    "negation": (
+        "all_columns_wild",
+        "negated_nullary",
+        "of_recursive_relation",
+        "wildcard_in_negated_atom",
+    ),
+    "programs": (
+        "shortest_paths",
+        "points_to",
+    ),
+    "recursion": (
+        "builds_vectors",
+        "mutual_with_different_arity",
+        "same_generation",
+        "transitive_closure_non_linear",
+    ),
+    "relations": (
+        "nullary_input",
+        "two_relations_one_row_type",
+    ),
+    "rules": (
+        "cartesian_product",
+        "repeated_variable_in_patterns",
+        "self_join",
+    ),
+    "types": (
+        "bigint_beyond_64_bits",
+        "bit_64_wraps",
+        "double_nan",
+        "interned_structs",
+        "recursive_type_through_ref",
+        "set_of_tuples",
+        "unit",
+    ),
+}
+
+CHOSEN_CASES = [PROGRAMS / topic / name for topic, names in CHOSEN.items() for name in names]
+CASES = program_cases() if os.environ.get("TIDELOG_SPARK_CASES") == "all" else CHOSEN_CASES
+DECOMPOSED = [
+    PROGRAMS / "recursion" / name
+    for name in ("transitive_closure_left_linear", "paths_with_length", "builds_strings", "structures_as_nodes")
+]
+
+
+def load(case: Path) -> Database:
+    externs = runpy.run_path(str(case / "externs.py"))["externs"] if (case / "externs.py").exists() else None
+    with inside(case):
+        database = Database(Path("program.dl"), engine="columnar", externs=externs)
+        if Path("facts").is_dir():
+            load_facts(database, Path("facts"))
+    return database
+
+
+def check(database: Database, engine: SparkEngine) -> None:
+    """Give an engine the facts of a database, and expect its rows."""
+    views = database.relations()
+    engine.update({view.name: Change(view.rows()) for view in views if view.role == "input" and view.count()})
+    for view in views:
+        assert set(engine.rows(view.name)) == set(view.rows()), view.name
+        assert engine.count(view.name) == view.count()
+
+
+@pytest.mark.parametrize("case", CASES, ids=case_name)
+def test_round_loop(case: Path, spark: SparkSession) -> None:
+    database = load(case)
+    check(database, SparkEngine(database.plan, spark=spark, partitions=2, driver_rows=0, replicate_rows=0))
+
+
+@pytest.mark.parametrize("case", DECOMPOSED, ids=case_name)
+def test_decomposed(case: Path, spark: SparkSession) -> None:
+    database = load(case)
+    assert any(len(s.relations) == 1 and decompositions(s) for s in database.plan.strata)
+    check(database, SparkEngine(database.plan, spark=spark, partitions=2, driver_rows=0))
