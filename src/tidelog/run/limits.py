@@ -1,15 +1,46 @@
-"""Watching an evaluation: it stops with an error that names the stratum and rule at work when it exceeds its limits."""
+"""Watching an evaluation: it stops with an error that names the stratum and rule at work when it exceeds its limits.
+
+Whoever called may look on (`observer`): how far the evaluation is, a few times a second, and remarks.
+"""
 
 from __future__ import annotations
 
 import math
 import os
 import time
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 
 from tidelog.base.errors import LimitError
 from tidelog.plan.nodes import Rule, Stratum
 from tidelog.run.contract import NO_LIMITS, Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an evaluation is; a `remark` stands for itself."""
+
+    relations: tuple[str, ...] = ()
+    round: int = 0
+    tuples: int = 0
+    seconds: float = 0.0
+    remark: str = ""
+
+
+observer: ContextVar[Callable[[Progress], None] | None] = ContextVar("observer", default=None)
+"""Who is told of the progress of evaluations in this context."""
+
+INTERVAL = 0.2
+"""Seconds between two reports."""
+
+
+def tell(remark: str) -> None:
+    """Give the observer a remark, if there is one."""
+    told = observer.get()
+    if told is not None:
+        told(Progress(remark=remark))
 
 
 class OverBudgetError(Exception):
@@ -23,6 +54,8 @@ class Watch:
         self._limits = limits
         self._end = None if limits.seconds is None else time.monotonic() + limits.seconds
         self._tuples = 0
+        self._observer = observer.get()
+        self._start = self._told = time.monotonic()
         self.round = 0
         self.budget: float = math.inf
         """How many derivations the update of the stratum may still take."""
@@ -49,7 +82,11 @@ class Watch:
             raise OverBudgetError
 
     def look(self) -> None:
-        """Look at the clock and at the memory."""
+        """Look at the clock and at the memory, and report."""
+        if self._observer is not None and time.monotonic() - self._told > INTERVAL:
+            self._told = time.monotonic()
+            relations = self.stratum.relations if self.stratum else ()
+            self._observer(Progress(relations, self.round, self._tuples, self._told - self._start))
         if self._end is not None and time.monotonic() > self._end:
             raise self._error(f"more than {self._limits.seconds} seconds")
         if self._limits.memory is not None and memory_in_use() > self._limits.memory:

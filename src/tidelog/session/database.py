@@ -10,7 +10,7 @@ from tidelog.base.diagnostic import Diagnostic
 from tidelog.base.extern import Externs
 from tidelog.base.span import Source
 from tidelog.plan.nodes import DeclaredIndex, Plan
-from tidelog.run.contract import Limits, Row
+from tidelog.run.contract import NO_LIMITS, Limits, Row
 from tidelog.session.relation import RelationView
 from tidelog.session.rules import Rule, RuleBase
 from tidelog.session.sources import program_source
@@ -21,7 +21,6 @@ from tidelog.session.transaction import Transaction
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-NO_LIMITS = Limits()
 
 
 class Database:
@@ -30,7 +29,8 @@ class Database:
     `program` is a text, or the path of a file: a `Path`, or a string that ends in `.dl`. `engine` is one of
     `tidelog.engines()`, by default the fastest. `externs` has the Python functions that the program declares, and
     `library` folders in which it may find modules to import. `spark` is the session that the engine `spark` runs on; by
-    default the one that is running, or a new local one. Raises `ProgramError` with all mistakes of the program.
+    default the one that is running, or a new local one. `limits` bound each evaluation: when one is exceeded, a
+    `LimitError` is raised and nothing has changed. Raises `ProgramError` with all mistakes of the program.
 
     >>> import tidelog
     >>> db = tidelog.Database('''
@@ -53,9 +53,11 @@ class Database:
         externs: Externs | None = None,
         library: Sequence[str | Path] = (),
         spark: SparkSession | None = None,
+        limits: Limits = NO_LIMITS,
     ) -> None:
         rules = RuleBase.load(program_source(program), tuple(map(Path, library)), externs)
-        self._store = Store(rules, engine, strategy, spark)
+        self._store = Store(rules, engine, strategy, spark, limits)
+        self._limits = limits
         self.strategy = strategy
         """How derived relations follow changes, as chosen when the database was made."""
 
@@ -114,12 +116,12 @@ class Database:
         """Return all rows that an index of the program can find, in order."""
         return self._store.index(index).all()
 
-    def transaction(self, limits: Limits = NO_LIMITS) -> Transaction:
-        """Return a transaction, to be used in a `with` block. `limits` bound the work of its commit.
+    def transaction(self, limits: Limits | None = None) -> Transaction:
+        """Return a transaction, to be used in a `with` block. `limits` bound its commit, in place of the database's.
 
         One transaction is open at a time: another thread waits, the same thread gets a `UserError`.
         """
-        return Transaction(self._store, limits)
+        return Transaction(self._store, self._limits if limits is None else limits)
 
     def subscribe(self, relation: str, callback: Callback, *, snapshot: bool = False) -> Subscription:
         """Call `callback` with the `Change` of a relation after each commit that changes it, until it is cancelled.

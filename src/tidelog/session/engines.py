@@ -15,7 +15,7 @@ from typing import Any
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import MissingExtraError, UserError
 from tidelog.plan.nodes import Plan
-from tidelog.run.contract import Engine
+from tidelog.run.contract import NO_LIMITS, Engine, Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +57,14 @@ def available() -> tuple[str, ...]:
     return tuple(name for name, entry in ENGINES.items() if entry.exists() and entry.installed())
 
 
-def make_engine(name: str | None, plan: Plan, strategy: str = "auto", spark: Any = None) -> Engine:
+def make_engine(
+    name: str | None, plan: Plan, strategy: str = "auto", spark: Any = None, limits: Limits = NO_LIMITS
+) -> Engine:
     """Return a new engine for a plan; without a name, the default one.
 
     `strategy` says how derived relations follow a change; `auto` leaves that to the engine. With `recompute` nothing is
     kept for later changes, which suits a single evaluation. `spark` is the session that the engine `spark` runs on.
+    `limits` bound the first evaluation.
     """
     chosen = DEFAULT if name is None else name
     entry = ENGINES.get(chosen)
@@ -73,10 +76,10 @@ def make_engine(name: str | None, plan: Plan, strategy: str = "auto", spark: Any
         raise MissingExtraError(entry.package, entry.extra)
     engine: Callable[..., Engine] = getattr(import_module(entry.module), entry.attribute)
     if chosen == "columnar":
-        return engine(plan, strategy=strategy, tracked=strategy != "recompute")
+        return engine(plan, strategy=strategy, tracked=strategy != "recompute", limits=limits)
     if chosen == "spark":
         return engine(plan, strategy=strategy, spark=spark)
-    return engine(plan)
+    return engine(plan, limits=limits)
 
 
 def _unknown(kind: str, name: str, known: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ from tidelog.base.errors import DataError, TidelogError, UserError
 from tidelog.base.text import show_row
 from tidelog.plan.nodes import Plan, Relation
 from tidelog.run import contract
-from tidelog.run.contract import Engine, Limits, Row, Rows
+from tidelog.run.contract import NO_LIMITS, Engine, Limits, Row, Rows
 from tidelog.session.changes import Change, Changes, Commit, check_known
 from tidelog.session.engines import make_engine
 from tidelog.session.index import Index
@@ -49,8 +49,10 @@ class State:
 class Store:
     """An engine and its committed state. Made by a database and used by its views and transactions."""
 
-    def __init__(self, rules: RuleBase, engine: str | None, strategy: str, spark: Any = None) -> None:
-        self._new_engine: Callable[[Plan], Engine] = lambda plan: make_engine(engine, plan, strategy, spark)
+    def __init__(
+        self, rules: RuleBase, engine: str | None, strategy: str, spark: Any = None, limits: Limits = NO_LIMITS
+    ) -> None:
+        self._new_engine: Callable[[Plan], Engine] = lambda plan: make_engine(engine, plan, strategy, spark, limits)
         self._engine = self._new_engine(rules.plan)
         self._state = State(0, rules)
         self._readers: dict[str, RowReader] = {}

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
 from tidelog.session.database import Database
 from tidelog.session.exchange import load_facts, output_cells, outputs_as_json, save_outputs
+from tidelog.shell.limits import limit_options, limits_of, shown_progress
 from tidelog.shell.options import (
     FOLDER,
     externs_option,
@@ -38,6 +40,7 @@ from tidelog.shell.terminal import say, say_diagnostics, say_note, say_warning
 @click.option("--engine", metavar="ENGINE", help="Engine to use; `tidelog doctor` lists them.")
 @json_option
 @click.option("--quiet", is_flag=True, help="Print results and errors only.")
+@limit_options
 @library_option
 @externs_option
 def command(
@@ -49,13 +52,17 @@ def command(
     quiet: bool,
     library: tuple[Path, ...],
     externs: Path | None,
+    **bounds: Any,
 ) -> None:
     """Evaluate PROGRAM and show its output relations."""
-    database = Database(load_source(program), engine, "recompute", load_externs(externs), library)
+    source, functions = load_source(program), load_externs(externs)
+    with shown_progress(quiet=quiet):
+        database = Database(source, engine, "recompute", functions, library, limits=limits_of(bounds))
     if not quiet:
         say_diagnostics(database.warnings)
     if facts is not None:
-        remarks = load_facts(database, facts)
+        with shown_progress(quiet=quiet):
+            remarks = load_facts(database, facts)
         if not quiet:
             for text in remarks.warnings:
                 say_warning(text)

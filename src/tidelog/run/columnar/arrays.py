@@ -11,10 +11,14 @@ of a row is its first `full` words and the bits above `shift` of the next (`shif
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
+from tidelog.run.columnar import kernels
+from tidelog.run.limits import tell
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -183,6 +187,9 @@ class CompiledArrays(NumpyArrays):
     name = "numba"
 
     def __init__(self) -> None:
+        folder = Path(kernels.__file__).parent
+        if not any(folder.glob("__pycache__/*.nbi")):
+            tell("compiling kernels, once for this installation")
         self._kernels: ModuleType = import_module("tidelog.run.columnar.kernels.words")
         self._sorting: ModuleType = import_module("tidelog.run.columnar.kernels.sorting")
 

@@ -46,13 +46,20 @@ class ColumnarEngine:
     """The state of one program in this process.
 
     `strategy` is `auto`, `ranked` or `recompute`. Ranks and counts are kept unless it is `recompute`; with `tracked`
-    false they never are, which saves time and memory when nothing will be updated. `threads` is how many are used.
+    false they never are, which saves time and memory when nothing will be updated. `threads` is how many are used;
+    `limits` bound the first evaluation.
     """
 
     name = "columnar"
 
     def __init__(
-        self, plan: Plan, *, strategy: str = "auto", tracked: bool | None = None, threads: int | None = None
+        self,
+        plan: Plan,
+        *,
+        strategy: str = "auto",
+        tracked: bool | None = None,
+        threads: int | None = None,
+        limits: Limits = NO_LIMITS,
     ) -> None:
         self._codec = Codec()
         self._tracked = strategy != "recompute" if tracked is None else tracked
@@ -64,7 +71,7 @@ class ColumnarEngine:
         self._orders = Orders()
         nothing = Plan({}, {}, {}, (), (), {})
         self._state = State(nothing, {}, Scalars(self._codec, {}, {}), Earlier.of(nothing))
-        self._update({}, plan, Watch())
+        self._update({}, plan, Watch(limits))
 
     @property
     def plan(self) -> Plan:

@@ -30,11 +30,11 @@ class ReferenceEngine:
 
     name = "reference"
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, limits: Limits = NO_LIMITS) -> None:
         self._plan = plan
         self._facts: State = {}
         self._state: State = {}
-        self._state, _ = _evaluate(plan, self._facts, {}, NO_LIMITS)
+        self._state, _ = _evaluate(plan, self._facts, {}, limits)
 
     @property
     def plan(self) -> Plan:

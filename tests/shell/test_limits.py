@@ -1,0 +1,62 @@
+"""Limits stop an endless evaluation with an error that says where, on every engine in process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tidelog import Database, LimitError, Limits
+from tidelog.session.progress import Progress, watching
+from tidelog.shell.limits import Size
+from tidelog.shell.main import main
+
+ENDLESS = "output relation N(x: bigint)\nN(0).\nN(x + 1) :- N(x).\n"
+
+
+@pytest.mark.parametrize("engine", ["reference", "columnar"])
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--max-rounds", "20", "more than 20 rounds"),
+        ("--max-tuples", "15", "more than 15 new tuples"),
+        ("--max-seconds", "0.2", "more than 0.2 seconds"),
+        ("--max-memory", "1M", "bytes of memory"),
+    ],
+)
+def test_each_limit_stops(tmp_path: Path, engine: str, option: str, value: str, said: str) -> None:
+    program = tmp_path / "endless.dl"
+    program.write_text(ENDLESS)
+    result = CliRunner().invoke(main, ["run", str(program), "--engine", engine, option, value])
+    assert result.exit_code == 1
+    assert said in result.stderr
+    assert "(N)" in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_stopped_transaction_leaves_the_last_commit() -> None:
+    db = Database(
+        "input relation S(x: bigint)\noutput relation N(x: bigint)\nN(x) :- S(x).\nN(x + 1) :- N(x), x < 9.\n"
+    )
+    with db.transaction() as tx:
+        tx.insert("S", [(5,)])
+    with pytest.raises(LimitError), db.transaction(Limits(rounds=3)) as tx:
+        tx.insert("S", [(-100,)])
+    assert db.relation("N").count() == 5
+    db.verify()
+
+
+def test_progress_is_told() -> None:
+    seen: list[Progress] = []
+    with pytest.raises(LimitError), watching(seen.append):
+        Database(ENDLESS, limits=Limits(seconds=1.0))
+    assert seen
+    assert seen[-1].relations == ("N",)
+    assert seen[-1].round > 1
+
+
+def test_sizes() -> None:
+    assert Size().convert("4G", None, None) == 4 << 30
+    assert Size().convert("500", None, None) == 500
+    assert Size().convert("1.5k", None, None) == 1536
