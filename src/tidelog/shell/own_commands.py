@@ -10,7 +10,7 @@ from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import UserError
 from tidelog.session.changes import Changes, Commit
 from tidelog.session.database import Database
-from tidelog.session.programs import show_plan
+from tidelog.session.programs import PLAN_FORMATS, show_plan
 from tidelog.session.transaction import Transaction
 
 HELP = """\
@@ -97,6 +97,8 @@ class OwnCommands:
         self._shell.committed(transaction.result)
 
     def _plan(self, text: str) -> None:
+        if text and text not in PLAN_FORMATS:
+            raise UserError(f"there is no form `{text}` of a plan; there are {', '.join(PLAN_FORMATS)}")
         self._shell.say(show_plan(self._shell.database.plan, text or "text").rstrip("\n"))
 
     def _preview(self, text: str) -> None:
