@@ -80,6 +80,7 @@ def test_comments(tree: Module, seed: int) -> None:
     again = parsed(formatted)
     assert again == tree, formatted
     assert sorted(comment.text for comment in again.comments) == sorted(comments), text + "\n===\n" + formatted
+    assert format_module(again) == formatted
 
 
 def test_spelling_is_kept_only_while_it_is_true() -> None:

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from tidelog.base.diagnostic import Report
+from tidelog.base.span import Source
 from tidelog.lang.format_declarations import DeclarationFormatter
 from tidelog.lang.format_expressions import write_type
 from tidelog.lang.layout import render
+from tidelog.lang.parse import parse
 from tidelog.lang.syntax import Declaration, Expr, ImperativeRule, Module, RuleDef, TypeExpr
 
 WIDTH: Final = 100
@@ -20,14 +23,19 @@ WIDTH: Final = 100
 def format_module(module: Module, width: int = WIDTH) -> str:
     r"""Write a module.
 
-    >>> from tidelog.base.diagnostic import Report
-    >>> from tidelog.base.span import Source
-    >>> from tidelog.lang.parse import parse
     >>> text = "relation R(x:bool) // all\nR( x ):-S(x , _),not T(x)."
     >>> print(format_module(parse(Source("a.dl", text), Report())), end="")
     relation R(x: bool) // all
     R(x) :- S(x, _), not T(x).
     """
+    text = _laid_out(module, width)
+    if not module.comments:
+        return text
+    # A comment at an unusual place moves, and may be laid out otherwise where it comes to stand.
+    return _laid_out(parse(Source(module.span.source.name, text), Report()), width)
+
+
+def _laid_out(module: Module, width: int) -> str:
     source = module.span.source
     formatter = DeclarationFormatter(source if source.text else None, module.comments, faithful=True)
     return render(formatter.module(module), width)

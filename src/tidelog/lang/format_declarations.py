@@ -38,16 +38,15 @@ class DeclarationFormatter(RuleFormatter):
         previous: Declaration | None = None
         for declaration in module.declarations:
             place = self._whole(declaration)
-            before = self.take(place[0]) if place else []
-            pieces += [self._alone(comment) for comment in before if self.ends_line(comment)]
-            beside = [comment for comment in before if not self.ends_line(comment)]
+            pieces += [self._alone(comment) for comment in (self.take(place[0]) if place else [])]
             doc = self.declaration(declaration)
             if place:
-                apart = self.empty_line_before(beside[0].span.start if beside else place[0])
-                beside += self.take(self._last(declaration, place[1]))
+                apart = self.empty_line_before(place[0])
+                above = self.take(self._last(declaration, place[1]))
+                pieces += [(False, written(comment)) for comment in above]
                 below = self.take(place[1])
                 inner, outer = self.trailing(self.take_behind(place[1]))
-                doc = (self.leading(beside), doc, inner, outer, *((HARD, written(comment)) for comment in below))
+                doc = (doc, inner, outer, *((HARD, written(comment)) for comment in below))
             else:
                 apart = previous is not None and _far(previous, declaration)
             pieces.append((apart, doc))
