@@ -16,6 +16,7 @@ from tidelog.session.rows import RowReader
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+    from pyspark.sql import DataFrame as SparkFrame
 
 
 class Reading(Protocol):
@@ -26,6 +27,7 @@ class Reading(Protocol):
     def rows(self, relation: str) -> Rows: ...
     def count(self, relation: str) -> int: ...
     def contains(self, relation: str, row: Row) -> bool: ...
+    def frame(self, relation: str) -> Any: ...
 
 
 class RelationView:
@@ -101,3 +103,7 @@ class RelationView:
     def to_polars(self) -> pl.DataFrame:
         """Return the rows as a polars frame."""
         return to_polars(self.to_arrow())
+
+    def to_spark(self) -> SparkFrame:
+        """Return the rows as a Spark DataFrame, which stays in the cluster; the database must run on Spark."""
+        return self._reading.frame(self.name)  # type: ignore[no-any-return]

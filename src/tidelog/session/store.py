@@ -101,6 +101,14 @@ class Store:
         with self._reading:
             return self._engine.contains(relation, row)
 
+    def frame(self, relation: str) -> Any:
+        """Return a relation as a Spark DataFrame."""
+        with self._reading:
+            frame = getattr(self._engine, "frame", None)
+            if frame is None:
+                raise UserError(f"to_spark needs a database with engine='spark', not '{self.engine_name}'")
+            return frame(relation)
+
     def index(self, name: str) -> Index:
         """Return a declared index as of the last commit."""
         if name not in self.plan.declared:
@@ -236,6 +244,10 @@ class Store:
     def read(self, relation: str, rows: Any) -> Rows:
         """Return rows given by a user, checked."""
         found = self._input(relation)
+        take = getattr(self._engine, "take_frame", None)
+        taken: Rows | None = take(relation, rows) if take is not None else None
+        if taken is not None:
+            return taken
         if hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__"):
             from tidelog.session.arrow import TableRows, as_table, read_table  # noqa: PLC0415  (loads pyarrow)
 

