@@ -32,6 +32,21 @@ class Progress:
 observer: ContextVar[Callable[[Progress], None] | None] = ContextVar("observer", default=None)
 """Who is told of the progress of evaluations in this context."""
 
+
+@dataclass(frozen=True, slots=True)
+class RuleRun:
+    """One evaluation of one rule: in which round, the derivations expected and found, and the time it took."""
+
+    rule: str
+    round: int
+    estimated: float
+    derivations: int
+    seconds: float
+
+
+analysis: ContextVar[list[RuleRun] | None] = ContextVar("analysis", default=None)
+"""Where engines note each evaluation of a rule in this context, if anybody wants to know."""
+
 INTERVAL = 0.2
 """Seconds between two reports."""
 

@@ -1,22 +1,56 @@
-"""`tidelog plan`: show how a program is computed."""
+"""`tidelog plan`: show how a program is computed; with `--analyze`, what computing it takes."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import click
 
+from tidelog.session.analyze import analyzing, costs_as_json, rule_costs, show_costs
+from tidelog.session.database import Database
+from tidelog.session.exchange import load_facts
 from tidelog.session.programs import PLAN_FORMATS, plan_source, show_plan
-from tidelog.shell.options import externs_option, library_option, load_externs, load_source, program_argument
+from tidelog.shell.limits import limit_options, limits_of, shown_progress
+from tidelog.shell.options import FOLDER, externs_option, library_option, load_externs, load_source, program_argument
 from tidelog.shell.terminal import say
 
 
 @click.command("plan")
 @program_argument
 @click.option("--format", "form", type=click.Choice(PLAN_FORMATS), default=PLAN_FORMATS[0], show_default=True)
+@click.option("--analyze", is_flag=True, help="Evaluate the program, and show derivations and time by rule.")
+@click.option("--rounds", is_flag=True, help="With --analyze: by round, too.")
+@click.option("--facts", type=FOLDER, metavar="DIR", help="With --analyze: the facts to evaluate it on.")
+@limit_options
 @library_option
 @externs_option
-def command(program: Path, form: str, library: tuple[Path, ...], externs: Path | None) -> None:
+def command(
+    program: Path,
+    form: str,
+    analyze: bool,
+    rounds: bool,
+    facts: Path | None,
+    library: tuple[Path, ...],
+    externs: Path | None,
+    **bounds: Any,
+) -> None:
     """Show the strata and join plans of PROGRAM."""
-    plan = plan_source(load_source(program), library, load_externs(externs))
-    say(show_plan(plan, form).rstrip("\n"))
+    source, functions = load_source(program), load_externs(externs)
+    if not analyze:
+        if rounds or facts is not None:
+            raise click.UsageError("--rounds and --facts go with --analyze")
+        say(show_plan(plan_source(source, library, functions), form).rstrip("\n"))
+        return
+    if form not in ("text", "json"):
+        raise click.UsageError("--analyze shows text or json")
+    with shown_progress(quiet=False), analyzing() as runs:
+        database = Database(source, "columnar", "recompute", functions, library, limits=limits_of(bounds))
+        if facts is not None:
+            load_facts(database, facts)
+    costs = rule_costs(runs)
+    if form == "json":
+        click.echo(json.dumps(costs_as_json(costs), ensure_ascii=False))
+    else:
+        say(show_costs(costs, by_round=rounds).rstrip("\n"))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from tidelog.plan.estimate import Estimate
 from tidelog.plan.nodes import Plan, Project, Rule, Scan, Version
 from tidelog.plan.order_joins import order_joins
 from tidelog.plan.rederive import HEAD, rederive
@@ -53,6 +54,26 @@ class Orders:
         made = rederive(rule.body, sizes, distinct) if again else order_joins(rule.body, first, sizes, distinct)
         self._chosen[id(rule), first] = rule, shape, made
         return made
+
+    def estimate(self, tree: Project, relation: Callable[[str], Relation]) -> float:
+        """Return how many derivations a tree is expected to find: the delta, times what each later scan finds."""
+        scans = [step for step in steps_of(tree) if isinstance(step, Scan)]
+        names = {scan.relation for scan in scans}
+        sizes = {name: relation(name).count() for name in names}
+        estimate = Estimate(sizes, {name: self._distinct_values(relation(name), sizes[name]) for name in names})
+        bits: dict[str, int] = {}
+        for scan in scans:
+            for variable in scan.columns:
+                bits.setdefault(variable.name, 1 << len(bits))
+        rows, bound = 1.0, 0
+        for scan in scans:
+            delta = relation(scan.relation).main.delta
+            if scan.version is Version.DELTA and delta is not None and delta.size:
+                rows *= delta.size
+            else:
+                rows *= estimate.rows(scan, bits, bound)
+            bound |= sum(bits[variable.name] for variable in scan.columns if not bits[variable.name] & bound)
+        return rows
 
     def _distinct_values(self, relation: Relation, size: int) -> list[int]:
         known = self._distinct.get(relation.name)

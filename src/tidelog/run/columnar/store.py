@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from tidelog.run.columnar.relation import Relation, View
 from tidelog.run.columnar.scalars import ScalarError, Scalars
 from tidelog.run.columnar.table import Table, unit
 from tidelog.run.contract import Job, Phase
-from tidelog.run.limits import Watch
+from tidelog.run.limits import RuleRun, Watch, analysis
 
 Bags = Mapping[str, Sequence[Bag]]
 
@@ -122,9 +123,17 @@ class Store:
     def derive(self, jobs: Sequence[Job]) -> Bags:
         """Evaluate trees; return for each head relation its bags."""
         found: dict[str, list[Bag]] = {}
+        notes = analysis.get()
         for rule, tree in jobs:
             ordered = self.orders.best(rule, tree, self.relation)
+            if notes is None:
+                found.setdefault(rule.head, []).extend(self._run(Pipeline(rule, ordered, self)))
+                continue
+            estimated = self.orders.estimate(ordered, self.relation)
+            start, before = time.perf_counter(), self.derivations
             found.setdefault(rule.head, []).extend(self._run(Pipeline(rule, ordered, self)))
+            seconds = time.perf_counter() - start
+            notes.append(RuleRun(rule.identity, self.watch.round, estimated, self.derivations - before, seconds))
         return found
 
     def _run(self, pipeline: Pipeline, table: Table | None = None) -> list[Bag]:

@@ -1,0 +1,31 @@
+"""`tidelog plan --analyze` tells what each rule took."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from tidelog.shell.main import main
+
+PROGRAM = "output relation R(x: u8)\nR(1).\nR(x + 1) :- R(x), x < 4.\n"
+
+
+def test_by_rule_and_by_round(tmp_path: Path) -> None:
+    path = tmp_path / "count.dl"
+    path.write_text(PROGRAM)
+    shown = CliRunner().invoke(main, ["plan", str(path), "--analyze", "--rounds"])
+    assert shown.exit_code == 0
+    assert "R(x + 1) :- R(x), x < 4." in shown.stdout
+    assert "#4" in shown.stdout
+    told = CliRunner().invoke(main, ["plan", str(path), "--analyze", "--format", "json"])
+    costs = {cost["rule"]: sum(run["derivations"] for run in cost["runs"]) for cost in json.loads(told.stdout)}
+    assert costs == {"R(1).": 1, "R(x + 1) :- R(x), x < 4.": 3}
+
+
+def test_options_that_need_it(tmp_path: Path) -> None:
+    path = tmp_path / "count.dl"
+    path.write_text(PROGRAM)
+    assert "go with --analyze" in CliRunner().invoke(main, ["plan", str(path), "--rounds"]).stderr
+    assert "text or json" in CliRunner().invoke(main, ["plan", str(path), "--analyze", "--format", "dot"]).stderr
