@@ -1,0 +1,53 @@
+"""`tidelog soak`: what it prints when all is well, and the smallest history when it is not."""
+
+from collections.abc import Mapping
+from random import Random
+
+import pytest
+
+from tests.shell.conftest import Tidelog
+from tidelog.plan.nodes import Plan
+from tidelog.run.contract import NO_LIMITS, Change, Limits, Update
+from tidelog.run.reference.engine import ReferenceEngine
+from tidelog.session import engines
+from tidelog.session.soak.histories import random_history
+from tidelog.session.soak.soak import Setting, Tally, declare_key, follow
+
+
+class ForgetfulEngine(ReferenceEngine):
+    """Never deletes."""
+
+    def update(self, facts: Mapping[str, Change], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
+        return super().update({name: Change(change.inserted) for name, change in facts.items()}, plan, limits)
+
+
+@pytest.fixture
+def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(engines.ENGINES, "forgetful", engines.Entry(__name__, "ForgetfulEngine"))
+
+
+def test_no_difference(tidelog: Tidelog) -> None:
+    ended = tidelog("soak", "--histories", "3", "--seed", "5")
+    assert (ended.status, ended.err) == (0, "")
+    assert ended.out.startswith("3 histories, 36 commits, ")
+    assert ended.out.endswith("no difference from the reference engine\n")
+
+
+@pytest.mark.usefixtures("forgetful")
+def test_a_difference_is_made_small(tidelog: Tidelog) -> None:
+    ended = tidelog("soak", "--histories", "5", "--engine", "forgetful")
+    assert ended.status == 1
+    assert "Difference: " in ended.out
+    assert "goes wrong; repeat it with --histories 1 --seed" in ended.err
+    assert len(ended.out.split("\n")) < 12
+
+
+def test_a_seed_names_a_history() -> None:
+    assert random_history(Random(3), 5) == random_history(Random(3), 5)
+
+
+def test_upserts_are_followed() -> None:
+    history = random_history(Random(1), 12)
+    keyed = next(relation.name for relation in history.start.inputs if len(relation.kinds) > 1)
+    assert f"{keyed}(" in declare_key(str(history.start), keyed)
+    follow(history, Setting(None, "auto", keyed), Tally())
