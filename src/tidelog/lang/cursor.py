@@ -92,12 +92,12 @@ class Cursor:
         kind = self.kinds[index]
         if kind in _DECLARATION_WORDS:
             return self.kinds[index + 1] not in {"(", "["}
-        if kind == LOWER and self.words[index] in _CONTEXTUAL_WORDS and self.kinds[index + 1] in {LOWER, UPPER}:
+        if kind == LOWER and self.words[index] in _CONTEXTUAL_WORDS and self.kinds[index + 1] == LOWER:
             return self.begins_line(index)
         if kind == "&":
             return self.begins_line(index) and (self.kinds[index + 1] == UPPER or self.scoped_relation(index + 1))
         if kind == LOWER:
-            return self.begins_line(index) and self.scoped_relation(index)
+            return self.begins_line(index) and (self.kinds[index + 1] == UPPER or self.scoped_relation(index))
         return kind in {UPPER, "for", "#"} and self.begins_line(index)
 
     def scoped_relation(self, index: int) -> bool:
@@ -217,6 +217,8 @@ class Cursor:
         """Report that something else was expected than what is next."""
         kind = self.kinds[self.at]
         hint = hint or _OPERATOR_HINTS.get(kind, "")
+        if kind in {"-", "#"} and self.begins_line(self.at):
+            hint = "comments begin with `//`"
         if (
             kind in {"&", "|"}
             and self.at

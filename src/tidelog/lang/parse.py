@@ -1,8 +1,8 @@
 """From text to the syntax tree. Reports every mistake it finds, and always returns what it understood.
 
 The grammar is `grammar.ebnf` beside this file; each production is one method of the parser classes, which are a chain:
-`cursor` <- `parse_types` <- `parse_expressions` <- `parse_blocks` <- `parse_rules` <- `parse_statements` <-
-`parse_declarations`. Hand-written, so that a mistake can be met where it is made.
+`cursor` <- `parse_types` <- `parse_literals` <- `parse_expressions` <- `parse_blocks` <- `parse_rules` <-
+`parse_statements` <- `parse_declarations`. Hand-written, so that a mistake can be met where it is made.
 """
 
 from __future__ import annotations

@@ -123,7 +123,9 @@ class DeclarationParser(StatementParser):
             return ()
         found: list[Attribute] = []
         while self.accept("#"):
-            opener = self.expect("[", "an attribute is written `#[name = value]`")
+            if self.kinds[self.at] != "[":
+                self.expected("`[`", "an attribute is written `#[name = value]`", hint="comments begin with `//`")
+            opener = self.expect("[")
             while self.kinds[self.at] != "]":
                 found.append(self.attribute())
                 if not self.accept(","):
@@ -159,6 +161,8 @@ class DeclarationParser(StatementParser):
         parameters = self.type_parameters()
         self.expect("=", "a type is defined by `typedef T = ...`")
         body: TypeExpr | tuple[ConstructorDecl, ...]
+        if self.kinds[self.at] == "{":
+            self.expected("a type or constructor", hint=f"a struct has a constructor: `typedef {name} = {name}{{...}}`")
         body = self.constructors() if self._constructor_ahead() else self.type_expression()
         return TypeDef(name, parameters, body, attributes, self.since(first))
 
@@ -284,7 +288,7 @@ class DeclarationParser(StatementParser):
             self.at += 1
         word = self.words[self.at]
         if word not in _KINDS_OF_RELATION:
-            self.expected("`relation`")
+            self.expected("`relation`", hint=did_you_mean(word, _KINDS_OF_RELATION))
         self.at += 1
         reference = self.accept("&")
         name = self.upper("relation")

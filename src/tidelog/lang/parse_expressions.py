@@ -11,8 +11,8 @@ from typing import Final, NoReturn
 
 from tidelog.base.span import Span
 from tidelog.lang.cursor import MAX_DEPTH
-from tidelog.lang.lex import FLOAT, INT, LOWER, SIZED, STRING, UPPER, Tokens
-from tidelog.lang.parse_types import TypeParser
+from tidelog.lang.lex import FLOAT, INT, LOWER, SIZED, STRING, UPPER
+from tidelog.lang.parse_literals import LiteralParser
 from tidelog.lang.syntax import (
     Annotated,
     Argument,
@@ -25,13 +25,11 @@ from tidelog.lang.syntax import (
     Construct,
     Expr,
     FieldAccess,
-    FloatLiteral,
     IntLiteral,
     MapLiteral,
     MethodCall,
     Name,
     Slice,
-    StringLiteral,
     Try,
     TupleAccess,
     TupleExpr,
@@ -57,12 +55,11 @@ PRECEDENCE: Final = {
 COMPARISON: Final = 7
 EQUALITY: Final = frozenset(("==", "!="))
 PREFIX: Final = frozenset(("-", "~", "not", "&"))
-_RADIX: Final = {"d": 10, "h": 16, "o": 8, "b": 2}
 _POSTFIX: Final = frozenset((".", "(", "[", "?", ":", "as"))
 _BLOCKS: Final = frozenset(("{", "if", "for", "match"))
 
 
-class ExpressionParser(TypeParser):
+class ExpressionParser(LiteralParser):
     """Productions of expressions, except those with statements inside, which `parse_blocks` adds."""
 
     def expression(self) -> Expr:
@@ -93,6 +90,8 @@ class ExpressionParser(TypeParser):
             if level <= above:
                 return left
             self.at = at + len(operator) if operator[0] == ">" else at + 1
+            if operator == "&" and self.kinds[at + 1] == "&" and self.starts[at + 1] == self.ends[at]:
+                self.expected("an expression")
             right = self.binary(level)
             if level == COMPARISON:
                 self._check_chain(operator)
@@ -278,12 +277,15 @@ class ExpressionParser(TypeParser):
 
     def _relation_inside(self, first: int, path: tuple[str, ...]) -> NoReturn:
         name = "::".join(path)
+        hint = f"write `{name}{{...}}` for a constructor"
+        if self.kinds[max(first - 2, 0) : first] == ["not", "("]:
+            hint = "`not` stands before one atom: define a relation by the clauses in the parentheses, and negate that"
         self.fail(
             "E0120",
             f"`{name}(...)` is not an expression",
             self.since(first),
             note="a relation stands alone as a clause of a body; functions begin with a small letter",
-            hint=f"write `{name}{{...}}` for a constructor",
+            hint=hint,
         )
 
     def named_arguments(self, opener: int) -> tuple[Argument, ...]:
@@ -353,50 +355,3 @@ class ExpressionParser(TypeParser):
         if values:
             return MapLiteral(tuple(zip(items, values, strict=True)), self.since(opener))
         return VecLiteral(tuple(items), self.since(opener))
-
-    # --- literals ----------------------------------------------------------------------------------------------------
-
-    def number(self) -> Expr:
-        """Parse the production below.
-
-        `number = real | [ decimal ] "'" ( [ "s" ] ( "d" | "h" | "o" | "b" ) digits | "f" ( decimal | real ) )`
-        """
-        first = self.at
-        self.at = first + 1
-        word = self.words[first]
-        if self.kinds[first] == FLOAT:
-            return FloatLiteral(word, None, self.since(first))
-        size, _, rest = word.partition("'")
-        width = int(size.replace("_", "")) if size else None
-        if rest[0] == "f":
-            return FloatLiteral(rest[1:], width, self.since(first))
-        signed = rest[0] == "s"
-        digits = rest[1:] if signed else rest
-        radix = _RADIX[digits[0]]
-        return IntLiteral(int(digits[1:].replace("_", ""), radix), width, signed, radix, self.since(first))
-
-    def string(self) -> StringLiteral:
-        """Parse `string = string_token { string_token }`."""
-        first = self.at
-        parts: list[str | Expr] = []
-        while self.kinds[self.at] == STRING:
-            for part in self.tokens.strings[self.at]:
-                if isinstance(part, Tokens):
-                    parts.append(self._embedded(part))
-                elif part and parts and isinstance(parts[-1], str):
-                    parts[-1] += part
-                elif part:
-                    parts.append(part)
-            self.at += 1
-        interned = self.words[first][0] == "i"
-        return StringLiteral(tuple(parts), interned, self.since(first))
-
-    def _embedded(self, tokens: Tokens) -> Expr:
-        """Parse the expression in `${}`."""
-        inner = type(self)(tokens, self.report, "`}`")
-        inner.depth = self.depth + 1
-        found = inner.expression()
-        if inner.at < len(inner.kinds) - 1:
-            inner.expected("an operator or `}`")
-        self.comments += inner.comments
-        return found

@@ -271,6 +271,8 @@ class RuleParser(BlockParser):
             binding = self.words[first]
             self.at = first + 2
         reference = self.accept("&")
+        if binding is not None and kinds[self.at] not in {UPPER, LOWER}:
+            self.expected("a relation", "`x in R(...)` binds x to a row", hint="test a collection with `v.contains(x)`")
         if kinds[self.at] != UPPER and kinds[self.at + 1] != "::":
             path: tuple[str, ...] = (self.upper("relation"),)
         else:
