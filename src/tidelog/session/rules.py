@@ -1,17 +1,17 @@
-"""The rules of a living database: the program's text, rules added to it, and rules taken away.
+"""The rules of a living database: those of the program's text, rules added to them, and rules taken away.
 
 A `RuleBase` is immutable, so a transaction changes rules by making another one and a rollback forgets it. A rule is
 known by where it stands, which all rules made from it by rewriting share (`Origin`); to the user, by its name or its
-canonical text. Adding analyses the program again with every added text; removing only filters what was analysed.
-Planning waits until somebody asks for the plan, so that rules which are stratified only together may be changed one by
-one in a transaction.
+canonical text. Added rules are checked against the declarations of the program, which do not change; nothing else is
+looked at again. Planning waits until somebody asks for the plan, so that rules which are stratified only together may
+be changed one by one in a transaction.
 
 Like facts, rules form a set: adding one that is in force, or back one that was removed, leaves it in force once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -23,7 +23,8 @@ from tidelog.base.span import Source
 from tidelog.lang.format import format_rule
 from tidelog.lang.parse import parse_rules
 from tidelog.lang.syntax import ImperativeRule, RuleDef, StringLiteral
-from tidelog.logic.passes import analyse
+from tidelog.logic import program as logic
+from tidelog.logic.passes import Analysis, analyse_openly
 from tidelog.logic.program import Origin, Program
 from tidelog.plan.nodes import Plan
 from tidelog.plan.passes import replan
@@ -32,6 +33,9 @@ Place = tuple[str, int]
 """Where a rule stands: the name of its source, and the offset in it."""
 Identity = tuple[str, str | None]
 """A rule's canonical text and its name."""
+
+ADDED = "<rules "
+"""How the names of added texts begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +48,23 @@ class Rule:
     active: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What a rule of the text was made into, kept so that it can come back."""
+
+    origin: Origin
+    rules: tuple[logic.Rule, ...]
+    auxiliaries: Mapping[str, logic.Relation]
+
+
 @dataclass(frozen=True)
 class RuleBase:
-    """A program with its changes; `program` has the rules in force.
+    """A program with its changes; `program` has the rules in force, `removed` those of its text that are not."""
 
-    `removed` are rules of the program that were taken away and may come back; `dropped` are rules of added texts that
-    are not in force, and forgotten.
-    """
-
-    source: Source
-    library: tuple[Path, ...]
-    externs: Externs | None
+    analysis: Analysis
     program: Program
     warnings: tuple[Diagnostic, ...] = ()
-    additions: tuple[Source, ...] = ()
-    removed: Mapping[Place, Origin] = field(default_factory=dict)
-    dropped: frozenset[Place] = frozenset()
+    removed: Mapping[Place, Removed] = field(default_factory=dict)
     texts: int = 0
     """How many texts were added in the database's life, so that each has its own name."""
     earlier: Plan | None = None
@@ -68,23 +73,11 @@ class RuleBase:
     @classmethod
     def load(cls, source: Source, library: tuple[Path, ...] = (), externs: Externs | None = None) -> RuleBase:
         """Return the rules of a program text; raise `ProgramError` with all its mistakes."""
-        empty = Program({}, {}, {}, (), {})
-        return cls(source, library, externs, empty).analysed()
-
-    def analysed(self) -> RuleBase:
-        """Return the base with the rules that its texts now have; raise `ProgramError` if they have mistakes."""
         report = Report()
-        program = analyse(
-            self.source,
-            report,
-            additions=self.additions,
-            removed=self.dropped.union(self.removed),
-            library=self.library,
-            externs=self.externs,
-        )
-        if program is None:
+        analysis = analyse_openly(source, report, library=library, externs=externs)
+        if analysis is None:
             raise ProgramError(report.errors)
-        return replace(self, program=program, warnings=tuple(report.warnings))
+        return cls(analysis, analysis.program, tuple(report.warnings))
 
     @cached_property
     def plan(self) -> Plan:
@@ -108,52 +101,87 @@ class RuleBase:
     def rules(self) -> list[Rule]:
         """Return the rules in force, and after them those removed from the program."""
         return [_rule(origin, active=True) for origin in self.origins.values()] + [
-            _rule(origin, active=False) for origin in self.removed.values()
+            _rule(removed.origin, active=False) for removed in self.removed.values()
         ]
 
     def add(self, text: str) -> RuleBase:
-        """Return the base with more rules."""
-        source = Source(f"<rules {self.texts + 1}>", text)
-        given = {(source.name, rule.span.start): (_canonical(rule), _name(rule)) for rule in _parse(source)}
-        in_force = set(map(_identity, self.origins.values()))
-        taken_away = {_identity(origin): place for place, origin in self.removed.items()}
-        back = {taken_away[identity] for identity in given.values() if identity in taken_away}
-        removed = {place: origin for place, origin in self.removed.items() if place not in back}
-        known = frozenset(p for p, identity in given.items() if identity in in_force or identity in taken_away)
-        if len(known) < len(given):
-            texts = self.texts + 1
-            more = replace(self, additions=(*self.additions, source), dropped=self.dropped | known, texts=texts)
-            return replace(more, removed=removed, earlier=self.latest_plan).analysed()
-        return replace(self, removed=removed, earlier=self.latest_plan).analysed() if back else self
+        """Return the base with more rules; raise `ProgramError` if they do not fit the program."""
+        source = Source(f"{ADDED}{self.texts + 1}>", text)
+        given = {(source.name, rule.span.start): rule for rule in _parse(source)}
+        in_force = {_identity(origin) for origin in self._alike(given.values()).values()}
+        names = {origin.name for origin in self.origins.values()} - {None}
+        taken_away = {_identity(r.origin): p for p, r in self.removed.items() if r.origin.name not in names}
+        base, known = self, set()
+        for place, rule in given.items():
+            identity = (_canonical(rule), _name(rule))
+            if identity in in_force:
+                known.add(place)
+            elif identity in taken_away:
+                known.add(place)
+                base = base.brought_back(taken_away[identity])
+        if len(known) == len(given):
+            return base
+        report = Report()
+        program = self.analysis.with_rules(base.program, source, report, known)
+        if program is None:
+            raise ProgramError(report.errors)
+        return replace(base, program=program, texts=self.texts + 1, earlier=self.latest_plan)
+
+    def brought_back(self, place: Place) -> RuleBase:
+        """Return the base with a removed rule in force again."""
+        if place not in self.removed:  # it was given twice
+            return self
+        back = self.removed[place]
+        relations = {**self.program.relations, **back.auxiliaries}
+        program = replace(self.program, relations=relations, rules=(*self.program.rules, *back.rules))
+        removed = {other: rule for other, rule in self.removed.items() if other != place}
+        return replace(self, program=program, removed=removed, earlier=self.latest_plan)
 
     def remove(self, rule: str) -> RuleBase:
         """Return the base without the rules of a name, or without those of a text."""
         named = {place for place, origin in self.origins.items() if origin.name == rule.strip()}
         if named:
             return self._without(named)
+        given = _parse(Source("<rule>", rule), quiet=True)
         places: dict[str, set[Place]] = {}
-        for place, origin in self.origins.items():
+        for place, origin in self._alike(given).items():
             places.setdefault(canonical(origin.text), set()).add(place)
-        texts = list(map(_canonical, _parse(Source("<rule>", rule), quiet=True))) or [rule.strip()]
-        for text in texts:
+        for text in map(_canonical, given):
             if text not in places:
-                names = [origin.name for origin in self.origins.values() if origin.name]
-                hint = did_you_mean(text, [*names, *places])
-                raise UserError(f"no rule in force has the name or text `{text}`" + (f"; {hint}" if hint else ""))
-        return self._without({place for text in texts for place in places[text]})
+                raise self._unknown(text)
+        if not given:
+            raise self._unknown(rule.strip())
+        return self._without({place for text in map(_canonical, given) for place in places[text]})
+
+    def _unknown(self, rule: str) -> UserError:
+        known = [word for origin in self.origins.values() for word in (origin.name, canonical(origin.text)) if word]
+        hint = did_you_mean(rule, known)
+        return UserError(f"no rule in force has the name or text `{rule}`" + (f"; {hint}" if hint else ""))
 
     def _without(self, gone: set[Place]) -> RuleBase:
-        added = {source.name for source in self.additions}
-        removed = dict(self.removed) | {
-            p: origin for p, origin in self.origins.items() if p in gone and p[0] not in added
-        }
-        left = {place[0] for place in self.origins if place not in gone}
-        additions = tuple(source for source in self.additions if source.name in left)
-        dropped = frozenset(p for p in self.dropped | {p for p in gone if p[0] in added} if p[0] in left)
+        removed = dict(self.removed)
+        relations = dict(self.program.relations)
         rules = tuple(rule for rule in self.program.rules if _place(rule.origin) not in gone)
-        program = replace(self.program, rules=rules)
-        changed = replace(self, program=program, additions=additions, removed=removed, dropped=dropped)
-        return replace(changed, earlier=self.latest_plan)
+        heads = {rule.head for rule in rules}
+        for place in gone:
+            parts = tuple(rule for rule in self.program.rules if _place(rule.origin) == place)
+            made = {rule.head: relations[rule.head] for rule in parts if rule.head in relations}
+            auxiliaries = {name: relation for name, relation in made.items() if relation.auxiliary}
+            if not place[0].startswith(ADDED):
+                removed[place] = Removed(self.origins[place], parts, auxiliaries)
+            relations = {name: r for name, r in relations.items() if name in heads or name not in auxiliaries}
+        program = replace(self.program, relations=relations, rules=rules)
+        return replace(self, program=program, removed=removed, earlier=self.latest_plan)
+
+    def _alike(self, rules: Iterable[RuleDef | ImperativeRule]) -> dict[Place, Origin]:
+        """Return the rules in force that could be equal to a given one: canonical texts of all would take long."""
+        heads: set[str] = set()
+        for rule in rules:
+            if isinstance(rule, ImperativeRule):
+                return self.origins
+            heads.update(head.atom.relation[-1] for head in rule.heads)
+        rules_in_force = (rule for rule in self.program.rules if rule.head.rpartition("::")[2] in heads)
+        return {_place(rule.origin): rule.origin for rule in rules_in_force}
 
 
 def _place(origin: Origin) -> Place:
