@@ -277,11 +277,18 @@ class _Checker:
             rule_mistakes.missing_columns(relation, missing, atom.span, self.report)
         return tuple(
             [
-                self.expression(e, scope, column.type)
+                self.head_argument(e, scope, column.type)
                 for column, e in zip(relation.columns, placed.arguments, strict=True)
                 if e is not None
             ]
         )
+
+    def head_argument(self, e: syntax.Expr, scope: Scope, type: Type) -> Expr:
+        if isinstance(e, syntax.Name):  # nearly all are variables that an atom gave the very type of the column
+            variable = scope.variables.get(e.path[0])
+            if variable is not None and variable.type is type and len(e.path) == 1:
+                return Var(variable.unique, type, e.span)
+        return self.expression(e, scope, type)
 
     # --- expressions -------------------------------------------------------------------------------------------------
 

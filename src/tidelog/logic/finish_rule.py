@@ -12,7 +12,12 @@ from tidelog.logic.finish import Finisher
 
 def finish_rule(rule: Rule[Clause], finisher: Finisher) -> Rule[Clause]:
     """Return the rule with all types known; the inference is settled."""
-    arguments = tuple([finisher.expr(argument) for argument in rule.arguments])
+    arguments = tuple(
+        [
+            e if isinstance(e, Var) and e.type is column.type else finisher.expr(e)
+            for e, column in zip(rule.arguments, rule.head.columns, strict=True)
+        ]
+    )
     return Rule(rule.head, arguments, _body(rule.body, finisher), rule.origin)
 
 

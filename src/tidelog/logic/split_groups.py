@@ -41,8 +41,10 @@ DISTINCT = frozenset(
 
 def split_groups(rule: Rule[Literal], definition: Definitions, auxiliaries: Auxiliaries) -> program.Rule:
     """Return the rule with `Aggregate` literals; the rules of grouped bodies go to `auxiliaries`."""
-    splitter = _Splitter(rule, definition, auxiliaries)
-    return program.Rule(rule.head.name, rule.arguments, tuple(splitter.body(rule.body)), rule.origin)
+    body = rule.body.literals
+    if rule.body.grouping is not None:
+        body = tuple(_Splitter(rule, definition, auxiliaries).body(rule.body))
+    return program.Rule(rule.head.name, rule.arguments, body, rule.origin)
 
 
 @dataclass(slots=True)
