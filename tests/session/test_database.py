@@ -247,10 +247,8 @@ def test_keys_of_facts_in_the_program(opened: Open) -> None:
 
 
 @pytest.mark.parametrize("operation", ["upsert", "delete_keys"])
-def test_a_fact_of_the_program_is_not_replaced(operation: str) -> None:
-    db = Database(
-        'input relation Owner(node: u32, who: string) primary key (o) o.node\nOwner(1, "ann").', engine="reference"
-    )
+def test_a_fact_of_the_program_is_not_replaced(operation: str, opened: Open) -> None:
+    db = opened('input relation Owner(node: u32, who: string) primary key (o) o.node\nOwner(1, "ann").')
     tx = db.transaction().begin()
     getattr(tx, operation)("Owner", [(1, "eve")] if operation == "upsert" else [1])
     with pytest.raises(DataError, match="is a fact of the program: remove that rule instead"):
