@@ -78,7 +78,7 @@ def make_engine(
     if chosen == "columnar":
         return engine(plan, strategy=strategy, tracked=strategy != "recompute", limits=limits)
     if chosen == "spark":
-        return engine(plan, strategy=strategy, spark=spark)
+        return engine(plan, strategy=strategy, spark=spark, limits=limits)
     return engine(plan, limits=limits)
 
 

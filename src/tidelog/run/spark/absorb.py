@@ -13,9 +13,9 @@ from pyspark.sql import functions as f
 
 from tidelog.run.spark.checkpoint import Part, settle
 from tidelog.run.spark.phases import AFTER, MIDDLE
-from tidelog.run.spark.relation import CHANGE, RANK, SUPPORT, TIMES, Relation
+from tidelog.run.spark.relation import CHANGE, RANK, SUPPORT, TIMES, Relation, by_hash
 
-_PRESENT, _FOUND, _LEFT = "present_rank", "found", "left"
+_PRESENT, _LEFT = "present_rank", "left"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,20 +27,13 @@ class Outcome:
     derivations: int
 
 
-def _by_hash(frame: DataFrame) -> DataFrame:
-    """Let a join build its table from these rows, which are few, rather than sort both sides."""
-    return frame.hint("shuffle_hash")
-
-
 def bootstrapped(relation: Relation, bag: DataFrame, rank: int) -> Outcome:
     """Return the tuples that are new in this round of a bootstrap; later derivations of the others do not count."""
     counting = Observation()
     heads = bag.groupBy(*relation.columns).agg(f.sum(TIMES).alias(SUPPORT))
     fresh = heads = heads.observe(counting, f.sum(SUPPORT).alias(SUPPORT))
     if relation.size(AFTER):
-        known = relation.frame(AFTER).select(*relation.columns, f.lit(True).alias(_FOUND))
-        joined = _by_hash(heads).join(known, relation.columns, "left")
-        fresh = joined.where(f.col(_FOUND).isNull()).drop(_FOUND)
+        fresh = relation.new_in(heads, (*relation.settled, *relation.inserted))
     shaped = fresh.select(*relation.columns, f.lit(rank).cast("long").alias(RANK), SUPPORT)
     delta, _ = settle(shaped)
     return Outcome(delta, None, int(counting.get[SUPPORT] or 0))
@@ -49,7 +42,7 @@ def bootstrapped(relation: Relation, bag: DataFrame, rank: int) -> Outcome:
 def absorbed(relation: Relation, bag: DataFrame) -> Outcome:
     """Return new tuples with rank and support, and the support that derivations add to present ones."""
     held = relation.frame(AFTER).select(*relation.columns, f.col(RANK).alias(_PRESENT))
-    joined = _by_hash(bag).join(held, relation.columns, "left")
+    joined = by_hash(bag).join(held, relation.columns, "left")
     supports = f.when(f.col(RANK) < f.col(_PRESENT), f.col(TIMES)).otherwise(0)
     heads = joined.groupBy(*relation.columns).agg(
         f.max(_PRESENT).alias(_PRESENT),
@@ -69,7 +62,7 @@ def absorbed(relation: Relation, bag: DataFrame) -> Outcome:
 def released(relation: Relation, bag: DataFrame) -> Outcome:
     """Return the tuples that derivations leave without support, and the support they take from others."""
     held = relation.frame(MIDDLE).select(*relation.columns, f.col(RANK).alias(_PRESENT), SUPPORT)
-    joined = _by_hash(bag).join(held, relation.columns).where(f.col(RANK) < f.col(_PRESENT))
+    joined = by_hash(bag).join(held, relation.columns).where(f.col(RANK) < f.col(_PRESENT))
     lost = joined.groupBy(*relation.columns).agg(
         f.max(_PRESENT).alias(RANK), f.max(SUPPORT).alias(SUPPORT), f.sum(TIMES).alias(TIMES)
     )
@@ -77,7 +70,7 @@ def released(relation: Relation, bag: DataFrame) -> Outcome:
     if earlier is None:
         left = f.col(SUPPORT) - f.col(TIMES)
     else:
-        lost = _by_hash(lost).join(earlier, relation.columns, "left")
+        lost = by_hash(lost).join(earlier, relation.columns, "left")
         left = f.col(SUPPORT) + f.coalesce(f.col(CHANGE), f.lit(0)) - f.col(TIMES)
     shaped = lost.select(*relation.columns, RANK, left.alias(_LEFT), TIMES)
     gone = f.col(_LEFT) <= 0

@@ -23,7 +23,7 @@ from tidelog.base.expr import Var
 from tidelog.plan.classify import decompositions, recursive_scans
 from tidelog.plan.nodes import Origin, Plan, Project, Relation, Rule, Scan, Stratum, Variant, Version
 from tidelog.run.contract import Phase
-from tidelog.run.limits import Watch
+from tidelog.run.limits import Watch, tell
 from tidelog.run.maintain.seminaive import bootstrap
 from tidelog.run.spark.checkpoint import Part, collect, settle
 from tidelog.run.spark.local import evaluate
@@ -71,6 +71,7 @@ class Claims:
         target = store.touch(name)
         seeds = bag.groupBy(*target.columns).agg(f.sum(TIMES).alias(TIMES))
         cut = seeds.repartition(store.partitions, target.columns[column])
+        tell(f"{name} by {store.plan.relations[name].columns[column].name}, in one job")
         tables = {below: collect(store.relation(below).frame(AFTER)) for below in _below(stratum)}
         plan = local_plan(store, stratum)
         shared = store.frames.spark.sparkContext.broadcast(tables)

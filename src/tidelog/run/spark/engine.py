@@ -53,7 +53,7 @@ class SparkEngine:
     `ranked` or `recompute`. `partitions` is how many pieces relations are cut into (twice the cores if not given).
     Up to `driver_rows` tuples in all the columnar engine does everything on the driver, and no session is started.
     Relations of at most `broadcast_rows` are sent whole to where they are joined, those of at most `replicate_rows` to
-    where a stratum that decomposes is evaluated.
+    where a stratum that decomposes is evaluated. `limits` bound the first evaluation.
     """
 
     name = "spark"
@@ -68,6 +68,7 @@ class SparkEngine:
         driver_rows: int = DRIVER_ROWS,
         broadcast_rows: int = BROADCAST_ROWS,
         replicate_rows: int = REPLICATE_ROWS,
+        limits: Limits = NO_LIMITS,
     ) -> None:
         self._given = spark
         self._partitions = partitions
@@ -77,9 +78,11 @@ class SparkEngine:
         self._replicate_rows = replicate_rows
         nothing = Plan({}, {}, {}, (), (), {})
         self._state = State(nothing, {}, Earlier.of(nothing), {})
-        self._driver = ColumnarEngine(plan, strategy=strategy, tracked=self._tracked) if driver_rows else None
-        if self._driver is None:
-            self._update({}, plan, Watch())
+        self._driver: ColumnarEngine | None = None
+        if driver_rows:
+            self._driver = ColumnarEngine(plan, strategy=strategy, tracked=self._tracked, limits=limits)
+        else:
+            self._update({}, plan, Watch(limits))
 
     @property
     def plan(self) -> Plan:
@@ -252,7 +255,7 @@ class SparkEngine:
             gone, _ = settle(given.hint("shuffle_hash").join(stored, columns).select(*columns, RANK, SUPPORT))
             relation.removed = relation.deleted = (gone,) if gone.count else ()
         if fresh is not None:
-            new, _ = settle(relation.without(fresh, relation.settled))
+            new, _ = settle(relation.new_in(fresh, relation.settled))
             relation.inserted = (new,) if new.count else ()
 
 

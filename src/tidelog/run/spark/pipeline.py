@@ -23,7 +23,7 @@ from tidelog.run.columnar.relation import View
 from tidelog.run.spark import worker
 from tidelog.run.spark.aggregate import reduction
 from tidelog.run.spark.encode import spark_type
-from tidelog.run.spark.relation import RANK, TIMES, column_name, columns_of
+from tidelog.run.spark.relation import RANK, TIMES, by_hash, column_name, columns_of
 from tidelog.run.spark.scalars import column, constant
 
 if TYPE_CHECKING:
@@ -143,7 +143,9 @@ class Pipeline:
             return left.frame, f.broadcast(other), bound
         if left.size is not None and left.size <= limit:
             return f.broadcast(left.frame), other, bound
-        return left.frame, other.hint("shuffle_hash"), bound
+        if left.size is not None and right.size is not None and left.size < right.size:
+            return by_hash(left.frame), other, bound
+        return left.frame, by_hash(other), bound
 
     def _without(self, left: Bindings, right: Bindings) -> Bindings:
         keys = [self._name(variable) for variable in right.variables]

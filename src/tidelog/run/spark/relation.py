@@ -23,6 +23,7 @@ from tidelog.run.spark.checkpoint import Part, settle
 
 RANK, SUPPORT, TIMES, CHANGE = "rank", "support", "times", "change"
 MOST_PARTS = 12
+_KNOWN = "known"
 Parts = tuple[Part, ...]
 
 
@@ -44,6 +45,11 @@ def size_of(parts: Parts) -> int:
 def united(parts: Sequence[DataFrame]) -> DataFrame:
     """Return the rows of all parts."""
     return reduce(DataFrame.union, parts)
+
+
+def by_hash(frame: DataFrame) -> DataFrame:
+    """Let a join make a table of these rows, which are the fewer, rather than sort both sides."""
+    return frame.hint("shuffle_hash")
 
 
 def push(parts: Parts, part: Part) -> Parts:
@@ -122,16 +128,24 @@ class Relation:
         return self.without(frame, hidden)
 
     def without(self, frame: DataFrame, hidden: Parts) -> DataFrame:
-        """Return the rows whose tuples are in none of the parts."""
+        """Return the rows whose tuples are in none of the parts, which are small enough for a table in memory."""
         if not size_of(hidden):
             return frame
-        keys = united([part.frame.select(*self.columns) for part in hidden])
-        return frame.join(keys, self.columns, "left_anti")
+        return frame.join(by_hash(self._keys(hidden)), self.columns, "left_anti")
 
     def within(self, frame: DataFrame, seen: Parts) -> DataFrame:
-        """Return the rows whose tuples are in one of the parts."""
-        keys = united([part.frame.select(*self.columns) for part in seen])
-        return frame.join(keys, self.columns, "left_semi")
+        """Return the rows whose tuples are in one of the parts, which are small enough for a table in memory."""
+        return frame.join(by_hash(self._keys(seen)), self.columns, "left_semi")
+
+    def new_in(self, frame: DataFrame, known: Parts) -> DataFrame:
+        """Return the few rows whose tuples are in none of the many of the parts."""
+        if not size_of(known):
+            return frame
+        marked = self._keys(known).withColumn(_KNOWN, f.lit(True))
+        return by_hash(frame).join(marked, self.columns, "left").where(f.col(_KNOWN).isNull()).drop(_KNOWN)
+
+    def _keys(self, parts: Parts) -> DataFrame:
+        return united([part.frame.select(*self.columns) for part in parts])
 
     def change_sums(self) -> DataFrame | None:
         """Return by how much the support of tuples has changed."""

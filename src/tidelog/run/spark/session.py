@@ -13,6 +13,7 @@ import tempfile
 
 from pyspark.sql import SparkSession
 
+from tidelog.run.limits import tell
 from tidelog.run.spark.java import provide_java
 
 ARROW_ROWS = 200_000
@@ -35,6 +36,7 @@ def start_session(cores: int | str = "*", settings: dict[str, str] | None = None
     running = SparkSession.getActiveSession()
     if running is not None:
         return running
+    tell("starting Spark")
     provide_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)

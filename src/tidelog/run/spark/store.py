@@ -29,6 +29,7 @@ from tidelog.run.spark.relation import (
     SUPPORT,
     Parts,
     Relation,
+    by_hash,
     column_name,
     push,
     size_of,
@@ -170,11 +171,17 @@ class Store:
         self._insert_delta(target)
         if bag is None:
             return 0
+        self._describe(relation)
         boot = self.phase is Phase.BOOT
         outcome = bootstrapped(target, bag, self.watch.round) if boot else absorbed(target, bag)
         self._take(target, outcome)
         self.watch.add_tuples(outcome.delta.count)
         return outcome.delta.count
+
+    def _describe(self, relation: str) -> None:
+        """Say in Spark's own pages what the next job is for."""
+        context = self.frames.spark.sparkContext
+        context.setJobDescription(f"tidelog: {relation}, {self.phase.value}, round {self.watch.round}")
 
     def _take(self, target: Relation, outcome: Outcome) -> None:
         target.delta = outcome.delta
@@ -196,6 +203,7 @@ class Store:
         self._remove_delta(target)
         if bag is None or not target.size(AFTER):
             return 0
+        self._describe(relation)
         self._take(target, released(target, bag))
         target.falling = True
         return target.delta.count
@@ -312,7 +320,8 @@ def _difference(relation: Relation, these: Parts, others: Parts) -> Parts:
     """Return the tuples of some parts that are not in others."""
     if not these or not others:
         return these
-    found, _ = settle(relation.without(united([part.frame for part in these]), others))
+    mine, theirs = (united([part.frame for part in parts]) for parts in (these, others))
+    found, _ = settle(mine.join(theirs.select(*relation.columns), relation.columns, "left_anti"))
     return (found,) if found.count else ()
 
 
@@ -329,7 +338,7 @@ def finished(relation: Relation) -> Relation:
         sums = relation.change_sums()
         if sums is not None:
             support = (f.col(SUPPORT) + f.coalesce(f.col(CHANGE), f.lit(0))).alias(SUPPORT)
-            rows = rows.join(sums, relation.columns, "left").select(*relation.columns, RANK, support)
+            rows = rows.join(by_hash(sums), relation.columns, "left").select(*relation.columns, RANK, support)
         whole, _ = settle(rows)
         done.settled = (whole,) if whole.count else ()
     else:
