@@ -16,6 +16,7 @@ from tidelog.base.conform import conforms
 from tidelog.base.errors import EvaluationError
 from tidelog.base.extern import Signature
 from tidelog.base.free import free_variables
+from tidelog.base.text import show_value
 from tidelog.base.types import TypeDefinition
 from tidelog.base.values import FrozenMap, Group, Variant, in_order
 from tidelog.run.columnar.operators import operator_function
@@ -287,16 +288,32 @@ class Closures:
         expected = (definition.result, *mutable)
 
         def run(*arguments: Any) -> tuple[Any, tuple[Any, ...]]:
-            outcome = python(*first, *arguments)
+            try:
+                outcome = python(*first, *arguments)
+            except (EvaluationError, _BreakError, _ContinueError, _ReturnError, RecursionError):
+                raise
+            except Exception as error:
+                reason = f"raised {type(error).__name__}: {error}"
+                raise EvaluationError(f"{self._shown(definition, arguments)} {reason}") from error
             results = outcome if mutable else (outcome,)
             if not definition.trusted:
-                for value, type in zip(results, expected, strict=True):
-                    problem = conforms(value, type, self._types)
-                    if problem:
-                        raise EvaluationError(f"extern function {definition.name} returned {value!r}: {problem}")
+                problem = self._misfit(results, expected)
+                if problem:
+                    raise EvaluationError(f"{self._shown(definition, arguments)} returned a wrong value: {problem}")
             return results[0], tuple(results[1:])
 
         return run
+
+    def _misfit(self, results: Any, expected: tuple[t.Type, ...]) -> str | None:
+        """Say what is wrong with what a Python function returned."""
+        if not isinstance(results, tuple) or len(results) != len(expected):
+            return f"{results!r} is not a tuple of the result and {len(expected) - 1} written parameters"
+        found = (conforms(value, type, self._types) for value, type in zip(results, expected, strict=True))
+        return next(filter(None, found), None)
+
+    def _shown(self, definition: e.Function, arguments: tuple[Any, ...]) -> str:
+        pairs = zip(arguments, definition.parameters, strict=True)
+        return f"{definition.name}({', '.join(show_value(x, p.type, self._types) for x, p in pairs)})"
 
     def _as_value(self, name: str) -> values.Closure:
         function = self.function(name)

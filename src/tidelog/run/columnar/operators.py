@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tidelog.base import types as t
+from tidelog.base.errors import EvaluationError
 from tidelog.base.expr import Operate
 from tidelog.base.text import show_real, show_single
 from tidelog.base.types import Type
@@ -37,12 +38,16 @@ def wrap(type: Type) -> Unary:
 
 def divide(a: Any, b: Any) -> Any:
     """Divide integers, toward zero."""
+    if b == 0:
+        raise EvaluationError(f"{a} / 0: division by zero")
     quotient = abs(a) // abs(b)
     return quotient if (a < 0) == (b < 0) else -quotient
 
 
 def remainder(a: Any, b: Any) -> Any:
     """Return what integer division leaves; it has the sign of the dividend."""
+    if b == 0:
+        raise EvaluationError(f"{a} % 0: division by zero")
     return a - b * divide(a, b)
 
 
