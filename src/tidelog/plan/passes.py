@@ -2,11 +2,12 @@
 
 The order of the passes, each a function of the same name in its file:
 
-1. `isolate_aggregates`: every aggregate in a rule of its own;
-2. `project_negations`: no wildcards in negated atoms;
-3. `stratify`: the strata, or a diagnostic that shows a negative cycle;
-4. `plan_rules`: for each rule `translate`, `propagate_equalities`, `order_joins`, `delta_variants`;
-5. `choose_indexes`: the fewest column orders that serve all probes.
+1. `separate_facts`: stored facts apart from what rules derive;
+2. `isolate_aggregates`: every aggregate in a rule of its own;
+3. `project_negations`: no wildcards in negated atoms;
+4. `stratify`: the strata, or a diagnostic that shows a negative cycle;
+5. `plan_rules`: for each rule `translate`, `propagate_equalities`, `order_joins`, `delta_variants`;
+6. `choose_indexes`: the fewest column orders that serve all probes.
 
 `replan` does the same for a program that has changed, and takes from the earlier plan what still holds.
 """
@@ -26,6 +27,7 @@ from tidelog.plan.lazy import Lazy
 from tidelog.plan.nodes import DeclaredIndex, Index, Plan, Probe, Relation, Rule, Stratum
 from tidelog.plan.plan_rules import plan_rules
 from tidelog.plan.project_negations import project_negations
+from tidelog.plan.separate_facts import separate_facts
 from tidelog.plan.stratify import stratify
 from tidelog.plan.translate import scan_of
 
@@ -42,7 +44,7 @@ def replan(earlier: Plan | None, program: logic.Program, report: Report, *, size
     are; strata are found anew.
     """
     with collector_paused():
-        return _replan(earlier, project_negations(isolate_aggregates(program)), report, sizes)
+        return _replan(earlier, project_negations(isolate_aggregates(separate_facts(program))), report, sizes)
 
 
 def _replan(earlier: Plan | None, program: logic.Program, report: Report, sizes: Sizes | None) -> Plan | None:

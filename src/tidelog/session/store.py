@@ -17,6 +17,7 @@ from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError, TidelogError, UserError
 from tidelog.base.text import show_row
 from tidelog.plan.nodes import Plan, Relation
+from tidelog.plan.separate_facts import stored_in
 from tidelog.run import contract
 from tidelog.run.contract import NO_LIMITS, Engine, Limits, Row, Rows
 from tidelog.session.changes import Change, Changes, Commit, check_known
@@ -139,8 +140,10 @@ class Store:
             for problem in self._engine.verify():
                 raise VerificationError(problem)
             fresh = self._new_engine(self.plan)
-            inputs = [name for name, relation in self.plan.relations.items() if relation.role == "input"]
-            fresh.update({name: contract.Change(inserted=self._engine.rows(name)) for name in inputs})
+            relations = self.plan.relations
+            inputs = [name for name, found in relations.items() if found.role == "input" and not found.auxiliary]
+            stored = {name: self._engine.rows(stored_in(name, relations)) for name in inputs}
+            fresh.update({name: contract.Change(inserted=rows) for name, rows in stored.items()})
             for name, relation in self.plan.relations.items():
                 kept, computed = set(self._engine.rows(name)), set(fresh.rows(name))
                 count = self._engine.count(name)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from tidelog.plan.nodes import Plan
+from tidelog.plan.separate_facts import stored_in
 from tidelog.run.columnar.arrays import arrays
 from tidelog.run.columnar.batch import ALIVE, REMOVED, Batch, Journal
 from tidelog.run.columnar.encode import Codec
@@ -131,10 +132,13 @@ class ColumnarEngine:
         store = self._store(before, plan, watch)
         costs = dict(self._costs)
         try:
+            orphans = _orphans(before, plan)
+            for name in orphans:
+                store.keep_facts(name, before.relations.get(stored_in(name, before.plan.relations)))
             for name, change in facts.items():
-                self._change_facts(store, name, change)
-            for name in _orphans(before, plan):
-                store.clear(name)
+                self._change_facts(store, stored_in(name, plan.relations), change)
+            for name in orphans:
+                store.compare(name)
             work = [
                 done
                 for stratum in plan.strata
@@ -158,6 +162,10 @@ class ColumnarEngine:
             for name, relation in before.relations.items()
             if name in plan.relations and relation.types == tuple(c.type for c in plan.relations[name].columns)
         }
+        for name, relation in before.relations.items():
+            apart = stored_in(name, plan.relations)
+            if apart not in before.plan.relations and apart not in kept:
+                kept[apart] = relation  # rules derive it from now on, too: what it held are its stored facts
         scalars = before.scalars
         if plan is not before.plan:
             functions, types = {**before.plan.functions, **plan.functions}, {**before.plan.types, **plan.types}

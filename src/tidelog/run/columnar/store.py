@@ -16,7 +16,7 @@ from tidelog.plan.nodes import Aggregate, Plan, Project, Rule, Scan, Version
 from tidelog.run.columnar.absorb import absorbed, exchanged, gather, released
 from tidelog.run.columnar.aggregate import group, reduce_groups
 from tidelog.run.columnar.arrays import arrays, no_rows
-from tidelog.run.columnar.batch import ALIVE, DYING, REMOVED, Journal
+from tidelog.run.columnar.batch import ALIVE, DYING, REMOVED, Batch, Journal
 from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.join import make_probe, match
 from tidelog.run.columnar.layout import place, range_of
@@ -257,12 +257,14 @@ class Store:
         for relation in self.touched.values():
             relation.finish(self.journal)
 
-    def clear(self, relation: str) -> None:
-        """Delete all tuples of a relation that no rule derives any more."""
-        target = self.touch(relation)
-        rows = target.rows()
-        target.mark(rows, ALIVE, REMOVED, self.journal)
-        target.set_deleted(rows)
+    def keep_facts(self, relation: str, facts: Relation | None) -> None:
+        """Leave a relation that no rule derives any more only its stored facts; `compare` is to follow."""
+        self.reset(relation)
+        if facts is not None and facts is not self._aside[relation]:
+            target = self.relations[relation]
+            rows = gather(target, [Bag(facts.layout, facts.rows())]).rows
+            target.set_delta(Batch(rows, 0, np.ones(rows.shape[1], np.int64)) if target.tracked else Batch(rows))
+            target.settle()
 
     def reset(self, relation: str) -> None:
         """Empty a relation for a bootstrap."""
@@ -334,5 +336,5 @@ class Store:
 
 def _failure(failure: ScalarError, rule: Rule) -> EvaluationError:
     bindings = ", ".join(f"{name} = {show_value(value)}" for name, value in failure.bindings.items())
-    where = f" where {bindings}" if bindings else ""
+    where = f", with {bindings}" if bindings else ""
     return EvaluationError(f"{failure.error}{where}\n  in the rule `{rule.origin.text}` ({rule.origin.span})")

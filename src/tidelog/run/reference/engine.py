@@ -16,6 +16,7 @@ from typing import Any
 
 from tidelog.base.errors import EvaluationError
 from tidelog.plan.nodes import Plan, Rule
+from tidelog.plan.separate_facts import stored_in
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
 from tidelog.run.limits import Watch
 from tidelog.run.reference.algebra import Algebra
@@ -86,6 +87,7 @@ def _evaluate(plan: Plan, facts: State, before: State, limits: Limits) -> tuple[
         if next(rows_made) % 1024 == 0:
             watch.look()
 
+    facts = {stored_in(relation, plan.relations): rows for relation, rows in facts.items()}
     state: State = {relation: facts.get(relation, frozenset()) for relation in plan.relations}
     algebra = Algebra(Evaluator(plan.functions, plan.types), lambda scan: state[scan.relation], tick)
     work = []
