@@ -1,0 +1,14 @@
+"""Races and measurements: `python -m benchmarks batch|updates|loading|start`.
+
+| module | what |
+| --- | --- |
+| `workloads` | the programs with their inputs and known sizes |
+| `inputs`, `generate`, `lubm` | the inputs, made once into a folder of `R.facts` files |
+| `racers`, `race_tidelog`, `race_duckdb`, `race_clingo` | who runs: each in a process of its own |
+| `measure` | a process with its time, processor time and peak memory |
+| `batch`, `updates`, `loading`, `start` | the four measurements |
+| `tables` | numbers as text |
+| `large_program` | parsing, checking and planning 4,000 rules (a script of its own) |
+
+Times on a shared machine are noisy: only ratios within one run mean something. Processor time stands beside.
+"""

@@ -1,0 +1,58 @@
+"""The command line of the benchmarks."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.batch import Settings, run_batch
+from benchmarks.loading import run_loading
+from benchmarks.measure import Bounds
+from benchmarks.start import run_start
+from benchmarks.updates import run_updates
+from benchmarks.workloads import chosen
+
+PEERS = ("souffle", "duckdb", "clingo")
+
+
+def _arguments() -> argparse.ArgumentParser:
+    arguments = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    arguments.add_argument("what", choices=("batch", "updates", "loading", "start"))
+    arguments.add_argument("--suite", help="a suite, or the beginning of a workload's name")
+    arguments.add_argument("--data", type=Path, default=Path("data"), help="folder of the real inputs")
+    arguments.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "tidelog-benchmarks")
+    arguments.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
+    arguments.add_argument("--peers", default=",".join(PEERS), help="of souffle,duckdb,clingo; empty for none")
+    arguments.add_argument("--quick", action="store_true", help="small inputs only")
+    arguments.add_argument("--long", action="store_true", help="also those that take minutes")
+    arguments.add_argument("--timeout", type=float, default=300.0, help="seconds a racer may take")
+    arguments.add_argument("--memory", type=float, default=6.0, help="gigabytes a racer may take")
+    arguments.add_argument("--rows", type=int, default=10_000_000, help="rows to load")
+    arguments.add_argument("--json", type=Path, help="write all results there")
+    return arguments
+
+
+def main(given: list[str] | None = None) -> int:
+    options = _arguments().parse_args(given)
+    bounds = Bounds(options.timeout, int(options.memory * (1 << 30)))
+    peers = tuple(name for name in options.peers.split(",") if name)
+    settings = Settings(options.data, options.work, options.threads, peers, bounds, options.json)
+    match options.what:
+        case "batch":
+            mistakes = run_batch(chosen(options.suite, quick=options.quick, long=options.long), settings)
+        case "updates":
+            mistakes = run_updates(options.suite, settings, quick=options.quick)
+        case "loading":
+            mistakes = run_loading(100_000 if options.quick else options.rows, settings)
+        case _:
+            mistakes = run_start(settings)
+    for mistake in mistakes:
+        print(f"WRONG: {mistake}", file=sys.stderr)
+    return 1 if mistakes else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

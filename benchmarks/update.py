@@ -1,0 +1,136 @@
+"""One workload under updates, in a process of its own; says as JSON what each update cost.
+
+    python -m benchmarks.update batch|tracked|updates PROGRAM FOLDER RELATION RULE SECONDS OUTPUT...
+
+`batch` and `tracked` only materialise, for their peak memory.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from tidelog import Database
+from tidelog.run.contract import Row, Work
+from tidelog.session.files import read_facts
+from tidelog.session.plain import Plain
+from tidelog.session.transaction import Transaction
+
+SIZES = (1, 10, 100, 1000)
+REPEATS = {1: 15, 10: 9, 100: 5}
+"""How often an update of a size is done, each time with other facts; larger ones 3 times."""
+
+AGAIN = 20.0
+"""Seconds below which the evaluation from scratch is done twice."""
+
+Measured = tuple[float, float, Transaction]
+
+
+class Session:
+    """A database whose transactions are timed, until there is no more time."""
+
+    def __init__(self, program: Path, folder: Path, strategy: str) -> None:
+        self.database = Database(program, strategy=strategy)
+        plan = self.database.plan
+        facts = read_facts(folder, plan.relations, Plain(plan.types)).rows
+
+        def load(transaction: Transaction) -> None:
+            for relation, rows in facts.items():
+                transaction.insert(relation, rows)
+
+        self.initial, self.initial_cpu, _ = self.timed(load)
+
+    def timed(self, act: Callable[[Transaction], None]) -> Measured:
+        """Return wall time and processor time of a transaction, and the transaction."""
+        wall, cpu = time.perf_counter(), time.process_time()
+        with self.database.transaction() as transaction:
+            act(transaction)
+        return time.perf_counter() - wall, time.process_time() - cpu, transaction
+
+
+def line(what: str, facts: int, measured: list[Measured]) -> dict[str, Any]:
+    """Return the median of equal updates."""
+    profile = [work for *_, transaction in measured for work in transaction.result.profile]
+    changes = [sum(map(len, _changes(transaction))) for *_, transaction in measured]
+    return {
+        "what": what,
+        "facts": facts,
+        "time": statistics.median(wall for wall, _, _ in measured),
+        "cpu": statistics.median(cpu for _, cpu, _ in measured),
+        "worst": max(wall for wall, _, _ in measured),
+        "derivations": sum(work.derivations for work in profile) // len(measured),
+        "changes": int(statistics.median(changes)),
+        "strategy": _strategy(profile),
+    }
+
+
+def _changes(transaction: Transaction) -> Iterator[Any]:
+    changes = transaction.result.changes
+    return (part for name in changes for part in (changes[name].inserted, changes[name].deleted))
+
+
+def _strategy(profile: list[Work]) -> str:
+    names = [work.strategy for work in profile]
+    return ", ".join(f"{name} {names.count(name)}" for name in dict.fromkeys(names)) or "none"
+
+
+def facts_in_and_out(session: Session, relation: str, deadline: float) -> Iterator[dict[str, Any]]:
+    """Take random facts out and put them back, in growing numbers."""
+    rows: list[Row] = list(session.database.relation(relation).rows())
+    rng = random.Random(5)
+    for size in dict.fromkeys((*(size for size in SIZES if size < len(rows) // 2), max(len(rows) // 100, 1))):
+        out: list[Measured] = []
+        back: list[Measured] = []
+        for _ in range(REPEATS.get(size, 3)):
+            some = rng.sample(rows, size)
+            out.append(session.timed(lambda tx, some=some: tx.delete(relation, some)))  # type: ignore[misc]
+            back.append(session.timed(lambda tx, some=some: tx.insert(relation, some)))  # type: ignore[misc]
+            if time.perf_counter() > deadline:
+                break
+        yield line("delete", size, out)
+        yield line("insert", size, back)
+        if time.perf_counter() > deadline:
+            return
+
+
+def rule_in_and_out(session: Session, rule: str) -> Iterator[dict[str, Any]]:
+    """Add a rule and remove it again."""
+    added: list[Measured] = []
+    removed: list[Measured] = []
+    for _ in range(3):
+        added.append(session.timed(lambda tx: tx.add_rules(rule)))
+        removed.append(session.timed(lambda tx: tx.remove_rules(rule)))
+    yield line("add a rule", 1, added)
+    yield line("remove it", 1, removed)
+
+
+def main() -> None:
+    kind, program, folder, relation, rule, seconds, *outputs = sys.argv[1:]
+    start = time.perf_counter()
+    told: dict[str, Any] = {}
+    if kind != "tracked":
+        session = Session(Path(program), Path(folder), "recompute")
+        first = session.initial, session.initial_cpu
+        if kind == "updates" and session.initial < AGAIN:
+            # Once more, with kernels loaded.
+            session = Session(Path(program), Path(folder), "recompute")
+        told["batch"], told["batch_cpu"] = min(first[0], session.initial), min(first[1], session.initial_cpu)
+    if kind != "batch":
+        session = Session(Path(program), Path(folder), "auto")
+        told["tracked"], told["tracked_cpu"] = session.initial, session.initial_cpu
+    if kind == "updates":
+        deadline = start + float(seconds)
+        rules = [*rule_in_and_out(session, rule)]
+        told["lines"] = [*facts_in_and_out(session, relation, deadline), *rules]
+    told["sizes"] = {name: session.database.relation(name).count() for name in outputs}
+    print(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main()

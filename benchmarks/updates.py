@@ -1,0 +1,126 @@
+"""Updates of a materialised database beside computing it from scratch, in the same process.
+
+For each workload: evaluate in batch mode (nothing kept for later), materialise with ranks and counts, then take facts
+of the input out and put them back, 1, 10, 100, 1,000 and 1% of them at a time, and add and remove one rule. Each is
+done several times with other facts; the median counts. The cost is the time of the whole transaction over that of
+the batch evaluation; the work is in derivations; the strategy is what the engine chose. Memory is the peak of a process
+that only materialises, with and without what updates need.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.batch import Settings
+from benchmarks.inputs import prepare
+from benchmarks.measure import measure
+from benchmarks.tables import count, megabytes, ratio, seconds, table
+from benchmarks.workloads import WORKLOADS, Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A workload whose input changes: the relation that does, and a rule that comes and goes."""
+
+    workload: str
+    relation: str
+    rule: str
+    quick: bool = False
+
+
+SUBJECTS = (
+    Subject("tc-right-random-1000-10000", "Edge", "Path(x, x) :- Edge(x, _)."),
+    Subject("tc-right-OL", "Edge", "Path(x, x) :- Edge(x, _).", quick=True),
+    Subject("lubm-1", "Triple", "T(y, p, x) :- T(x, p, y), T(p, 0, p).", quick=True),
+    Subject("galen", "P0", "P(x, x) :- U(x, _, _)."),
+    Subject("crdt", "Insert", "Counters(c, c) :- Remove(c, _)."),
+    Subject("andersen", "Assign", "PointsTo(x, x) :- Load(x, _)."),
+    Subject("tiny-tc", "Edge", "Path(x, x) :- Edge(x, _)."),
+    Subject("tiny-andersen", "Assign", "PointsTo(x, x) :- Load(x, _)."),
+)
+HEADING = ("update", "facts", "time", "of batch", "cpu", "of batch", "work", "changes", "strategy")
+
+
+def run_updates(suite: str | None, settings: Settings, *, quick: bool = False) -> list[str]:
+    """Measure every subject, print a table each, and return what is wrong."""
+    mistakes: list[str] = []
+    results: list[dict[str, Any]] = []
+    for subject in subjects(suite, quick=quick):
+        workload = WORKLOADS[subject.workload]
+        facts = prepare(workload.name, settings.data, settings.work)
+        told = {kind: _child(kind, subject, workload, facts, settings) for kind in ("batch", "tracked", "updates")}
+        wrong = [f"{workload.name} {kind}: {found['errors']}" for kind, found in told.items() if "errors" in found]
+        if not wrong:
+            print(show(workload, told), flush=True)
+            sizes = told["updates"]["sizes"]
+            wrong = [
+                f"{workload.name}: {size} tuples of {name} after all updates were undone, not {known}"
+                for name, size in sizes.items()
+                if size != (known := workload.sizes[name] or told["batch"]["sizes"][name])
+            ]
+        mistakes += wrong
+        results.append({"workload": workload.name, **told})
+        if settings.json is not None:
+            settings.json.write_text(json.dumps(results, indent=1))
+    return mistakes
+
+
+def subjects(suite: str | None, *, quick: bool = False) -> list[Subject]:
+    """Return the subjects of a suite, or whose workload's name starts so; without a suite all but the tiny ones."""
+
+    def fits(subject: Subject) -> bool:
+        workload = WORKLOADS[subject.workload]
+        if suite is None:
+            return workload.suite != "tiny" and (subject.quick or not quick)
+        return workload.suite == suite or workload.name.startswith(suite)
+
+    return [subject for subject in SUBJECTS if fits(subject)]
+
+
+def _child(kind: str, subject: Subject, workload: Workload, facts: Path, settings: Settings) -> dict[str, Any]:
+    program = workload.text(".dl")
+    half = str(settings.bounds.seconds / 2)
+    arguments = [kind, str(program), str(facts), subject.relation, subject.rule, half, *workload.sizes]
+    run = measure(
+        [sys.executable, "-m", "benchmarks.update", *arguments],
+        settings.bounds,
+        {"PYTHONPATH": str(Path(__file__).parents[1])},
+    )
+    if run.status != "ok":
+        return {"errors": f"{run.status} after {seconds(run.wall)}\n{run.errors[-2000:]}"}
+    return {**json.loads(run.output.splitlines()[-1]), "memory": run.memory}
+
+
+def show(workload: Workload, told: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the table of one workload."""
+    base = told["updates"]
+    batch, tracked = (told[kind]["memory"] for kind in ("batch", "tracked"))
+    heading = (
+        f"\n== updates of {workload.name}: batch {seconds(base['batch'])}, materialised {seconds(base['tracked'])} "
+        f"(cpu {seconds(base['batch_cpu'])}, {seconds(base['tracked_cpu'])}); memory {megabytes(batch)}, "
+        f"{megabytes(tracked)} ({ratio(tracked / batch)})"
+    )
+    rows = [
+        (
+            line["what"],
+            count(line["facts"]),
+            seconds(line["time"]),
+            _part(line["time"], base["batch"]),
+            seconds(line["cpu"]),
+            _part(line["cpu"], base["batch_cpu"]),
+            count(line["derivations"]),
+            count(line["changes"]),
+            line["strategy"],
+        )
+        for line in base["lines"]
+    ]
+    return f"{heading}\n{table(HEADING, rows)}"
+
+
+def _part(time: float, whole: float) -> str:
+    return f"1/{whole / time:.0f}" if time < 0.7 * whole else ratio(time / whole)

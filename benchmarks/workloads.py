@@ -1,0 +1,97 @@
+"""The workloads: a program, its input, and the sizes its output is known to have.
+
+A size of None is not known from elsewhere: the racers must agree on it. `long` ones run only when asked for by name or
+with `--long`; `quick` ones are what `--quick` leaves. The suite `tiny` needs no data and takes seconds: it keeps the
+benchmarks from rotting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks import generate, inputs
+from benchmarks.inputs import Make
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """One line of the table."""
+
+    name: str
+    suite: str
+    program: str
+    make: Make
+    sizes: Mapping[str, int | None]
+    quick: bool = False
+    long: bool = False
+
+    def text(self, ending: str) -> Path | None:
+        """Return the program's file in a racer's language, None if it cannot be said there."""
+        path = PROGRAMS / f"{self.program}{ending}"
+        return path if path.exists() else None
+
+
+def _closures(name: str, make: Make, size: int | None, *, quick: bool = False, long: bool = False) -> list[Workload]:
+    return [
+        Workload(f"tc-{form}-{name}", "tc", f"tc_{form}", make, {"Path": size}, quick, long)
+        for form in ("right", "left", "nonlinear")
+    ]
+
+
+GALEN = inputs.files(P0="galen/p", Q0="galen/q", R="galen/r", C="galen/c", U="galen/u", S="galen/s")
+CRDT = inputs.files(Insert="crdt/insert", Remove="crdt/remove")
+BOTH = {"PointsTo": None}
+CSPA: Mapping[str, int | None] = {"ValueFlow": None, "ValueAlias": None, "MemoryAlias": None}
+TINY_TEXT: Mapping[str, list[tuple[int, ...]]] = {
+    "Insert": [(1, 0, 0, 0), (2, 0, 1, 0), (3, 0, 1, 0), (3, 1, 0, 0), (4, 0, 3, 0), (5, 1, 3, 1)],
+    "Remove": [(3, 0)],
+}
+TINY_TRIPLES = [(10, 0, 11), (11, 0, 12), (20, 1, 21), (20, 2, 10), (21, 3, 12), (30, 20, 31), (32, 4, 10)]
+
+_ALL = [
+    *_closures("OL", inputs.graph("OL.cedge"), 146_120, quick=True),
+    *_closures("TG", inputs.graph("TG.cedge"), 481_121),
+    *_closures("SF", inputs.graph("SF.cedge"), None, long=True),
+    *_closures("random-1000-10000", inputs.random_graph(1_000, 10_000), None),
+    *_closures("random-10000-30000", inputs.random_graph(10_000, 30_000), None, long=True),
+    Workload("sg-OL", "sg", "sg", inputs.graph("OL.cedge"), {"Same": 285_431}, quick=True),
+    Workload("sg-HepTh", "sg", "sg", inputs.graph("CA-HepTh"), {"Same": None}, long=True),
+    Workload("triangles-Facebook", "graphs", "triangles", inputs.upward("ego-Facebook"), {"Triangle": 1_612_010}),
+    Workload("reach-Enron", "graphs", "reach", inputs.graph("email-Enron", [0]), {"Reach": 33_696}, quick=True),
+    Workload(
+        "cc-Brightkite", "graphs", "cc", inputs.graph("loc-Brightkite"), {"Component": 58_228, "Least": 547}, quick=True
+    ),
+    Workload("galen", "galen", "galen", GALEN, {"P": 7_560_179, "Q": 16_595_494}),
+    Workload("crdt", "crdt", "crdt", CRDT, {"Pair": 104_851, "Counters": 104_653}),
+    Workload("lubm-1", "lubm", "rdfs", inputs.lubm_encoded, {"T": 126_732}, quick=True),
+    Workload("lubm-5", "lubm", "rdfs", inputs.lubm(5), {"T": None}),
+    Workload("lubm-10", "lubm", "rdfs", inputs.lubm(10), {"T": None}),
+    Workload("andersen", "pointers", "andersen", inputs.made(lambda: generate.andersen(20_000)), BOTH),
+    Workload("cspa", "pointers", "cspa", inputs.made(lambda: generate.cspa(6_000)), CSPA),
+    Workload("tiny-tc", "tiny", "tc_right", inputs.random_graph(40, 80), {"Path": None}),
+    Workload("tiny-sg", "tiny", "sg", inputs.random_graph(20, 30), {"Same": None}),
+    Workload("tiny-triangles", "tiny", "triangles", inputs.random_graph(12, 60), {"Triangle": None}),
+    Workload("tiny-reach", "tiny", "reach", inputs.random_graph(40, 120), {"Reach": None}),
+    Workload("tiny-cc", "tiny", "cc", inputs.random_graph(40, 25), {"Component": None, "Least": None}),
+    Workload("tiny-andersen", "tiny", "andersen", inputs.made(lambda: generate.andersen(60)), BOTH),
+    Workload("tiny-cspa", "tiny", "cspa", inputs.made(lambda: generate.cspa(40)), CSPA),
+    Workload("tiny-crdt", "tiny", "crdt", inputs.made(lambda: TINY_TEXT), {"Pair": 4, "Counters": 4}),
+    Workload("tiny-rdfs", "tiny", "rdfs", inputs.made(lambda: {"Triple": TINY_TRIPLES}), {"T": 15}),
+]
+WORKLOADS: Mapping[str, Workload] = {workload.name: workload for workload in _ALL}
+
+
+def chosen(suite: str | None, *, quick: bool = False, long: bool = False) -> list[Workload]:
+    """Return the workloads of a suite, or the ones whose name starts so; without a suite all but the tiny ones."""
+    if suite is None:
+        found = [w for w in _ALL if w.suite != "tiny" and (long or not w.long)]
+    else:
+        found = [w for w in _ALL if w.suite == suite and (long or not w.long)]
+        found = found or [w for w in _ALL if w.name.startswith(suite)]
+    if not found:
+        raise SystemExit(f"no suite or workload {suite}; suites: {', '.join(dict.fromkeys(w.suite for w in _ALL))}")
+    return [w for w in found if w.quick or w.suite == "tiny"] if quick else found

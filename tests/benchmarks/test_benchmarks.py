@@ -1,0 +1,106 @@
+"""The benchmarks still run: tiny inputs, sizes checked against brute force and between the racers in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from benchmarks import generate
+from benchmarks.__main__ import main
+from benchmarks.batch import check_sizes, show, summary
+from benchmarks.lubm import SCHEMA, TYPE, Encoder
+from benchmarks.measure import Bounds, measure
+from benchmarks.race_tidelog import evaluate, planned
+from benchmarks.racers import Racer, Result, racers
+from benchmarks.tables import ratio, seconds, table
+from benchmarks.updates import SUBJECTS
+from benchmarks.workloads import WORKLOADS, Workload, chosen
+from tidelog.session.files import read_facts
+from tidelog.session.plain import Plain
+
+TINY = [pytest.param(workload, id=workload.name) for workload in chosen("tiny")]
+
+
+def closure(edges: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
+    found = set(edges)
+    while more := {(a, d) for a, b in found for c, d in found if b == c} - found:
+        found |= more
+    return found
+
+
+def sizes(workload: Workload, folder: Path, *, tracked: bool) -> dict[str, int]:
+    program = workload.text(".dl")
+    assert program is not None
+    plan = planned(program)
+    facts = dict(read_facts(folder, plan.relations, Plain(plan.types)).rows)
+    found: dict[str, int] = evaluate(plan, facts, 1, tracked)["sizes"]
+    return found
+
+
+@pytest.mark.parametrize("workload", TINY)
+def test_batch_and_tracked_agree_with_the_known_sizes(workload: Workload, tmp_path: Path) -> None:
+    workload.make(tmp_path, tmp_path)
+    batch = sizes(workload, tmp_path, tracked=False)
+    assert batch == sizes(workload, tmp_path, tracked=True)
+    assert batch == {name: known or batch[name] for name, known in workload.sizes.items()}
+    assert all(batch.values())
+
+
+def test_the_closure_is_the_closure(tmp_path: Path) -> None:
+    edges = generate.random_graph(40, 80)
+    for form in ("right", "left", "nonlinear"):
+        workload = WORKLOADS[f"tc-{form}-OL"]
+        WORKLOADS["tiny-tc"].make(tmp_path, tmp_path)
+        assert sizes(workload, tmp_path, tracked=False) == {"Path": len(closure(edges))}
+
+
+@pytest.mark.parametrize("workload", [w for w in WORKLOADS.values() if w.program != "galen"], ids=lambda w: w.name)
+def test_every_workload_has_its_program_for_every_racer_that_can(workload: Workload) -> None:
+    assert all(workload.text(ending) is not None for ending in (".dl", ".souffle.dl", ".lp"))
+
+
+def test_every_program_can_be_planned_with_the_rule_that_comes_and_goes() -> None:
+    for subject in SUBJECTS:
+        program = WORKLOADS[subject.workload].text(".dl")
+        assert program is not None
+        assert planned(program).relations[subject.relation].role == "input"
+
+
+def test_a_race_in_processes_of_its_own(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    written = tmp_path / "results.json"
+    options = ["--suite", "tiny-tc", "--threads", "1", "--peers", "duckdb,clingo", "--work", str(tmp_path)]
+    assert main(["batch", *options, "--json", str(written)]) == 0
+    shown = capfd.readouterr().out
+    assert "tiny-tc: Path" in shown
+    assert written.read_text().count('"status": "ok"') == len(racers(1, ("duckdb", "clingo")))
+
+
+def test_wrong_sizes_are_loud() -> None:
+    workload = WORKLOADS["tiny-crdt"]
+    right = Result(workload.name, Racer("tidelog", "batch", 1), "ok", 1.0, 2.0, 2.0, 5, 3.0, {"Pair": 4, "Counters": 4})
+    wrong = Result(workload.name, Racer("clingo", "", 1), "ok", 1.0, 4.0, 2.0, 5, 3.0, {"Pair": 4, "Counters": 3})
+    assert check_sizes(workload, [right]) == []
+    assert check_sizes(workload, [right, wrong]) == ["tiny-crdt: clingo -j1 has 3 tuples of Counters, not 4"]
+    assert "2.00x" in show(workload, [right, wrong])
+    assert "2.00x (1.00x)" in summary([right, wrong])
+
+
+def test_bounds_stop_a_process() -> None:
+    slow = measure(["sleep", "60"], Bounds(seconds=0.1))
+    assert (slow.status, slow.wall < 30) == ("timeout", True)
+    assert measure(["false"], Bounds()).status == "failed"
+
+
+def test_lubm_is_encoded(tmp_path: Path) -> None:
+    (tmp_path / "o.ttl").write_text(':Chair a owl:Class ;\n\trdfs:label "chair" ;\n\trdfs:subClassOf :Professor .\n')
+    encoder = Encoder()
+    ((chair, relation, professor),) = encoder.ontology(tmp_path / "o.ttl")
+    assert relation == SCHEMA["subClassOf"]
+    assert len({chair, professor, *SCHEMA.values(), TYPE}) == 7
+
+
+def test_tables() -> None:
+    assert (seconds(0.0005), ratio(3.0), ratio(30.0)) == ("500 us", "3.00x", "30x")
+    assert table(("a", "b"), [("cc", "d")]) == "a   b\ncc  d"
