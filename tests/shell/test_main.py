@@ -37,7 +37,7 @@ def test_a_wrong_command_line_is_the_users_mistake(tidelog: Tidelog, arguments: 
 
 
 def test_a_defect_is_told_kindly(tidelog: Tidelog, reach: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*arguments: object) -> None:
+    def fail(*arguments: object, **options: object) -> None:
         raise RuntimeError("the tide is out")
 
     monkeypatch.setattr(run, "Database", fail)
@@ -63,7 +63,7 @@ def test_values_nested_too_deeply(tidelog: Tidelog, tmp_path: Path) -> None:
 
 
 def test_an_interrupt(tidelog: Tidelog, reach: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*arguments: object) -> None:
+    def interrupt(*arguments: object, **options: object) -> None:
         raise click.Abort
 
     monkeypatch.setattr(run, "Database", interrupt)
