@@ -4,6 +4,7 @@ Numbers of at most 64 bits, booleans and floating point are coded so that codes 
 shifted by 2**63, floating point by the usual trick on its bits. A bigint whose magnitude is below 2**62 is coded like
 a signed number; larger ones, and every other value (strings, tuples, structs, collections), are interned: a `Pool` for
 each type numbers the distinct values it has seen, from 0. Numbers of interned big integers go down from the top.
+A reference (Ref, Intern) is coded like what it refers to: a pattern `&x` gives a column to a variable of that type.
 """
 
 from __future__ import annotations
@@ -25,9 +26,20 @@ from tidelog.run.columnar.layout import FULL, MIDDLE
 SMALL = 1 << 62
 
 
+def referred(type: Type) -> Type:
+    """Return the type below references.
+
+    >>> referred(t.Named(t.REF, (t.Bit(8),)))
+    Bit(width=8)
+    """
+    while isinstance(type, t.Named) and type.name in {t.REF, t.INTERN}:
+        (type,) = type.arguments
+    return type
+
+
 def is_ordered(type: Type) -> bool:
     """Tell whether codes of the type order like its values."""
-    match type:
+    match referred(type):
         case t.Bool() | t.Float() | t.Double():
             return True
         case t.Bit(width) | t.Signed(width):
@@ -76,12 +88,13 @@ class Codec:
         """Return the pool of an interned type."""
         found = self._pools.get(type)
         if found is None:
-            found = self._pools[type] = Pool()
+            # A reference shares the pool of what it refers to.
+            found = self._pools[type] = Pool() if referred(type) == type else self.pool(referred(type))
         return found
 
     def code(self, value: Any, type: Type) -> int:
         """Return the code of a value."""
-        match type:
+        match referred(type):
             case t.Bool():
                 return int(value)
             case t.Bit(width) if width <= 64:
@@ -99,7 +112,7 @@ class Codec:
 
     def known(self, value: Any, type: Type) -> int | None:
         """Return the code of a value, or None if no relation can hold it because it was never interned."""
-        match type:
+        match referred(type):
             case t.Bool() | t.Float() | t.Double():
                 return self.code(value, type)
             case t.Bit(width) | t.Signed(width) if width <= 64:
@@ -114,7 +127,7 @@ class Codec:
 
     def codes(self, values: Sequence[Any], type: Type) -> Words:
         """Return the codes of many values."""
-        match type:
+        match referred(type):
             case t.Bool():
                 return np.fromiter(values, np.bool_, len(values)).astype(U)
             case t.Bit(width) if width <= 64:
@@ -134,7 +147,7 @@ class Codec:
 
     def values(self, codes: Words, type: Type) -> list[Any]:
         """Return the values of many codes."""
-        match type:
+        match referred(type):
             case t.Bool():
                 return list(codes.astype(bool).tolist())
             case t.Bit(width) if width <= 64:
