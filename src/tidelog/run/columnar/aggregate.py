@@ -20,7 +20,7 @@ from tidelog.plan.nodes import Aggregate
 from tidelog.run.columnar.arrays import Places, U, Words, arrays
 from tidelog.run.columnar.encode import Codec, is_ordered
 from tidelog.run.columnar.layout import place, range_of
-from tidelog.run.columnar.scalars import Scalars
+from tidelog.run.columnar.scalars import ScalarError, Scalars
 from tidelog.run.columnar.table import Table
 from tidelog.run.columnar.vectors import fit, read, write
 
@@ -75,7 +75,11 @@ def reduce_groups(step: Aggregate, grouped: Grouped, scalars: Scalars, codec: Co
 
 
 def _slow(step: Aggregate, one: tuple[dict[str, Any], Group], scalars: Scalars) -> Any:
-    return scalars.value(step.reduce, {**one[0], step.group.name: one[1]})
+    keys, members = one
+    try:
+        return scalars.value(step.reduce, {**keys, step.group.name: members})
+    except Exception as error:
+        raise ScalarError(error, step.reduce, keys) from error
 
 
 def _each(step: Aggregate, grouped: Grouped, codec: Codec) -> list[tuple[dict[str, Any], Group]]:

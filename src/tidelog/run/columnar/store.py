@@ -317,7 +317,10 @@ class Store:
         return Table(layout, table.unique(table.sort(rows)))
 
     def _grouped(self, rule: Rule, tree: Project, step: Aggregate, keys: Table, view: View) -> list[Bag]:
-        result = self.groups(step, keys, view)
+        try:
+            result = self.groups(step, keys, view)
+        except ScalarError as failure:
+            raise _failure(failure, rule) from failure.error
         return [] if result is None else self._run(Pipeline(rule, tree, self), result)
 
     def groups(self, step: Aggregate, keys: Table, view: View) -> Table | None:
