@@ -172,6 +172,8 @@ class Relation:
 
     def locate(self, order: Order, rows: Words, limit: int) -> Iterator[tuple[Batch, Places, Places]]:
         """Yield batches that hold some of the sorted rows with a mark up to a limit: places in rows, in the batch."""
+        if not rows.shape[1]:
+            return
         for batch in (*order.settled, *order.inserted):
             low, high, total = arrays(rows.shape[1]).ranges(rows, batch.rows, rows.shape[0], 64)
             if not total:
@@ -223,6 +225,8 @@ class Relation:
 
     def mark(self, rows: Words, was: int, to: int, journal: Journal) -> None:
         """Change the mark of sorted rows that have another one, in every order."""
+        if not rows.shape[1]:
+            return
         for order in self._orders.values():
             for batch, _, places in self.locate(order, self._translated(rows, order), was):
                 journal.mark(batch, places[batch.marks()[places] == was], to)
@@ -245,6 +249,8 @@ class Relation:
         self._observe(rows)
 
     def _observe(self, rows: Words) -> None:
+        if not rows.shape[1]:
+            return
         for column in range(self.arity):
             self.observed[column] = self.observed[column].join(range_of(self.layout.codes(rows, column)))
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tidelog.plan.nodes import Rule, Stratum
+from tidelog.plan.nodes import Project, Rule, Stratum
 from tidelog.plan.rederive import rederive
 from tidelog.run.contract import Backend, Job, Phase
 from tidelog.run.limits import Watch
@@ -49,7 +49,7 @@ def update(backend: Backend, stratum: Stratum, removed: Sequence[Rule], added: S
     backend.enter(Phase.REDERIVE, members)
     # A derivation without a tuple of this stratum always supports its head, so removed tuples have none of those left.
     recursive = [rule for rule in kept if rule.head in gone and members.intersection(rule.reads)]
-    again = backend.derive([(rule, rederive(rule.body)) for rule in recursive])
+    again = backend.derive([(rule, rederivation(rule)) for rule in recursive])
 
     backend.enter(Phase.GAIN, members)
     bags = backend.derive([*_full(added), *_below(backend, kept, members, losing=False)])
@@ -66,6 +66,20 @@ def update(backend: Backend, stratum: Stratum, removed: Sequence[Rule], added: S
     for relation in stratum.relations:
         backend.conclude(relation)
     return rounds
+
+
+_rederivations: dict[int, tuple[Rule, Project]] = {}
+_MOST_REDERIVATIONS = 10_000
+
+
+def rederivation(rule: Rule) -> Project:
+    """Return the tree that evaluates a rule backwards; made once for a rule, as long as not too many are kept."""
+    known = _rederivations.get(id(rule))
+    if known is None or known[0] is not rule:
+        if len(_rederivations) >= _MOST_REDERIVATIONS:
+            _rederivations.clear()
+        known = _rederivations[id(rule)] = rule, rederive(rule.body)
+    return known[1]
 
 
 def _full(rules: Sequence[Rule]) -> list[Job]:
