@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from tidelog.shell.records import CommandError, IncompleteError, Record, RecordReader, Struct
+from tidelog.shell.records import CommandError, IncompleteError, Record, RecordReader
 
 Operation = Literal["insert", "insert_or_update", "delete", "delete_key", "modify"]
 
@@ -147,8 +147,9 @@ Command = (
 
 _WORD = re.compile(r"[a-z_]+")
 _UPDATE = re.compile(r"(insert_or_update|insert|delete_key|delete|modify)\b")
-_ECHO = re.compile(r"([^;]*);")
+_ECHO = re.compile(r"\s*([^;]*);")
 _LINE = re.compile(r":(\w*)[ \t]*([^\n]*)\n")
+_ADD = re.compile(r":rule[ \t]+add\b")
 _RULE = re.compile(r":(rule)[ \t]+(add\b(?:[^\n]*\n)*?[^\n]*\.[ \t]*;?[ \t]*)\n")
 
 
@@ -227,7 +228,6 @@ def _query_index(reader: RecordReader) -> QueryIndex:
 
 
 def _echo(reader: RecordReader) -> Echo:
-    reader.position += len(reader.text[reader.position :]) - len(reader.text[reader.position :].lstrip())
     found = _ECHO.match(reader.text, reader.position)
     if found is None:
         raise IncompleteError("a text without its `;`")
@@ -250,7 +250,7 @@ def _sleep(reader: RecordReader) -> Sleep:
 
 
 def _colon(reader: RecordReader) -> Colon:
-    if re.match(r":rule[ \t]+add\b", reader.text[reader.position :]):
+    if _ADD.match(reader.text, reader.position):
         found = reader.match(_RULE)
         if found is None:
             raise IncompleteError("a rule without its dot")
@@ -279,5 +279,3 @@ _READ: dict[str, Callable[[RecordReader], Command]] = {
 }
 COMMANDS = ("insert", "insert_or_update", "delete", "delete_key", "modify", *_READ)
 """The first words of all commands that have no colon."""
-
-__all__ = ["COMMANDS", "Command", "Struct", "read_command"]

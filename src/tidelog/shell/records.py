@@ -63,6 +63,13 @@ class Serialized:
 Record = bool | int | float | str | Items | Struct | Serialized
 
 
+def skip_space(text: str, position: int) -> int:
+    """Return the place behind white space and comments."""
+    found = _SPACE.match(text, position)
+    assert found is not None, "the pattern fits nothing at all, too"
+    return found.end()
+
+
 class RecordReader:
     """A text and how far it has been read. White space and comments are skipped before everything.
 
@@ -173,9 +180,7 @@ class RecordReader:
 
     def skip(self) -> None:
         """Skip white space and comments."""
-        found = _SPACE.match(self.text, self.position)
-        assert found is not None, "the pattern fits nothing at all, too"
-        self.position = found.end()
+        self.position = skip_space(self.text, self.position)
 
     def error(self, expected: str) -> CommandError:
         """Return the error that says what should stand here."""

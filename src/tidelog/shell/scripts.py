@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from tidelog.base.errors import ProgramError, UserError
 from tidelog.shell.commands import Command, read_command
 from tidelog.shell.interpreter import Interpreter
-from tidelog.shell.records import CommandError, IncompleteError
+from tidelog.shell.records import CommandError, IncompleteError, skip_space
 from tidelog.shell.terminal import say_warning
 
 
@@ -16,44 +16,47 @@ class Lines:
 
     def __init__(self) -> None:
         self._text = ""
+        self._position = 0
         self._line = 1
 
     @property
     def line(self) -> int:
-        """The number of the line on which the next command begins."""
+        """The number of the line on which the command at work begins."""
         return self._line
 
     @property
     def empty(self) -> bool:
         """Whether everything has been taken."""
-        return not self._text
+        return self._position == len(self._text)
 
     def add(self, text: str) -> None:
         """Append what has arrived."""
-        self._text += text
+        self._text = self._text[self._position :] + text
+        self._position = 0
 
     def take(self) -> Iterator[Command]:
         """Yield the commands that are complete. After a `CommandError` the rest of what arrived is forgotten."""
-        while self._text:
+        while not self.empty:
+            self._advance(skip_space(self._text, self._position))
             try:
-                command, end = read_command(self._text)
+                command, end = read_command(self._text, self._position)
             except IncompleteError:
                 return
             except CommandError:
-                self.forget()
+                self._position = len(self._text)
                 raise
-            start = len(self._text) - len(self._text.lstrip())
-            self._line += self._text.count("\n", 0, start)
-            done = self._text[start:end]
-            self._text = self._text[end:]
+            start, self._position = self._position, end
             if command is not None:
                 yield command
-            self._line += done.count("\n")
+            self._line += self._text.count("\n", start, end)
 
     def forget(self) -> None:
         """Drop what has arrived."""
-        self._line += self._text.count("\n")
-        self._text = ""
+        self._advance(len(self._text))
+
+    def _advance(self, position: int) -> None:
+        self._line += self._text.count("\n", self._position, position)
+        self._position = position
 
 
 def run_script(interpreter: Interpreter, lines: Iterable[str]) -> None:
