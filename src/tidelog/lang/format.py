@@ -18,6 +18,7 @@ from tidelog.lang.parse import parse
 from tidelog.lang.syntax import Declaration, Expr, ImperativeRule, Module, RuleDef, TypeExpr
 
 WIDTH: Final = 100
+_PASSES: Final = 4
 
 
 def format_module(module: Module, width: int = WIDTH) -> str:
@@ -29,10 +30,12 @@ def format_module(module: Module, width: int = WIDTH) -> str:
     R(x) :- S(x, _), not T(x).
     """
     text = _laid_out(module, width)
-    if not module.comments:
-        return text
     # A comment at an unusual place moves, and may be laid out otherwise where it comes to stand.
-    return _laid_out(parse(Source(module.span.source.name, text), Report()), width)
+    for _ in range(_PASSES if module.comments else 0):
+        before, text = text, _laid_out(parse(Source(module.span.source.name, text), Report()), width)
+        if text == before:
+            break
+    return text
 
 
 def _laid_out(module: Module, width: int) -> str:

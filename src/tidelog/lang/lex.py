@@ -147,6 +147,13 @@ class _Lexer:
                 elif group in _KIND:
                     word = found[group]
                     kinds.append(_KIND[group])
+                elif group == _PLAIN:
+                    tokens.strings[len(kinds)] = (found[_PLAIN],)
+                    kinds.append(STRING)
+                    words.append(f'"{found[_PLAIN]}"')
+                    starts.append(found.start(group) - 1)
+                    ends.append(found.end())
+                    continue
                 else:
                     position = self._special(found, group, tokens)
                     again = True
@@ -167,23 +174,19 @@ class _Lexer:
         return position
 
     def _special(self, found: re.Match[str], group: int, tokens: Tokens) -> int:
-        """Treat strings, comments and mistakes; return where to go on."""
+        """Treat what the expression does not match whole, and mistakes; return where to go on."""
         start, end = found.start(group), found.end()
-        match group:
-            case 6:  # _PLAIN
-                tokens.strings[len(tokens.kinds)] = (found[group],)
-                tokens.add(STRING, self.text[start - 1 : end], start - 1, end)
-            case 1 | 7:  # _INTERN, _OPENER
-                return self._string(start, start + (group == _INTERN), tokens)
-            case 4:  # _LINE
-                tokens.comments.append(Comment(found[group].rstrip(), self._span(start, end)))
-            case 5:  # _BLOCK
-                return self._block_comment(start, tokens)
-            case 13:  # _MALFORMED
-                self._malformed(found[group], start, end)
-                tokens.add(INT, "0", start, end)
-            case _:
-                self._stray(found[group], start, end)
+        if group in {_INTERN, _OPENER}:
+            return self._string(start, start + (group == _INTERN), tokens)
+        if group == _LINE:
+            tokens.comments.append(Comment(found[group].rstrip(), self._span(start, end)))
+        elif group == _BLOCK:
+            return self._block_comment(start, tokens)
+        elif group == _MALFORMED:
+            self._malformed(found[group], start, end)
+            tokens.add(INT, "0", start, end)
+        else:
+            self._stray(found[group], start, end)
         return end
 
     def _span(self, start: int, end: int) -> Span:
