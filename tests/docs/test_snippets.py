@@ -3,7 +3,8 @@
 A ```` ```python ```` block runs as written, or as a doctest if it has prompts; the blocks of one document share their
 names. In a ```` ```console ```` block each ``$ command`` runs in bash and must print the lines below it, where ``...``
 stands for anything; without such lines it must only succeed. A ```` ```datalog ```` block is a whole program, which is
-checked. Blocks in other languages are not run. The blocks of one document run in order, in a fresh folder which holds
+evaluated; in a ```` ```rows ```` block below it are all tuples of some of its relations. Blocks in other languages are
+not run. The blocks of one document run in order, in a fresh folder which holds
 the repository's examples/.
 """
 
@@ -19,6 +20,7 @@ from typing import Any
 import pytest
 
 import tidelog
+from tidelog.base.text import show_value
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")])
@@ -83,6 +85,17 @@ def run_python(block: Block, document: Path, names: dict[str, Any]) -> None:
         exec(compile("\n" * (block.line - 1) + block.text, str(document), "exec"), names)
 
 
+def rows(db: tidelog.Database, names: set[str]) -> list[str]:
+    """All tuples of some relations of a database, as a `rows` block has them."""
+    return [
+        f"{name}({', '.join(show_value(*cell, db.plan.types) for cell in zip(row, types, strict=True))})"
+        for name, relation in db.plan.relations.items()
+        if name in names
+        for types in [[column.type for column in relation.columns]]
+        for row in db.relation(name).rows()
+    ]
+
+
 def runs(block: Block) -> bool:
     return block.language in {"python", "console", "datalog"}
 
@@ -102,7 +115,10 @@ def test_examples_of(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
         elif block.language == "console":
             run_console(block, tmp_path)
         elif block.language == "datalog":
-            tidelog.Database(block.text)
+            db = tidelog.Database(block.text)
+        elif block.language == "rows":
+            promised = block.text.splitlines()
+            assert rows(db, {line.partition("(")[0] for line in promised}) == promised, f"line {block.line}"
 
 
 def test_every_fence_is_closed_and_named() -> None:
