@@ -1,4 +1,9 @@
-"""Words every layer shares: source spans, diagnostics, errors, types, values, graphs.
+"""Words every layer shares. Imports only the standard library.
 
-Imports only the standard library.
+* `span`, `diagnostic`, `errors`: where something stands in a text, what is wrong with it, what Tidelog raises.
+* `types`, `values`, `conform`: the types of the language, their values in Python, and whether the two agree.
+* `expr`, `free`: typed expressions, which `logic` makes and engines evaluate; their variables.
+* `show`, `text`, `reading`: expressions and values as text, and back.
+* `extern`: Python functions that programs may call.
+* `graph`, `pause`: components and cycles; rest for the cycle collector.
 """

@@ -1,4 +1,9 @@
-"""Computing a plan: the maintenance algorithms, written once, and the engines they run on.
+"""Computing a plan: the maintenance algorithms, written once, and the engines they run on. Imports `base` and `plan`.
 
-Imports `base` and `plan`.
+* `contract`: `Engine`, what a session asks; `Backend` and `Phase`, what the algorithms ask of an engine.
+* `limits`: bounds on rounds, tuples, time and memory, and looking on.
+* `maintain`: the algorithms.
+* `reference`: the definition of the semantics, naive over Python sets.
+* `columnar`: in this process, on sorted arrays and compiled kernels.
+* `spark`: on a cluster. Files of the same name in two engines do the same thing.
 """

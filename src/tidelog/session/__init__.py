@@ -1,1 +1,11 @@
-"""A living database: transactions, changes, sources and sinks. Imports every folder before it."""
+"""A living database: transactions, changes, sources and sinks. Imports every folder before it.
+
+* `database`, `transaction`, `relation`, `changes`, `subscriptions`: what users hold in their hands.
+* `store`: the state behind them: an engine, what was committed, the locks. `engines`: the engines by name.
+* `rules`, `pending`, `keys`, `index`: rules that change; facts of an open transaction; keys and indexes.
+* `rows`, `plain` (`plain_read`, `plain_write`), `misfit`, `arrow`: rows in every form a user has them, checked.
+* `exchange`, `files`, `delimited`, `delimited_arrow`, `jsonlines`, `parquet`, `notation`, `mistakes`: rows in files.
+* `sources`, `programs`: where a program comes from; checking, formatting and planning it.
+* `analyze`, `profile`, `progress`: what an evaluation takes, and bounding it.
+* `soak`: random programs and histories, which look for mistakes of engines.
+"""

@@ -3,12 +3,13 @@
 | file | what |
 | --- | --- |
 | `engine` | `ColumnarEngine`: what a session drives |
-| `store` | the relations of a program and the operations the maintenance algorithms use |
-| `pipeline`, `join` | evaluating one rule: bindings through joins to head tuples |
+| `store`, `phases`, `absorb` | the relations of a program and the operations the maintenance algorithms use |
+| `pipeline`, `join`, `ordering` | evaluating one rule: bindings through joins to head tuples, in a good order |
 | `aggregate` | groups and their reductions |
 | `scalars`, `vectors` | expressions on whole columns |
 | `closures`, `operators` | expressions value by value |
-| `relation` | sorted batches of packed rows in several orders |
+| `relation`, `batch` | sorted batches of packed rows in several orders; their ranks, support and journals |
 | `table`, `layout`, `encode`, `rows` | bindings; columns side by side in words; values as codes; rows in and out |
+| `verify` | whether every support count is right |
 | `arrays`, `kernels/` | the table of array functions, and its compiled form |
 """
