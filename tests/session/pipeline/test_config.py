@@ -1,0 +1,87 @@
+"""Every mistake in a pipeline's file is told with its key and what was expected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tidelog import UserError
+from tidelog.session.pipeline.config import read_config
+
+GOOD = """
+program = "network.dl"
+state = "state"
+library = ["lib"]
+changes = "inbox"
+
+[engine]
+cores = 2
+spark = { "spark.driver.memory" = "2g", "spark.ui.enabled" = false }
+
+[[source]]
+relation = "Link"
+format = "csv"
+path = "data/links"
+options = { header = true }
+columns = { a = "from" }
+on_error = "quarantine"
+
+[[source]]
+relation = "Blocked"
+format = "jdbc"
+options = { url = "jdbc:h2:mem", dbtable = "blocked" }
+
+[[sink]]
+relation = "Reach"
+format = "parquet"
+path = "s3://bucket/reach"
+mode = "changes"
+"""
+
+
+def test_a_whole_file(tmp_path: Path) -> None:
+    file = tmp_path / "p.toml"
+    file.write_text(GOOD)
+    config = read_config(file)
+    assert config.program == tmp_path / "network.dl"
+    assert config.changes == tmp_path / "inbox"
+    assert config.spark == {"spark.driver.memory": "2g", "spark.ui.enabled": "false"}
+    link, blocked = config.sources
+    assert (link.path, link.columns, link.options) == (str(tmp_path / "data/links"), {"a": "from"}, {"header": "true"})
+    assert (blocked.path, blocked.on_error) == (None, "fail")
+    assert (config.sinks[0].path, config.sinks[0].mode) == ("s3://bucket/reach", "changes")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('program = "network.dl"', "", "`program` is missing"),
+        ('program = "network.dl"', "program = 3", "`program`: expected a text in quotes, found 3"),
+        ('state = "state"', 'stat = "state"', "`stat` is not a key of a pipeline; did you mean `state`?"),
+        ("cores = 2", "cores = 0", "`engine.cores`: expected a number of at least 1"),
+        ("cores = 2", 'strategy = "rank"', "\"recompute\" .did you mean `ranked`.., found 'rank'"),
+        ('mode = "changes"', 'mode = "change"', r'`sink\[1\].mode`: expected "full" or "changes"'),
+        ('on_error = "quarantine"', 'on_error = "skip"', r'`source\[1\].on_error`: expected "fail" or "quarantine"'),
+        ('path = "data/links"', "", r"`source\[1\].path` is missing"),
+        ('columns = { a = "from" }', "columns = { a = 1 }", r"`source\[1\].columns.a`: expected the name of a column"),
+        ('columns = { a = "from" }', 'column = { a = "from" }', "did you mean `columns`"),
+        ("options = { header = true }", "options = []", r"`source\[1\].options`: expected a table"),
+        ('relation = "Blocked"', 'relation = "Link"', "relation Link has two sources"),
+        ("[[sink]]", "[sink]", r"expected tables that begin with \[\[sink\]\]"),
+        ('library = ["lib"]', 'library = "lib"', "`library`: expected a list of texts"),
+        ("[engine]", "[engine", "is not TOML"),
+    ],
+)
+def test_mistakes(tmp_path: Path, old: str, new: str, told: str) -> None:
+    assert old in GOOD
+    file = tmp_path / "p.toml"
+    file.write_text(GOOD.replace(old, new, 1))
+    with pytest.raises(UserError, match=told) as found:
+        read_config(file)
+    assert str(file) in str(found.value)
+
+
+def test_no_file(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"cannot read .*absent.toml: No such file"):
+        read_config(tmp_path / "absent.toml")
