@@ -17,14 +17,14 @@ import numpy as np
 
 from tidelog.plan.nodes import Plan
 from tidelog.plan.separate_facts import stored_in
-from tidelog.run.columnar.arrays import arrays
+from tidelog.run.columnar.arrays import Words, arrays
 from tidelog.run.columnar.batch import ALIVE, REMOVED, Batch, Journal
 from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.layout import range_of
 from tidelog.run.columnar.ordering import Orders
 from tidelog.run.columnar.phases import DELETED, INSERTED
 from tidelog.run.columnar.relation import Relation
-from tidelog.run.columnar.rows import DecodedRows, code_columns, find, pack_columns
+from tidelog.run.columnar.rows import DecodedRows, code_columns, decoded, find, pack_columns
 from tidelog.run.columnar.scalars import Scalars
 from tidelog.run.columnar.store import Equipment, Store
 from tidelog.run.columnar.verify import check_support
@@ -86,7 +86,7 @@ class ColumnarEngine:
     def rows(self, relation: str) -> Rows:
         """Return the tuples of a relation."""
         found = self._relation(relation)
-        return DecodedRows(found.layout, found.rows(), found.types, self._codec)
+        return self._decoded(relation, found, found.rows(), self._state.plan)
 
     def count(self, relation: str) -> int:
         """Return the number of tuples of a relation."""
@@ -118,6 +118,9 @@ class ColumnarEngine:
             journal.undo()
         self._journals = []
         self._state = token
+
+    def _decoded(self, name: str, relation: Relation, rows: Words, plan: Plan) -> DecodedRows:
+        return decoded(relation, rows, [column.name for column in plan.relations[name].columns], self._codec)
 
     def _relation(self, name: str) -> Relation:
         found = self._state.relations.get(name)
@@ -198,7 +201,7 @@ class ColumnarEngine:
         changes: dict[str, Change] = {}
         for name, relation in before.relations.items():
             if name not in plan.relations or store.relations.get(name) is None:
-                gone = DecodedRows(relation.layout, relation.rows(), relation.types, self._codec)
+                gone = self._decoded(name, relation, relation.rows(), before.plan)
                 if len(gone):
                     changes[name] = Change((), gone)
         for name, relation in store.touched.items():
@@ -206,8 +209,8 @@ class ColumnarEngine:
             if old is not None and old.types != relation.types:
                 continue
             change = Change(
-                DecodedRows(relation.layout, relation.rows(INSERTED), relation.types, self._codec),
-                DecodedRows(relation.layout, relation.rows(DELETED), relation.types, self._codec),
+                self._decoded(name, relation, relation.rows(INSERTED), plan),
+                self._decoded(name, relation, relation.rows(DELETED), plan),
             )
             if change:
                 changes[name] = change

@@ -12,7 +12,7 @@ from tidelog.base import types as t
 from tidelog.base.types import Type
 from tidelog.run.columnar.arrays import Words, arrays
 from tidelog.run.columnar.batch import ALIVE
-from tidelog.run.columnar.encode import Codec, code_floats, code_signed
+from tidelog.run.columnar.encode import Codec, code_floats, code_signed, read_floats, read_signed
 from tidelog.run.columnar.layout import Layout
 from tidelog.run.columnar.relation import Relation
 from tidelog.run.contract import Row, Rows
@@ -73,6 +73,62 @@ class DecodedRows(Collection[Row]):
             return False
         key = _packed(row, self._layout, self._types, self._codec)
         return key is not None and arrays().ranges(key, self._rows, self._layout.words, 64)[2] > 0
+
+
+class ArrowRows(DecodedRows):
+    """Packed rows of columns that Arrow has natural types for, offered to whoever speaks Arrow."""
+
+    def __init__(self, layout: Layout, rows: Words, types: Sequence[Type], codec: Codec, names: Sequence[str]) -> None:
+        super().__init__(layout, rows, types, codec)
+        self._names = names
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Offer the columns, named like the relation's."""
+        columns = {
+            name: _arrow_column(self._layout.codes(self._rows, column), type, self._codec)
+            for column, (name, type) in enumerate(zip(self._names, self._types, strict=True))
+        }
+        return import_module("pyarrow").table(columns).__arrow_c_stream__(requested_schema)
+
+
+def decoded(relation: Relation, rows: Words, names: Sequence[str], codec: Codec) -> DecodedRows:
+    """Return packed rows in the layout of a relation as a collection of tuples, with Arrow columns if there can be."""
+    if relation.types and all(_is_plain(type) for type in relation.types):
+        return ArrowRows(relation.layout, rows, relation.types, codec, names)
+    return DecodedRows(relation.layout, rows, relation.types, codec)
+
+
+def _is_plain(type: Type) -> bool:
+    match type:
+        case t.Bool() | t.String() | t.Float() | t.Double():
+            return True
+        case t.Bit(width) | t.Signed(width):
+            return width <= 64
+        case _:
+            return False
+
+
+def _arrow_column(codes: Words, type: Type, codec: Codec) -> Any:
+    """Return a column of codes as an Arrow array of the natural type."""
+    arrow = import_module("pyarrow")
+    match type:
+        case t.Bool():
+            return arrow.array(codes.astype(bool))
+        case t.Bit(width):
+            return arrow.array(codes.astype(f"u{_bytes(width)}"))
+        case t.Signed(width):
+            return arrow.array(read_signed(codes).astype(f"i{_bytes(width)}"))
+        case t.Float():
+            return arrow.array(read_floats(codes).astype(np.float32))
+        case t.Double():
+            return arrow.array(read_floats(codes))
+        case _:
+            distinct, places = np.unique(codes, return_inverse=True)
+            return arrow.array(codec.values(distinct, type), arrow.string()).take(arrow.array(places))
+
+
+def _bytes(width: int) -> int:
+    return next(size for size in (1, 2, 4, 8) if width <= 8 * size)
 
 
 def find(row: Row, relation: Relation, codec: Codec) -> bool:
