@@ -144,10 +144,15 @@ def _support(
     rank = np.zeros(len(inside), np.int32) if found.rank is None else found.rank[inside]
     supports = rank < batch.ranks()[targets][of]
     times = np.ones(len(inside), np.int64) if found.times is None else found.times[inside]
-    change = np.bincount(of[supports], weights=times[supports], minlength=len(places)).astype(np.int64)
+    change = np.zeros(len(places), np.int64)
+    np.add.at(change, of[supports], times[supports])
     assert batch.support is not None
-    touched = change > 0
-    journal.write(batch.support, targets[touched], batch.support[targets[touched]] + sign * change[touched])
+    touched = change != 0
+    before = batch.support[targets[touched]]
+    after = before + sign * change[touched]
+    if ((after < before) if sign > 0 else (after > before)).any():
+        raise OverflowError("a tuple has more than 2**63 derivations, more than can be counted")
+    journal.write(batch.support, targets[touched], after)
 
 
 def _present(relation: Relation) -> list[Batch]:
