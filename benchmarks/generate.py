@@ -23,13 +23,13 @@ def andersen(variables: int, seed: int = 2) -> dict[str, Pairs]:
     """Return the statements of a C program with so many variables, in functions of 40 that share some globals.
 
     A variable takes the address of one object in three, is assigned within its function mostly, and one statement in
-    six goes through a pointer.
+    eight goes through a pointer.
     """
     rng = random.Random(seed)
     shared = max(variables // 50, 1)
 
     def near(variable: int) -> int:
-        if rng.random() < 0.06:
+        if rng.random() < 0.005:
             return int(rng.random() * shared)
         block = variable - variable % 40
         return min(block + int(rng.random() * 40), variables - 1)
@@ -40,9 +40,9 @@ def andersen(variables: int, seed: int = 2) -> dict[str, Pairs]:
             facts["AddressOf"][(variable, near(variable))] = None
         for _ in range(1 + int(rng.random() * 1.2)):
             facts["Assign"][(variable, near(variable))] = None
-        if rng.random() < 0.16:
+        if rng.random() < 0.1:
             facts["Load"][(variable, near(variable))] = None
-        if rng.random() < 0.16:
+        if rng.random() < 0.1:
             facts["Store"][(near(variable), variable)] = None
     return {name: list(pairs) for name, pairs in facts.items()}
 
@@ -56,7 +56,7 @@ def cspa(variables: int, seed: int = 3) -> dict[str, Pairs]:
         block = variable - variable % 60
         if variable % 60:
             assign[(variable, block + int(rng.random() * (variable - block)))] = None
-        elif rng.random() < 0.4:
+        elif rng.random() < 0.1:
             assign[(variable, int(rng.random() * variables))] = None
         if rng.random() < 0.3:
             dereference[(variable, block + int(rng.random() * 60))] = None

@@ -77,7 +77,7 @@ def subjects(suite: str | None, *, quick: bool = False) -> list[Subject]:
         workload = WORKLOADS[subject.workload]
         if suite is None:
             return workload.suite != "tiny" and (subject.quick or not quick)
-        return workload.suite == suite or workload.name.startswith(suite)
+        return suite in (workload.suite, workload.name) or (suite not in WORKLOADS and workload.name.startswith(suite))
 
     return [subject for subject in SUBJECTS if fits(subject)]
 

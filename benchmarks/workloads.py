@@ -44,7 +44,7 @@ def _closures(name: str, make: Make, size: int | None, *, quick: bool = False, l
 
 GALEN = inputs.files(P0="galen/p", Q0="galen/q", R="galen/r", C="galen/c", U="galen/u", S="galen/s")
 CRDT = inputs.files(Insert="crdt/insert", Remove="crdt/remove")
-BOTH = {"PointsTo": None}
+POINTERS = {"PointsTo": None}
 CSPA: Mapping[str, int | None] = {"ValueFlow": None, "ValueAlias": None, "MemoryAlias": None}
 TINY_TEXT: Mapping[str, list[tuple[int, ...]]] = {
     "Insert": [(1, 0, 0, 0), (2, 0, 1, 0), (3, 0, 1, 0), (3, 1, 0, 0), (4, 0, 3, 0), (5, 1, 3, 1)],
@@ -70,14 +70,14 @@ _ALL = [
     Workload("lubm-1", "lubm", "rdfs", inputs.lubm_encoded, {"T": 126_732}, quick=True),
     Workload("lubm-5", "lubm", "rdfs", inputs.lubm(5), {"T": None}),
     Workload("lubm-10", "lubm", "rdfs", inputs.lubm(10), {"T": None}),
-    Workload("andersen", "pointers", "andersen", inputs.made(lambda: generate.andersen(20_000)), BOTH),
+    Workload("andersen", "pointers", "andersen", inputs.made(lambda: generate.andersen(10_000)), POINTERS),
     Workload("cspa", "pointers", "cspa", inputs.made(lambda: generate.cspa(6_000)), CSPA),
     Workload("tiny-tc", "tiny", "tc_right", inputs.random_graph(40, 80), {"Path": None}),
     Workload("tiny-sg", "tiny", "sg", inputs.random_graph(20, 30), {"Same": None}),
     Workload("tiny-triangles", "tiny", "triangles", inputs.random_graph(12, 60), {"Triangle": None}),
     Workload("tiny-reach", "tiny", "reach", inputs.random_graph(40, 120), {"Reach": None}),
     Workload("tiny-cc", "tiny", "cc", inputs.random_graph(40, 25), {"Component": None, "Least": None}),
-    Workload("tiny-andersen", "tiny", "andersen", inputs.made(lambda: generate.andersen(60)), BOTH),
+    Workload("tiny-andersen", "tiny", "andersen", inputs.made(lambda: generate.andersen(60)), POINTERS),
     Workload("tiny-cspa", "tiny", "cspa", inputs.made(lambda: generate.cspa(40)), CSPA),
     Workload("tiny-crdt", "tiny", "crdt", inputs.made(lambda: TINY_TEXT), {"Pair": 4, "Counters": 4}),
     Workload("tiny-rdfs", "tiny", "rdfs", inputs.made(lambda: {"Triple": TINY_TRIPLES}), {"T": 15}),
@@ -86,8 +86,10 @@ WORKLOADS: Mapping[str, Workload] = {workload.name: workload for workload in _AL
 
 
 def chosen(suite: str | None, *, quick: bool = False, long: bool = False) -> list[Workload]:
-    """Return the workloads of a suite, or the ones whose name starts so; without a suite all but the tiny ones."""
-    if suite is None:
+    """Return a suite, or one workload, or those whose names start so; without a suite all but the tiny ones."""
+    if suite in WORKLOADS:
+        found = [WORKLOADS[suite]]
+    elif suite is None:
         found = [w for w in _ALL if w.suite != "tiny" and (long or not w.long)]
     else:
         found = [w for w in _ALL if w.suite == suite and (long or not w.long)]
