@@ -1,0 +1,17 @@
+"""Random histories of databases on the default engine, compared with the reference engine after every commit."""
+
+import os
+
+import pytest
+
+from tidelog.session.soak.soak import soak
+
+HISTORIES = int(os.environ.get("TIDELOG_SOAK", "1000"))
+PART = 50
+
+
+@pytest.mark.parametrize("seed", range(0, HISTORIES, PART))
+def test_histories(seed: int) -> None:
+    tally, failure = soak(min(PART, HISTORIES - seed), seed, None, "auto", lambda tally: None)
+    assert failure is None, str(failure)
+    assert tally.commits == 12 * tally.histories
