@@ -30,11 +30,11 @@ def main() -> None:
 
 
 def show(title: str, commit: tidelog.Commit) -> None:
-    """Print the changes of a commit."""
+    """Print what a commit changed of the output relations."""
     print(f"{commit.number}: {title}")
-    for relation, change in commit.changes.items():
-        for row, weight in change:
-            print(f"  {weight:+d} {relation}{row}")
+    for relation in ("Reach", "Exposure"):
+        for row, weight in commit.changes[relation]:
+            print(f"  {weight:+d} {relation}({', '.join(map(repr, row))})")
 
 
 if __name__ == "__main__":

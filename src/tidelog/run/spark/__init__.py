@@ -3,11 +3,11 @@
 | file | what |
 | --- | --- |
 | `engine` | `SparkEngine`: what a session drives; small programs stay on the driver |
-| `store`, `phases`, `absorb`, `checkpoint` | the relations of a program and the operations of the algorithms, one job each |
+| `store`, `phases`, `absorb`, `checkpoint` | the relations of a program and the algorithms' operations, a job each |
 | `pipeline`, `scalars`, `aggregate` | rules as queries, expressions as Columns |
 | `worker`, `daemon` | what Spark has no functions for, in its Python workers |
 | `claim`, `local` | whole strata in one job, by the columnar engine |
-| `relation`, `encode`, `rows`, `frames` | tuples as DataFrames; values as cells; rows and users' DataFrames in and out |
+| `relation`, `encode`, `rows`, `frames` | tuples as DataFrames; values as cells; rows and DataFrames in and out |
 | `session`, `java` | the Spark session and the Java to run on |
 
 Nothing outside this folder imports PySpark.
