@@ -72,6 +72,9 @@ def test_strategies_are_told(spark: SparkSession) -> None:
     edges = Change([(1, 2), (2, 3)])
     engine = SparkEngine(plan_text(CLOSURE), spark=spark, driver_rows=0)
     assert [work.strategy for work in engine.update({"E": edges}).work] == ["decomposed"]
+    assert [work.reason for work in engine.update({"E": Change([(3, 4)])}).work] == ["only the pieces touched"]
+    engine = SparkEngine(plan_text(CLOSURE), spark=spark, driver_rows=0, strategy="ranked")
+    engine.update({"E": edges})
     assert [work.strategy for work in engine.update({"E": Change([(3, 4)])}).work] == ["ranked"]
 
 

@@ -31,8 +31,8 @@ def update(backend: Backend, stratum: Stratum, removed: Sequence[Rule], added: S
     kept = tuple(rule for rule in stratum.rules if rule not in added)
     watch.begin_round(stratum, 1)
     backend.enter(Phase.LOSE, members)
-    lost, gained = backend.regroup([rule for rule in kept if any(rule.aggregated) and _reads_change(backend, rule)])
-    bags = backend.derive([*_full(removed), *_below(backend, kept, members, losing=True)])
+    lost, gained = backend.regroup([rule for rule in kept if any(rule.aggregated) and reads_change(backend, rule)])
+    bags = backend.derive([*full(removed), *changed_below(backend, kept, members, losing=True)])
     rounds = 1
     seeds = backend.unite([lost, bags])
     for relation in stratum.relations:
@@ -52,7 +52,7 @@ def update(backend: Backend, stratum: Stratum, removed: Sequence[Rule], added: S
     again = backend.derive([(rule, rederivation(rule)) for rule in recursive])
 
     backend.enter(Phase.GAIN, members)
-    bags = backend.derive([*_full(added), *_below(backend, kept, members, losing=False)])
+    bags = backend.derive([*full(added), *changed_below(backend, kept, members, losing=False)])
     seeds = backend.unite([again, gained, bags])
     for relation in stratum.relations:
         backend.absorb(relation, seeds.get(relation))
@@ -82,15 +82,16 @@ def rederivation(rule: Rule) -> Project:
     return known[1]
 
 
-def _full(rules: Sequence[Rule]) -> list[Job]:
+def full(rules: Sequence[Rule]) -> list[Job]:
+    """Return the trees that find all derivations of rules."""
     return [(rule, rule.full.tree) for rule in rules]
 
 
-def _below(backend: Backend, rules: Sequence[Rule], members: frozenset[str], *, losing: bool) -> list[Job]:
+def changed_below(backend: Backend, rules: Sequence[Rule], members: frozenset[str], *, losing: bool) -> list[Job]:
     """Return the variants whose delta atom, below the stratum, has changed so that derivations are lost or gained."""
     jobs: list[Job] = []
     for rule in rules:
-        if not _reads_change(backend, rule):
+        if not reads_change(backend, rule):
             continue
         for variant in rule.variants:
             if variant.delta is not None and rule.reads[variant.delta] not in members:
@@ -100,5 +101,6 @@ def _below(backend: Backend, rules: Sequence[Rule], members: frozenset[str], *, 
     return jobs
 
 
-def _reads_change(backend: Backend, rule: Rule) -> bool:
+def reads_change(backend: Backend, rule: Rule) -> bool:
+    """Tell whether a relation that a rule reads has changed."""
     return any(any(backend.changed(relation)) for relation in rule.reads)

@@ -4,6 +4,9 @@ A stratum *decomposes* if every recursive rule copies some column from its one r
 (`plan.classify`): tuples that differ in that column never meet. The tuples that the other rules derive are partitioned
 by it, the relations below go whole to every executor, and each partition runs to its own fixpoint in the columnar
 engine. A partition's rounds are the rounds of the whole, so ranks and support are the same as the round loop's.
+
+After a change only the pieces that it touches are evaluated anew, in one job again: the round loop over a small change
+takes as many rounds as over everything, and on Spark rounds are what costs.
 """
 
 from __future__ import annotations
@@ -24,11 +27,12 @@ from tidelog.plan.classify import decompositions, recursive_scans
 from tidelog.plan.nodes import Origin, Plan, Project, Relation, Rule, Scan, Stratum, Variant, Version
 from tidelog.run.contract import Phase
 from tidelog.run.limits import Watch, tell
+from tidelog.run.maintain.ranked import changed_below, full, reads_change
 from tidelog.run.maintain.seminaive import bootstrap
 from tidelog.run.spark.checkpoint import Part, collect, settle
 from tidelog.run.spark.local import evaluate
 from tidelog.run.spark.phases import AFTER
-from tidelog.run.spark.relation import RANK, SUPPORT, TIMES, columns_of
+from tidelog.run.spark.relation import RANK, SUPPORT, TIMES, columns_of, united
 from tidelog.run.spark.store import Store
 from tidelog.run.spark.worker import BEGIN, END, EvaluationFailedError
 
@@ -46,13 +50,17 @@ class Claims:
 
     def evaluate(self, store: Store, stratum: Stratum, watch: Watch) -> int:
         """Evaluate a stratum from scratch in the best way; return the number of rounds."""
-        column = self._column(store, stratum)
+        column = self.column(store, stratum)
         if column is None:
             return bootstrap(store, stratum, watch)
         self.how[stratum.number] = "decomposed"
-        return self._decomposed(store, stratum, column, watch)
+        (name,) = stratum.relations
+        target = store.touch(name)
+        found, rounds = self._fixpoint(store, stratum, column, None, watch)
+        target.settled = (found,) if found.count else ()
+        return rounds
 
-    def _column(self, store: Store, stratum: Stratum) -> int | None:
+    def column(self, store: Store, stratum: Stratum) -> int | None:
         """Return the column by which a stratum decomposes, if what is below is small enough to be everywhere."""
         if not self.replicate_rows or len(stratum.relations) > 1:
             return None
@@ -60,30 +68,77 @@ class Claims:
         below = sum(store.relation(name).size(AFTER) for name in _below(stratum))
         return found[0][stratum.relations[0]] if found and below <= self.replicate_rows else None
 
-    def _decomposed(self, store: Store, stratum: Stratum, column: int, watch: Watch) -> int:
+    def refresh(
+        self, store: Store, stratum: Stratum, column: int, rules: tuple[list[Rule], list[Rule]], watch: Watch
+    ) -> int:
+        """Evaluate anew the pieces of a stratum that changes below it or of its rules have touched.
+
+        A piece is touched if it loses or gains a derivation from the tuples it had: otherwise, by induction over its
+        rounds, it stays as it is. `rules` are those that the stratum has lost and gained.
+        """
+        (name,) = stratum.relations
+        keys = self._touched(store, stratum, column, rules, watch)
+        if keys is None or not keys.count:
+            return 1
+        found, rounds = self._fixpoint(store, stratum, column, keys, watch)
+        target = store.touch(name)
+        old = united([part.frame for part in target.settled])
+        key = target.columns[column]
+        rest, _ = settle(old.join(f.broadcast(keys.frame), key, "left_anti").select(*target.empty.columns))
+        before = old.join(f.broadcast(keys.frame), key, "left_semi")
+        here, there = before.select(*target.columns), found.frame.select(*target.columns)
+        inserted, _ = settle(found.frame.join(here, target.columns, "left_anti"))
+        deleted, _ = settle(before.join(there, target.columns, "left_anti"))
+        target.inserted = (inserted,) if inserted.count else ()
+        target.removed = target.deleted = (deleted,) if deleted.count else ()
+        placed = all(part.placed for part in target.settled)
+        target.final = tuple(part for part in (replace(rest, placed=placed), found) if part.count)
+        return rounds
+
+    def _touched(
+        self, store: Store, stratum: Stratum, column: int, rules: tuple[list[Rule], list[Rule]], watch: Watch
+    ) -> Part | None:
+        """Return the keys of the pieces that lose or gain a derivation."""
+        (name,) = stratum.relations
+        members = frozenset((name,))
+        removed, added = rules
+        kept = tuple(rule for rule in stratum.rules if rule not in added)
+        watch.begin_round(stratum, 1)
+        store.enter(Phase.LOSE, members)
+        groups = store.regroup([rule for rule in kept if any(rule.aggregated) and reads_change(store, rule)])
+        lost = store.derive([*full(removed), *changed_below(store, kept, members, losing=True)])
+        store.enter(Phase.GAIN, members)
+        gained = store.derive([*full(added), *changed_below(store, kept, members, losing=False)])
+        bag = store.unite([*groups, lost, gained]).get(name)
+        if bag is None:
+            return None
+        return settle(bag.select(store.relation(name).columns[column]).distinct())[0]
+
+    def _fixpoint(
+        self, store: Store, stratum: Stratum, column: int, keys: Part | None, watch: Watch
+    ) -> tuple[Part, int]:
+        """Return all tuples of a stratum, or those with the given keys, and the number of rounds they took."""
         (name,) = stratum.relations
         store.enter(Phase.BOOT, frozenset((name,)))
         watch.begin_round(stratum, 1)
+        target = store.touch(name)
         first = [rule for rule in stratum.rules if name not in rule.reads]
         bag = store.derive([(rule, rule.full.tree) for rule in first]).get(name)
         if bag is None:
-            return 1
-        target = store.touch(name)
+            return Part(target.empty, 0), 1
+        if keys is not None:
+            bag = bag.join(f.broadcast(keys.frame), target.columns[column], "left_semi")
         seeds = bag.groupBy(*target.columns).agg(f.sum(TIMES).alias(TIMES))
         cut = seeds.repartition(store.partitions, target.columns[column])
         tell(f"{name} by {store.plan.relations[name].columns[column].name}, in one job")
         tables = {below: collect(store.relation(below).frame(AFTER)) for below in _below(stratum)}
-        plan = local_plan(store, stratum)
         shared = store.frames.spark.sparkContext.broadcast(tables)
-        fields = list(target.empty.schema.fields)
-        run = _fixpoint(plan, shared, name, tracked=self.tracked)
-        found, counts = settle(
-            cut.mapInArrow(run, s.StructType(fields)), rounds=f.max(RANK), derivations=f.sum(SUPPORT)
-        )
-        target.settled = (Part(found.frame, found.count, placed=False),) if found.count else ()
+        run = _run_partition(local_plan(store, stratum), shared, name, tracked=self.tracked)
+        schema = s.StructType(list(target.empty.schema.fields))
+        found, counts = settle(cut.mapInArrow(run, schema), rounds=f.max(RANK), derivations=f.sum(SUPPORT))
         store.derivations += counts["derivations"]
         watch.add_tuples(found.count)
-        return counts["rounds"]
+        return replace(found, placed=False), counts["rounds"]
 
 
 def _below(stratum: Stratum) -> list[str]:
@@ -118,7 +173,7 @@ def _seed_rule(relation: Relation) -> Rule:
     return Rule("seeds", relation.name, tree, full, (), (scan.relation,), (False,), (False,), origin)
 
 
-def _fixpoint(
+def _run_partition(
     plan: Plan, shared: Broadcast[dict[str, Any]], name: str, *, tracked: bool
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return a function for `mapInArrow`: the seeds of a partition to all tuples that follow from them."""

@@ -8,6 +8,7 @@ executors until it is looked at. DataFrames never change, so a snapshot is the s
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,6 +23,7 @@ from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.choose import Costs, Earlier, maintain
+from tidelog.run.maintain.ranked import reads_change
 from tidelog.run.spark.checkpoint import collect, settle
 from tidelog.run.spark.claim import REPLICATE_ROWS, Claims
 from tidelog.run.spark.encode import Cells
@@ -231,6 +233,9 @@ class SparkEngine:
         """Bring a stratum up to date; one that is empty is evaluated from scratch, which costs fewer jobs."""
         claims = Claims({}, tracked=self._tracked, replicate_rows=self._replicate_rows)
         empty = not any(store.relation(name).size(AFTER) for name in stratum.relations)
+        column = claims.column(store, stratum) if self._strategy == "auto" and not empty else None
+        if column is not None and (frozenset(stratum.relations), stratum.recursive) in earlier.strata:
+            return _refreshed(claims, store, stratum, column, earlier)
         strategy = "recompute" if empty else self._strategy
         done = maintain(store, stratum, earlier, costs, store.watch, strategy, claims.evaluate)
         if done is None or done.strategy != "recompute":
@@ -257,6 +262,18 @@ class SparkEngine:
         if fresh is not None:
             new, _ = settle(relation.new_in(fresh, relation.settled))
             relation.inserted = (new,) if new.count else ()
+
+
+def _refreshed(claims: Claims, store: Store, stratum: Stratum, column: int, earlier: Earlier) -> Work | None:
+    """Bring a stratum that decomposes up to date; None if there is nothing to do."""
+    lost, gained = earlier.changes(stratum)
+    if not lost and not gained and not any(reads_change(store, rule) for rule in stratum.rules):
+        return None
+    start, spent = time.perf_counter(), store.derivations
+    rounds = claims.refresh(store, stratum, column, (lost, gained), store.watch)
+    used, seconds = store.derivations - spent, time.perf_counter() - start
+    reason = "only the pieces touched"
+    return Work(stratum.number, stratum.relations, "decomposed", reason, rounds, used, seconds)
 
 
 def _changes(store: Store, before: State, plan: Plan) -> dict[str, Change]:

@@ -142,11 +142,7 @@ class Store:
         """Begin a phase of work on the stratum of these relations."""
         self.phase, self.members = phase, members
         for name in members:
-            relation = self.touch(name)
-            if self.ranked and not all(part.placed for part in relation.settled):
-                # joined in every round from now on, so better shuffled once
-                rows = united([part.frame for part in relation.settled])
-                relation.settled = (settle(rows.repartition(self.partitions, *relation.columns))[0],)
+            self.touch(name)
 
     def derive(self, jobs: Sequence[Job]) -> Bags:
         """Build the queries of trees; return for each head relation its bag."""
@@ -173,10 +169,18 @@ class Store:
             return 0
         self._describe(relation)
         boot = self.phase is Phase.BOOT
+        if not boot:
+            self._place(target)
         outcome = bootstrapped(target, bag, self.watch.round) if boot else absorbed(target, bag)
         self._take(target, outcome)
         self.watch.add_tuples(outcome.delta.count)
         return outcome.delta.count
+
+    def _place(self, target: Relation) -> None:
+        """Shuffle tuples to where they belong: they are joined in every round from now on, so better once."""
+        if not all(part.placed for part in target.settled):
+            rows = united([part.frame for part in target.settled])
+            target.settled = (settle(rows.repartition(self.partitions, *target.columns))[0],)
 
     def _describe(self, relation: str) -> None:
         """Say in Spark's own pages what the next job is for."""
@@ -204,6 +208,7 @@ class Store:
         if bag is None or not target.size(AFTER):
             return 0
         self._describe(relation)
+        self._place(target)
         self._take(target, released(target, bag))
         target.falling = True
         return target.delta.count
