@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.lang.strategies import fresh, modules
@@ -47,6 +47,7 @@ def test_any_text(text: str) -> None:
     check(text)
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(fresh(modules), st.integers())
 def test_damaged_programs(tree: Module, seed: int) -> None:
     """A program with some tokens removed, repeated or replaced."""

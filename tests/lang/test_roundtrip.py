@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.lang.strategies import declarations, expressions, fresh, modules, types
@@ -65,12 +65,14 @@ def with_comments(text: str, seed: int) -> tuple[str, list[str]]:
             comment = rng.choice([f"// {word}", f"/* {word} */", f"/* {word}\n   {word} */"])
             comments.append(comment)
             pieces += [text[position:start], rng.choice(["", " ", "\n", "\n\n"]), comment]
-            # Not to the margin: a capital letter there begins a declaration.
-            pieces.append("\n " if comment.startswith("//") else rng.choice([" ", "\n "]))
+            # Only what was at the margin stays there: a capital letter at the margin begins a declaration.
+            margin = start == 0 or text[start - 1] == "\n"
+            pieces.append("\n" if margin else "\n " if comment.startswith("//") else rng.choice([" ", "\n "]))
             position = start
     return "".join([*pieces, text[position:]]), comments
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(fresh(modules), st.integers())
 def test_comments(tree: Module, seed: int) -> None:
     text, comments = with_comments(format_module(tree), seed)

@@ -32,9 +32,11 @@ def format_module(module: Module, width: int = WIDTH) -> str:
     text = _laid_out(module, width)
     # A comment at an unusual place moves, and may be laid out otherwise where it comes to stand.
     for _ in range(_PASSES if module.comments else 0):
-        before, text = text, _laid_out(parse(Source(module.span.source.name, text), Report()), width)
-        if text == before:
-            break
+        report = Report()
+        again = parse(Source(module.span.source.name, text), report)
+        before, text = text, _laid_out(again, width)
+        if text == before or report.errors:
+            return before
     return text
 
 

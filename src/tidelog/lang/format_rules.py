@@ -37,8 +37,9 @@ class RuleFormatter(BlockFormatter):
 
     def rule(self, rule: RuleDef) -> Doc:
         """Write `heads :- body.`, without attributes."""
-        heads, _ = self.listed(rule.heads, self.head, ",", None)
-        written = heads[0] if len(heads) == 1 else group(nest(join(LINE, heads)))
+        # Comments go into or behind the heads: before them, they could move the rule off the margin.
+        heads = [self.head(head) for head in rule.heads]
+        written = heads[0] if len(heads) == 1 else group(nest(join((",", LINE), heads)))
         if not rule.body:
             return (written, ".")
         body, commented = self.listed(rule.body, self.clause, ",", None)

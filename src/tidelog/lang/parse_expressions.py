@@ -84,7 +84,7 @@ class ExpressionParser(LiteralParser):
             operator = self.kinds[at]
             if operator == ">":
                 operator = self._joined(at)
-            elif operator == "&" and self.begins_declaration(at):
+            elif operator == "&" and self._reference_ahead(at):
                 return left
             level = PRECEDENCE.get(operator, 0)
             if level <= above:
@@ -96,6 +96,13 @@ class ExpressionParser(LiteralParser):
             if level == COMPARISON:
                 self._check_chain(operator)
             left = Binary(operator, left, right, self.since(first))
+
+    def _reference_ahead(self, at: int) -> bool:
+        """Tell whether this `&` begins a rule, as behind a function without braces, and is no operator."""
+        if self.kinds[at + 1] not in {LOWER, UPPER}:
+            return False
+        end = self.path_end(at + 1)
+        return self.begins_declaration(at) or (self.kinds[end - 1] == UPPER and self.kinds[end] in {"(", "["})
 
     def _joined(self, at: int) -> str:
         """Return `>>` or `>=` if the tokens at this place are meant so, else `>`."""

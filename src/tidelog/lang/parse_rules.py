@@ -273,10 +273,10 @@ class RuleParser(BlockParser):
         reference = self.accept("&")
         if binding is not None and kinds[self.at] not in {UPPER, LOWER}:
             self.expected("a relation", "`x in R(...)` binds x to a row", hint="test a collection with `v.contains(x)`")
-        if kinds[self.at] != UPPER and kinds[self.at + 1] != "::":
-            path: tuple[str, ...] = (self.upper("relation"),)
-        else:
+        if kinds[self.at] == UPPER or (kinds[self.at] == LOWER and kinds[self.at + 1] == "::"):
             path = self.path()
+        else:
+            path = (self.upper("relation"),)
         opener = self.at
         kind = kinds[opener]
         if kind == "(":
