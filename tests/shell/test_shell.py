@@ -93,7 +93,10 @@ def shop(tmp_path: Path) -> None:
         (":rule remove nothing\n", "no rule in force has the name or text `nothing`"),
         (":rule add Few(x) :- Nothing(x).\n", "unknown relation `Nothing`"),
         (":plan picture\n", "there is no form `picture` of a plan"),
-        (":strategy ranked\n", "the strategy is chosen when the shell starts"),
+        (
+            ":strategy rankd\n",
+            "there is no strategy `rankd`; there are auto, ranked, recompute; did you mean `ranked`?",
+        ),
     ],
 )
 def test_mistakes_end_a_script(tidelog: Tidelog, script: str, message: str) -> None:
@@ -129,6 +132,22 @@ def test_own_commands_that_show(tidelog: Tidelog) -> None:
     assert ended.err == ""
     assert ended.out.startswith("start;  ")
     assert "\nauto on engine reference\n{" in ended.out
+
+
+@pytest.mark.usefixtures("shop")
+@pytest.mark.parametrize("engine", IN_PROCESS)
+def test_the_strategy_can_change(tidelog: Tidelog, engine: str) -> None:
+    script = (
+        'start; insert Stock("tea", 1); commit;\n:strategy recompute\n:strategy\ndump;\n'
+        'start; insert Stock("jam", 1);\ndelete_key Stock "tea"; commit dump_changes;\n:strategy auto\n:verify\ndump;'
+    )
+    ended = tidelog("shell", "shop.dl", "--engine", engine, stdin=script)
+    assert ended.err == ""
+    assert f"recompute on engine {engine}\n" in ended.out
+    assert 'Few:\nFew{.item = "jam"}: +1\nFew{.item = "tea"}: -1\n' in ended.out
+    assert ended.out.endswith('scratch.\nFew:\nFew{.item = "jam"}\n\n')
+    refused = tidelog("shell", "shop.dl", "--engine", engine, stdin="start;\n:strategy recompute\n").err
+    assert "line 2: this thread has a transaction open already" in refused
 
 
 @pytest.mark.usefixtures("shop")

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-
 class Database:
     """A program and its facts; derived relations follow every change of either.
 
@@ -58,13 +57,20 @@ class Database:
         rules = RuleBase.load(program_source(program), tuple(map(Path, library)), externs)
         self._store = Store(rules, engine, strategy, spark, limits)
         self._limits = limits
-        self.strategy = strategy
-        """How derived relations follow changes, as chosen when the database was made."""
 
     @property
     def engine(self) -> str:
         """The name of the engine."""
         return self._store.engine_name
+
+    @property
+    def strategy(self) -> str:
+        """How derived relations follow changes; `auto` leaves that to the engine, change by change."""
+        return self._store.strategy
+
+    def follow_by(self, strategy: str) -> None:
+        """Go over to another strategy; costs an evaluation from scratch, and changes nothing else."""
+        self._store.follow_by(strategy)
 
     @property
     def number(self) -> int:

@@ -53,8 +53,11 @@ class Store:
     def __init__(
         self, rules: RuleBase, engine: str | None, strategy: str, spark: Any = None, limits: Limits = NO_LIMITS
     ) -> None:
-        self._new_engine: Callable[[Plan], Engine] = lambda plan: make_engine(engine, plan, strategy, spark, limits)
-        self._engine = self._new_engine(rules.plan)
+        self._new_engine: Callable[[Plan, str], Engine] = lambda plan, strategy: make_engine(
+            engine, plan, strategy, spark, limits
+        )
+        self._engine = self._new_engine(rules.plan, strategy)
+        self.strategy = strategy
         self._state = State(0, rules)
         self._readers: dict[str, RowReader] = {}
         self._keyed: dict[str, KeyedRows] = {}
@@ -139,11 +142,7 @@ class Store:
         with self._reading:
             for problem in self._engine.verify():
                 raise VerificationError(problem)
-            fresh = self._new_engine(self.plan)
-            relations = self.plan.relations
-            inputs = [name for name, found in relations.items() if found.role == "input" and not found.auxiliary]
-            stored = {name: self._engine.rows(stored_in(name, relations)) for name in inputs}
-            fresh.update({name: contract.Change(inserted=rows) for name, rows in stored.items()})
+            fresh = self._fresh(self.strategy)
             for name, relation in self.plan.relations.items():
                 kept, computed = set(self._engine.rows(name)), set(fresh.rows(name))
                 count = self._engine.count(name)
@@ -153,6 +152,25 @@ class Store:
                     raise VerificationError(
                         f"{name} has {count} rows, evaluation from scratch gives {len(computed)}{example}"
                     )
+
+    def _fresh(self, strategy: str) -> Engine:
+        """Return another engine with the same facts and rules."""
+        fresh = self._new_engine(self.plan, strategy)
+        relations = self.plan.relations
+        inputs = [name for name, found in relations.items() if found.role == "input" and not found.auxiliary]
+        stored = {name: self._engine.rows(stored_in(name, relations)) for name in inputs}
+        fresh.update({name: contract.Change(inserted=rows) for name, rows in stored.items()})
+        return fresh
+
+    def follow_by(self, strategy: str) -> None:
+        """Go over to an engine with another strategy; what is true stays true."""
+        self.begin()
+        try:
+            with self._reading:
+                self._engine = self._fresh(strategy)
+                self.strategy = strategy
+        finally:
+            self.end()
 
     # --- one writer --------------------------------------------------------------------------------------------------
 

@@ -33,7 +33,7 @@ echo text; sleep 100; exit;       show a text; wait (milliseconds); leave
 :plan [text|dot|mermaid|json]     show how they are computed
 :preview                          show what a commit would change now
 :verify                           compute everything from scratch and compare
-:strategy                         show how relations follow changes, and what the last commit did
+:strategy [NAME]                  show how relations follow changes, and what the last commit did; change it
 :help                             this"""
 
 
@@ -114,7 +114,8 @@ class OwnCommands:
 
     def _strategy(self, text: str) -> None:
         if text:
-            raise UserError("the strategy is chosen when the shell starts: `tidelog shell --strategy`")
+            self._shell.database.follow_by(text)
+            return
         self._shell.say(f"{self._shell.database.strategy} on engine {self._shell.database.engine}")
         for work in self._shell.last.profile if self._shell.last is not None else ():
             self._shell.say(f"{', '.join(work.relations)}: {work.strategy} ({work.reason})")
