@@ -168,7 +168,10 @@ class Backend(Protocol):
         """
 
     def removed(self, relation: str) -> int:
-        """End the removal of tuples: they are what REDERIVE sees as delta; return their number."""
+        """End the removal of tuples; those that may have derivations left are what REDERIVE sees as delta.
+
+        Return their number.
+        """
 
     def conclude(self, relation: str) -> None:
         """Let the delta become old, and the net change of the relation what strata above see of it."""

@@ -1,6 +1,7 @@
 """From bags of derivations to tuples: counting support, finding what is new and what is lost.
 
-The support of a tuple counts its derivations of a rank below its own (see `run.maintain.ranked`).
+A tuple has two counts: its derivations of a rank below its own, which support it, and all of them (see
+`run.maintain.ranked`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tidelog.run.columnar.arrays import Mask, Places, Ranks, Words, arrays, no_rows
-from tidelog.run.columnar.batch import ALIVE, Batch, Journal
+from tidelog.run.columnar.batch import ALIVE, REMOVED, Batch, Journal
 from tidelog.run.columnar.layout import Layout, moves
 from tidelog.run.columnar.pipeline import Bag
 from tidelog.run.columnar.relation import Relation
@@ -107,52 +108,60 @@ def absorbed(relation: Relation, found: Gathered, journal: Journal, boot: int | 
     firsts = table.firsts(found.rows)
     heads = np.ascontiguousarray(found.rows[:, firsts])
     new = np.ones(len(firsts), bool)
+    times = np.ones(found.rows.shape[1], np.int64) if found.times is None else found.times
+    counts = np.add.reduceat(times, firsts) if len(firsts) else np.empty(0, np.int64)
     for batch, places, targets in relation.locate(relation.main, heads, ALIVE):
         new[places] = False
         if boot is None:
-            _support(batch, places, targets, found, firsts, journal, sign=1)
-    times = np.ones(found.rows.shape[1], np.int64) if found.times is None else found.times
-    support = np.add.reduceat(times, firsts)[new] if len(firsts) else np.empty(0, np.int64)
+            _count(batch, places, targets, found, firsts, journal, sign=1)
+        else:
+            assert batch.counts is not None
+            batch.counts[1, targets] += counts[places]
+    both = np.stack((counts[new], counts[new]))
     if boot is not None:
-        return Batch(np.ascontiguousarray(heads[:, new]), boot, support)
+        return Batch(np.ascontiguousarray(heads[:, new]), boot, both)
     rank = np.zeros(found.rows.shape[1], np.int32) if found.rank is None else found.rank
     above = np.maximum.reduceat(rank, firsts)[new] + 1 if len(firsts) else np.empty(0, np.int32)
-    return Batch(np.ascontiguousarray(heads[:, new]), above.astype(np.int32), support)
+    return Batch(np.ascontiguousarray(heads[:, new]), above.astype(np.int32), both)
 
 
 def released(relation: Relation, found: Gathered, journal: Journal) -> Batch:
-    """Take the support away that derivations gave present tuples; return the tuples that have none left."""
+    """Take derivations away; return the present tuples that have no support left.
+
+    Tuples that are removed already lose derivations, too: those that have any left at the end may come back.
+    """
     firsts = arrays(found.rows.shape[1]).firsts(found.rows)
     heads = np.ascontiguousarray(found.rows[:, firsts])
     lost = np.zeros(len(firsts), bool)
     rank = np.zeros(len(firsts), np.int32)
-    for batch, places, targets in relation.locate(relation.main, heads, ALIVE):
-        _support(batch, places, targets, found, firsts, journal, sign=-1)
-        assert batch.support is not None
-        lost[places] = batch.support[targets] == 0
+    for batch, places, targets in relation.locate(relation.main, heads, REMOVED):
+        _count(batch, places, targets, found, firsts, journal, sign=-1)
+        assert batch.counts is not None
+        present = batch.mark is None or batch.mark[targets] == ALIVE
+        lost[places] = (batch.counts[0, targets] == 0) & present
         rank[places] = batch.ranks()[targets]
-        assert (batch.support[targets] >= 0).all(), "support counts never fall below zero"
-    return Batch(np.ascontiguousarray(heads[:, lost]), rank[lost], np.zeros(int(lost.sum()), np.int64))
+        assert (batch.counts[:, targets] >= 0).all(), "counts never fall below zero"
+    return Batch(np.ascontiguousarray(heads[:, lost]), rank[lost], np.zeros((2, int(lost.sum())), np.int64))
 
 
-def _support(
+def _count(
     batch: Batch, places: Places, targets: Places, found: Gathered, firsts: Places, journal: Journal, *, sign: int
 ) -> None:
-    """Add to or take from the support of present tuples the derivations of a lower rank."""
+    """Add to or take from the counts of tuples their derivations; those of a lower rank support them."""
     ends = np.append(firsts[1:], found.rows.shape[1])
     of, inside = arrays(len(places)).expand(firsts[places], ends[places])
     rank = np.zeros(len(inside), np.int32) if found.rank is None else found.rank[inside]
     supports = rank < batch.ranks()[targets][of]
     times = np.ones(len(inside), np.int64) if found.times is None else found.times[inside]
-    change = np.zeros(len(places), np.int64)
-    np.add.at(change, of[supports], times[supports])
-    assert batch.support is not None
-    touched = change != 0
-    before = batch.support[targets[touched]]
-    after = before + sign * change[touched]
-    if ((after < before) if sign > 0 else (after > before)).any():
-        raise OverflowError("a tuple has more than 2**63 derivations, more than can be counted")
-    journal.write(batch.support, targets[touched], after)
+    assert batch.counts is not None
+    for line, counted in ((0, supports), (1, slice(None))):
+        change = np.zeros(len(places), np.int64)
+        np.add.at(change, of[counted], times[counted])
+        before = batch.counts[line, targets]
+        after = before + sign * change
+        if ((after < before) if sign > 0 else (after > before)).any():
+            raise OverflowError("a tuple has more than 2**63 derivations, more than can be counted")
+        journal.write(batch.counts[line], targets, after)
 
 
 def _present(relation: Relation) -> list[Batch]:

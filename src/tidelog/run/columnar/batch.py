@@ -1,8 +1,9 @@
-"""Sorted packed rows with what maintenance knows of each: its rank, whether it still holds, and its support.
+"""Sorted packed rows with what maintenance knows of each: its rank, whether it still holds, and its derivations.
 
-A batch's rows never change. `rank` and `support` (see `run.maintain.ranked`) and `mark` do, in place; what they were is
+A batch's rows never change. `rank` and `counts` (see `run.maintain.ranked`) and `mark` do, in place; what they were is
 kept in a `Journal` until the update is final. A batch without marks holds entirely. A rank that all rows share is kept
-as one number. Batches of an engine that never updates have no rank and no support.
+as one number. Batches of an engine that never updates have no rank and no counts.
+`counts` has two lines: the derivations that support each row, and all of its derivations.
 """
 
 from __future__ import annotations
@@ -54,14 +55,14 @@ class Journal:
 class Batch:
     """Distinct sorted rows."""
 
-    __slots__ = ("gone", "mark", "rank", "rows", "support")
+    __slots__ = ("counts", "gone", "mark", "rank", "rows")
 
     def __init__(
-        self, rows: Words, rank: Ranks | int | None = None, support: Places | None = None, mark: Marks | None = None
+        self, rows: Words, rank: Ranks | int | None = None, counts: Places | None = None, mark: Marks | None = None
     ) -> None:
         self.rows = rows
         self.rank = rank
-        self.support = support
+        self.counts = counts
         self.mark = mark
         self.gone = 0 if mark is None else int(np.count_nonzero(mark))
         """The number of rows that do not hold."""
@@ -93,7 +94,7 @@ class Batch:
         return Batch(
             np.ascontiguousarray(self.rows[:, places]),
             self.rank[places] if isinstance(self.rank, np.ndarray) else self.rank,
-            None if self.support is None else self.support[places],
+            None if self.counts is None else self.counts[:, places],
             None if self.mark is None else self.mark[places],
         )
 
@@ -102,14 +103,14 @@ class Batch:
         if self.mark is None:
             return self
         found = self.taken(self.mark == ALIVE)
-        return Batch(found.rows, found.rank, found.support)
+        return Batch(found.rows, found.rank, found.counts)
 
     def moved(self, steps: Words, constant: Words) -> Batch:
-        """Return the rows in another layout that keeps their order; ranks, support and marks are shared."""
-        return Batch(arrays(self.size).move(self.rows, steps, constant), self.rank, self.support, self.mark)
+        """Return the rows in another layout that keeps their order; ranks, counts and marks are shared."""
+        return Batch(arrays(self.size).move(self.rows, steps, constant), self.rank, self.counts, self.mark)
 
     def reordered(self, steps: Words, constant: Words) -> Batch:
-        """Return the rows in a layout of another order, sorted, with ranks and marks, without support."""
+        """Return the rows in a layout of another order, sorted, with ranks and marks, without counts."""
         table = arrays(self.size)
         rows = table.move(self.rows, steps, constant)
         if not isinstance(self.rank, np.ndarray) and self.mark is None:
@@ -128,13 +129,13 @@ def merge(a: Batch, b: Batch) -> Batch:
     a, b = a.alive(), b.alive()
     table = arrays(a.size + b.size)
     plain = not isinstance(a.rank, np.ndarray) and not isinstance(b.rank, np.ndarray) and a.rank == b.rank
-    if plain and a.support is None:
+    if plain and a.counts is None:
         return Batch(table.merge(a.rows, b.rows), a.rank)
     places = table.merge_places(a.rows, b.rows)
     rows = table.scatter(a.rows, b.rows, places)
     rank = a.rank if plain else None if a.rank is None else table.scatter(a.ranks(), b.ranks(), places)
-    support = None if a.support is None or b.support is None else table.scatter(a.support, b.support, places)
-    return Batch(rows, rank, support)
+    counts = None if a.counts is None or b.counts is None else table.scatter(a.counts, b.counts, places)
+    return Batch(rows, rank, counts)
 
 
 def push(batches: list[Batch], batch: Batch) -> None:

@@ -193,7 +193,7 @@ class ColumnarEngine:
         relation.set_deleted(gone)
         fresh = np.ascontiguousarray(inserted[:, ~_present(relation, inserted)])
         count = fresh.shape[1]
-        relation.set_delta(Batch(fresh, 0, np.ones(count, np.int64)) if relation.tracked else Batch(fresh))
+        relation.set_delta(Batch(fresh, 0, np.ones((2, count), np.int64)) if relation.tracked else Batch(fresh))
         relation.insert()
 
     def _changes(self, store: Store, before: State, plan: Plan) -> dict[str, Change]:

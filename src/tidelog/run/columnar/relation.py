@@ -1,7 +1,7 @@
 """A relation's tuples: sorted packed rows in geometric batches, once for each column order that is probed.
 
-The first order, columns as declared, decides membership and holds the support counts. Other orders are made when first
-asked for, and follow. During an update a relation keeps apart what changes: rows that are removed keep their place and
+The first order, columns as declared, decides membership and holds the counts of derivations. Other orders are made when
+first asked for, and follow. During an update a relation keeps apart what changes: rows that are removed keep their place and
 are marked, rows that become true stand in `inserted`, those of the current round in the `delta`. A `View` says which of
 these a scan sees. `finish` ends the update: removed rows are garbage, inserted rows join the batches.
 """
@@ -65,7 +65,7 @@ class Order:
 
 
 class Relation:
-    """The tuples of one relation as codes. `tracked` relations know ranks and support."""
+    """The tuples of one relation as codes. `tracked` relations know ranks and counts."""
 
     def __init__(self, name: str, types: Sequence[Type], *, tracked: bool = False) -> None:
         self.name = name
@@ -107,7 +107,7 @@ class Relation:
         """Return a batch without rows."""
         if not self.tracked:
             return Batch(no_rows(self.layout.words))
-        return Batch(no_rows(self.layout.words), 0, np.empty(0, np.int64))
+        return Batch(no_rows(self.layout.words), 0, np.empty((2, 0), np.int64))
 
     def order(self, bound: frozenset[int]) -> Order:
         """Return an order whose first columns are the bound ones, making one if there is none."""
@@ -164,7 +164,7 @@ class Relation:
         found: list[Batch] = []
         for batch, limit in self.batches(self.main, view):
             seen = batch if batch.mark is None else batch.taken(batch.mark <= limit)
-            push(found, Batch(seen.rows, seen.rank, seen.support))
+            push(found, Batch(seen.rows, seen.rank, seen.counts))
         while len(found) > 1:
             last = found.pop()
             found[-1] = merge(found[-1], last)
@@ -232,14 +232,15 @@ class Relation:
                 journal.mark(batch, places[batch.marks()[places] == was], to)
 
     def rerank(self, batch: Batch, journal: Journal) -> None:
-        """Give removed rows that hold again their new rank and support, in every order."""
+        """Give removed rows that hold again their new rank and counts, in every order."""
         for order in self._orders.values():
             again = batch if order is self.main else self._reordered(batch, order)
             for found, places, targets in self.locate(order, again.rows, REMOVED):
                 journal.mark(found, targets, ALIVE)
                 journal.write(found.ranks(), targets, again.ranks()[places])
-                if found.support is not None and again.support is not None:
-                    journal.write(found.support, targets, again.support[places])
+                if found.counts is not None and again.counts is not None:
+                    for line in range(2):
+                        journal.write(found.counts[line], targets, again.counts[line, places])
 
     def set_deleted(self, rows: Words) -> None:
         """Make sorted rows that this update has removed the view `deleted`."""
@@ -265,7 +266,7 @@ class Relation:
         count = deleted.shape[1]
         if count:
             marks = np.full(count, REMOVED, np.uint8)
-            gone = Batch(deleted, 0, np.zeros(count, np.int64) if self.tracked else None, marks)
+            gone = Batch(deleted, 0, np.zeros((2, count), np.int64) if self.tracked else None, marks)
             for order in self._orders.values():
                 order.settled.append(gone if order is self.main else self._reordered(gone, order))
         self.set_deleted(deleted)

@@ -202,25 +202,29 @@ class Store:
             target.set_delta(target.nothing())
 
     def removed(self, relation: str) -> int:
-        """End the removal of tuples; they are the view `deleted` then."""
+        """End the removal of tuples; those that have derivations left are the view `deleted` then."""
         target = self.touch(relation)
         self._remove_delta(target)
         rows = np.concatenate(target.gone, axis=1) if target.gone else no_rows(target.layout.words)
         rows = arrays(rows.shape[1]).sort(rows)
-        target.gone = []
-        target.set_deleted(rows)
-        return int(rows.shape[1])
+        target.gone = [rows]
+        left = np.zeros(rows.shape[1], bool)
+        for batch, places, found in target.locate(target.main, rows, REMOVED):
+            assert batch.counts is not None
+            left[places] = batch.counts[1, found] > 0
+        target.set_deleted(np.ascontiguousarray(rows[:, left]))
+        return int(np.count_nonzero(left))
 
     def conclude(self, relation: str) -> None:
-        """Let the delta become old, and leave as deleted only what did not come back."""
+        """Let the delta become old, and let what did not come back be deleted."""
         target = self.touch(relation)
         self._insert_delta(target)
-        deleted = target.main.deleted
-        if deleted is not None and deleted.size:
-            still = np.zeros(deleted.size, bool)
-            for batch, places, found in target.locate(target.main, deleted.rows, REMOVED):
-                still[places] = batch.marks()[found] == REMOVED
-            target.set_deleted(np.ascontiguousarray(deleted.rows[:, still]))
+        rows = target.gone[0] if target.gone else no_rows(target.layout.words)
+        target.gone = []
+        still = np.zeros(rows.shape[1], bool)
+        for batch, places, found in target.locate(target.main, rows, REMOVED):
+            still[places] = batch.marks()[found] == REMOVED
+        target.set_deleted(np.ascontiguousarray(rows[:, still]))
 
     def changed(self, relation: str) -> tuple[bool, bool]:
         """Tell whether this update has deleted tuples of a relation, and whether it has inserted some."""
@@ -263,7 +267,7 @@ class Store:
         if facts is not None and facts is not self._aside[relation]:
             target = self.relations[relation]
             rows = gather(target, [Bag(facts.layout, facts.rows())]).rows
-            target.set_delta(Batch(rows, 0, np.ones(rows.shape[1], np.int64)) if target.tracked else Batch(rows))
+            target.set_delta(Batch(rows, 0, np.ones((2, rows.shape[1]), np.int64)) if target.tracked else Batch(rows))
             target.settle()
 
     def reset(self, relation: str) -> None:

@@ -1,4 +1,4 @@
-"""Checking the invariant of ranked support: every count is the number of supporting derivations, and above zero.
+"""Checking the invariant of ranked support: counts are right, and every tuple has a supporting derivation.
 
 If each tuple has a derivation from strictly lower ranks and no derivation has a head that is missing, the state is the
 least model, so this shows the state right as well as the counts, by one evaluation of every rule.
@@ -42,11 +42,12 @@ def _compare(relation: Relation, found: Gathered) -> str:
         return f"{held.size} tuples are held, {heads.shape[1]} can be derived in one step"
     if not held.size:
         return ""
-    assert held.support is not None
+    assert held.counts is not None
     group = np.repeat(np.arange(len(firsts)), np.diff(np.append(firsts, found.rows.shape[1])))
     rank = np.zeros(found.rows.shape[1], np.int32) if found.rank is None else found.rank
     supports = np.bincount(group[rank < held.ranks()[group]], minlength=held.size)
-    wrong = np.count_nonzero(supports != held.support)
+    every = np.bincount(group, minlength=held.size)
+    wrong = np.count_nonzero((supports != held.counts[0]) | (every != held.counts[1]))
     if wrong:
-        return f"{wrong} tuples of {held.size} have a wrong support count"
-    return "" if (held.support > 0).all() else "a tuple has no support"
+        return f"{wrong} tuples of {held.size} have a wrong count of derivations"
+    return "" if (supports > 0).all() else "a tuple has no support"

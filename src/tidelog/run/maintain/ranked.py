@@ -6,9 +6,12 @@ stands on strictly lower ground: a count that stays above zero needs no check ev
 removed that still stands. Unlike the elastic encoding (Zhao et al.) a rank need not be the first iteration: a later,
 shorter derivation moves nothing.
 
-    delete    take away the supporting derivations that used what is gone; tuples left without support are gone
-    rederive  removed tuples that can be derived from what is left come back, above their derivations
+    delete    take away the derivations that used what is gone; tuples left without support are gone
+    rederive  removed tuples that have derivations from what is left come back, above their derivations
     insert    semi-naive from what came back and what is new; a derivation of a present tuple counts if it supports it
+
+A backend may count all derivations of a tuple beside the supporting ones, also while it is removed: then it knows which
+removed tuples can come back, and rules are evaluated backwards for those alone.
 
 Each lost or gained derivation is enumerated exactly once (see `plan.nodes` on versions). In a stratum without recursion
 all ranks are 1 and this is plain counting, with nothing to rederive.
