@@ -1,9 +1,9 @@
 """A relation's tuples: sorted packed rows in geometric batches, once for each column order that is probed.
 
 The first order, columns as declared, decides membership and holds the counts of derivations. Other orders are made when
-first asked for, and follow. During an update a relation keeps apart what changes: rows that are removed keep their place and
-are marked, rows that become true stand in `inserted`, those of the current round in the `delta`. A `View` says which of
-these a scan sees. `finish` ends the update: removed rows are garbage, inserted rows join the batches.
+first asked for, and follow. During an update a relation keeps apart what changes: rows that are removed keep their
+place and are marked, rows that become true stand in `inserted`, those of the current round in the `delta`. A `View`
+says which of these a scan sees. `finish` ends the update: removed rows are garbage, inserted rows join the batches.
 """
 
 from __future__ import annotations
