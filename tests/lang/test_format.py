@@ -128,6 +128,12 @@ def test_canonical_text_does_not_depend_on_the_source() -> None:
     assert [format_rule(rule) for rule in rules] == ['R(x, 16, "a\\n") :- S(x).'] * 2
 
 
+def test_comments_in_strings() -> None:
+    once = formatted('R("a${ /* why */ x }").')
+    assert once == 'R(/* why */ "a${x}").\n'
+    assert formatted(once) == once
+
+
 def test_comments_that_meet() -> None:
     assert render((group("a", Suffix("// one"), Suffix("// two")), HARD, "b"), 80) == "a // one\n// two\nb"
 

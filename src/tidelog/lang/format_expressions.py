@@ -25,7 +25,7 @@ from tidelog.lang.layout import (
     join,
     nest,
 )
-from tidelog.lang.lex import STRING, lex
+from tidelog.lang.lex import STRING, Tokens, lex
 from tidelog.lang.parse import parse_expression
 from tidelog.lang.parse_expressions import COMPARISON, EQUALITY, PRECEDENCE
 from tidelog.lang.syntax import (
@@ -315,7 +315,7 @@ class ExpressionFormatter(CommentFormatter):
         source = Source("literal", e.span.text)
         report = Report()
         tokens = lex(source, report)
-        if tokens.comments or parse_expression(source, report) != e:
+        if _commented(tokens) or parse_expression(source, report) != e:
             return None
         words: list[Doc] = [Verbatim(word) if "\n" in word else word for word in tokens.words[:-1]]
         if len(words) > 1 and tokens.kinds[0] != STRING:
@@ -337,6 +337,12 @@ class ExpressionFormatter(CommentFormatter):
         if _embraces(values[-1]) and all(isinstance(value, _SIMPLE) for value in values[:-1]):
             return (opener, join(" ", docs), closer)
         return group(opener, nest(SOFT, join(LINE, docs)), SOFT, closer)
+
+
+def _commented(tokens: Tokens) -> bool:
+    """Tell whether there are comments among tokens, or in `${}` of their strings."""
+    inner = (part for parts in tokens.strings.values() for part in parts if isinstance(part, Tokens))
+    return bool(tokens.comments) or any(map(_commented, inner))
 
 
 def _split(parts: Iterable[Doc]) -> Iterable[tuple[str, Doc]]:
