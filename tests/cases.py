@@ -10,6 +10,7 @@ tests/errors shows what adding those rules to a database of the program gives.
 """
 
 import os
+import runpy
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from tidelog import Database, ProgramError
+from tidelog import Database, Externs, ProgramError
 from tidelog.shell.main import main
 
 TESTS = Path(__file__).parent
@@ -35,6 +36,13 @@ def error_cases() -> list[Path]:
 
 def case_name(case: Path) -> str:
     return "/".join(case.relative_to(TESTS).parts[1:])
+
+
+def externs_of(case: Path) -> Externs | None:
+    """The Python functions that a case brings with it."""
+    path = case / "externs.py"
+    externs: Externs | None = runpy.run_path(str(path))["externs"] if path.exists() else None
+    return externs
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,11 @@
 """Checking rules that come later gives what checking the whole text gives."""
 
-import runpy
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.cases import case_name, inside, program_cases
+from tests.cases import case_name, externs_of, inside, program_cases
 from tidelog.base.diagnostic import Report
 from tidelog.base.span import Source
 from tidelog.lang.parse import parse
@@ -46,7 +45,7 @@ def mistakes(text: str) -> list[str]:
 
 @pytest.mark.parametrize("case", program_cases(), ids=case_name)
 def test_the_last_rule_comes_later(case: Path) -> None:
-    externs = runpy.run_path(str(case / "externs.py"))["externs"] if (case / "externs.py").exists() else None
+    externs = externs_of(case)
     text = (case / "program.dl").read_text()
     rules = [d for d in parse(Source("", text), Report()).declarations if isinstance(d, RuleDef | ImperativeRule)]
     if not rules:

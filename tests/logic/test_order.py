@@ -1,13 +1,12 @@
 """The order of a rule's clauses does not matter: the behaviour cases give the same relations with bodies shuffled."""
 
-import runpy
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from tests.cases import case_name, inside, program_cases
+from tests.cases import case_name, externs_of, inside, program_cases
 from tidelog import Database
 from tidelog.base.diagnostic import Report
 from tidelog.base.errors import EvaluationError, ProgramError
@@ -43,7 +42,7 @@ def results(program: Path | str, externs: Externs | None) -> dict[str, frozenset
 
 @pytest.mark.parametrize("case", program_cases(), ids=case_name)
 def test_shuffled_bodies(case: Path) -> None:
-    externs = runpy.run_path(str(case / "externs.py"))["externs"] if (case / "externs.py").exists() else None
+    externs = externs_of(case)
     with inside(case):
         try:
             found = results(shuffled(Path("program.dl").read_text(), Random(SEED)), externs)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import externs_of
 from tests.plan.validate import validate
 from tidelog.base.diagnostic import Report
 from tidelog.base.span import Source
@@ -28,14 +29,13 @@ PROGRAMS = sorted((ROOT / "tests" / "programs").rglob("program.dl"))
 
 def analysed(path: Path) -> Program | None:
     report = Report()
-    return analyse(Source(path.name, path.read_text(encoding="utf-8")), report, library=(path.parent,))
+    source = Source(path.name, path.read_text(encoding="utf-8"))
+    return analyse(source, report, library=(path.parent,), externs=externs_of(path.parent))
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.parent.name)
 def test_plan(path: Path) -> None:
     program = analysed(path)
-    if program is None and (path.parent / "externs.py").exists():
-        pytest.skip("needs externs")
     assert program is not None
     report = Report()
     plan = plan_program(program, report)

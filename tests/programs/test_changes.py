@@ -3,13 +3,12 @@
 An engine also tells what changed: exactly the difference between the states before and after.
 """
 
-import runpy
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from tests.cases import case_name, inside, program_cases
+from tests.cases import case_name, externs_of, inside, program_cases
 from tidelog import Database, engines
 from tidelog.plan.nodes import Plan
 from tidelog.run.contract import Change, Engine, Row
@@ -25,7 +24,7 @@ Facts = dict[str, set[Row]]
 
 
 def plan_of(case: Path) -> Plan:
-    externs = runpy.run_path(str(case / "externs.py"))["externs"] if (case / "externs.py").exists() else None
+    externs = externs_of(case)
     with inside(case):
         return Database(Path("program.dl"), engine="reference", externs=externs).plan
 

@@ -1,11 +1,10 @@
 """Every case of this folder gives the expected relations on every engine, by the command line and by the Python API."""
 
-import runpy
 from pathlib import Path
 
 import pytest
 
-from tests.cases import case_name, inside, program_cases, run_case
+from tests.cases import case_name, externs_of, inside, program_cases, run_case
 from tests.engines import IN_PROCESS
 from tidelog import Database
 from tidelog.session.exchange import load_facts, outputs
@@ -30,7 +29,7 @@ def test_command_line(case: Path, engine: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("engine", IN_PROCESS)
 @pytest.mark.parametrize("case", CASES, ids=case_name)
 def test_python_api(case: Path, engine: str) -> None:
-    externs = runpy.run_path(str(case / "externs.py"))["externs"] if (case / "externs.py").exists() else None
+    externs = externs_of(case)
     with inside(case):
         database = Database(Path("program.dl"), engine=engine, externs=externs)
         if Path("facts").is_dir():

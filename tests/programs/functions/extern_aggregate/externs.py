@@ -11,4 +11,5 @@ EXTERNS = externs = Externs()
 @externs.register("median")
 def median(group: Group) -> int:
     """Return the middle one of all values, each as often as it was derived."""
-    return median_low([value for value, weight in group.members for _ in range(weight)])
+    values: list[int] = [value for value, weight in group.members for _ in range(weight)]
+    return median_low(values)
