@@ -76,6 +76,21 @@ def test_clear(db: Database) -> None:
         tx.clear("Few")
 
 
+@pytest.mark.parametrize("engine", IN_PROCESS)
+def test_clear_leaves_what_the_program_states(engine: str) -> None:
+    keyed = "input relation K(x: u8, y: u8) primary key (k) k.x  K(1, 1).  input relation A(x: u8)  A(1)."
+    db = Database(keyed, engine=engine)
+    with db.transaction() as tx:
+        tx.insert("K", [(2, 2)])
+        tx.insert("A", [(2,)])
+    with db.transaction() as tx:
+        tx.clear("K")
+        tx.clear("A")
+    assert db.relation("K").rows() == [(1, 1)]
+    assert db.relation("A").rows() == [(1,)]
+    db.verify()
+
+
 def test_indexes_follow_commits(db: Database) -> None:
     assert db.query_index("by_count", 5) == [("tea", 5)]
     with db.transaction() as tx:

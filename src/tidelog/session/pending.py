@@ -37,7 +37,7 @@ class PendingFacts:
         self._set(rows, present=False)
 
     def clear(self, stored: Rows) -> None:
-        """Let no row be true; `stored` are those of the last commit."""
+        """Let no stored row be true; `stored` are those of the last commit."""
         self._bulk = None
         self._present = dict.fromkeys(stored, False)
 
@@ -106,9 +106,8 @@ class PendingKeyed:
         self._over[key] = changed
 
     def clear(self, stored: Rows) -> None:
-        """Let no row be true."""
-        del stored  # they are known by key
-        self._over = dict.fromkeys(self._stored)
+        """Let no stored row be true; `stored` are those of the last commit."""
+        self._over = dict.fromkeys(map(self._key, stored))
 
     def change(self) -> Change:
         """Return what is to be inserted and deleted."""

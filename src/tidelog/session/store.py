@@ -95,6 +95,10 @@ class Store:
                 seen = self._state.seen[relation] = _kept(self._engine.rows(relation))
         return seen
 
+    def stored(self, relation: str) -> Rows:
+        """Return the rows of an input relation that transactions gave, without those that the program states."""
+        return self.rows(stored_in(relation, self.plan.relations))
+
     def count(self, relation: str) -> int:
         """Return the number of rows of a relation."""
         with self._reading:
@@ -158,8 +162,7 @@ class Store:
         fresh = self._new_engine(self.plan, strategy)
         relations = self.plan.relations
         inputs = [name for name, found in relations.items() if found.role == "input" and not found.auxiliary]
-        stored = {name: self._engine.rows(stored_in(name, relations)) for name in inputs}
-        fresh.update({name: contract.Change(inserted=rows) for name, rows in stored.items()})
+        fresh.update({name: contract.Change(inserted=self._engine.rows(stored_in(name, relations))) for name in inputs})
         return fresh
 
     def follow_by(self, strategy: str) -> None:
