@@ -13,6 +13,7 @@ from tidelog import Database, EvaluationError
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import Change, Limits
+from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.run.spark.engine import SparkEngine
 
 pytestmark = pytest.mark.spark
@@ -89,7 +90,7 @@ def test_small_programs_need_no_session() -> None:
 def test_a_failing_expression_names_rule_and_arguments(spark: SparkSession) -> None:
     text = "input relation A(x: u8, y: u8)\noutput relation B(z: u8)\nB(x / y) :- A(x, y).\n"
     engine = SparkEngine(plan_text(text), spark=spark, driver_rows=0)
-    with pytest.raises(EvaluationError, match=r"where x = 1, y = 0\n  in the rule `B\(x / y\) :- A\(x, y\)\.`"):
+    with pytest.raises(EvaluationError, match=r", with x = 1, y = 0\n  in the rule `B\(x / y\) :- A\(x, y\)\.`"):
         engine.update({"A": Change([(1, 0)])})
     assert engine.count("A") == 0
     engine.update({"A": Change([(6, 3)])})
@@ -103,6 +104,27 @@ def test_limits(spark: SparkSession) -> None:
     with pytest.raises(LimitError, match="more than 2 rounds"):
         engine.update({"E": Change([(n, n + 1) for n in range(5)])}, limits=Limits(rounds=2))
     assert engine.count("E") == 0
+
+
+def test_facts_of_the_program_and_stored_ones(spark: SparkSession) -> None:
+    text = """input relation A(x: u8)
+    output relation B(x: u8)
+    B(x) :- A(x).
+    """
+    more = plan_text(text + "A(1).\n")
+    engine, reference = SparkEngine(more, spark=spark, driver_rows=0, partitions=2), ReferenceEngine(more)
+    steps: list[Step] = [
+        ({"A": Change([(2,)], [(1,)])}, None),
+        ({"A": Change([(1,), (3,)])}, plan_text(text)),
+        ({"A": Change((), [(3,)])}, more),
+        ({"A": Change((), [(1,)])}, None),
+        ({}, plan_text(text)),
+    ]
+    for facts, plan in steps:
+        update, expected = engine.update(facts, plan), reference.update(facts, plan)
+        assert answers(engine) == answers(reference)
+        assert all(alike(update.changes.get(name), expected.changes.get(name)) for name in ("A", "B"))
+    assert engine.verify() == []
 
 
 def test_database(spark: SparkSession) -> None:

@@ -27,10 +27,11 @@ from tidelog.run.maintain.ranked import reads_change
 from tidelog.run.spark.checkpoint import collect, settle
 from tidelog.run.spark.claim import REPLICATE_ROWS, Claims
 from tidelog.run.spark.encode import Cells
+from tidelog.run.spark.facts import change_facts, kept_relations
 from tidelog.run.spark.frames import given_out, taken_in
 from tidelog.run.spark.local import held
 from tidelog.run.spark.phases import AFTER, DELETED, INSERTED
-from tidelog.run.spark.relation import RANK, SUPPORT, TIMES, Relation, size_of, united
+from tidelog.run.spark.relation import SUPPORT, TIMES, Relation, size_of, united
 from tidelog.run.spark.rows import SimpleRows, SparkRows, contains, frame_of
 from tidelog.run.spark.session import engine_session, start_session
 from tidelog.run.spark.store import BROADCAST_ROWS, Frames, Store
@@ -210,23 +211,17 @@ class SparkEngine:
 
     def _update(self, facts: Mapping[str, Change], plan: Plan, watch: Watch) -> Update:
         before = self._state
-        kept = {
-            name: relation
-            for name, relation in before.relations.items()
-            if name in plan.relations and relation.types == tuple(c.type for c in plan.relations[name].columns)
-        }
-        store = Store(plan, self._frames, kept, (before.plan, before.relations), watch, self._broadcast_rows)
+        kept = kept_relations(before.plan, before.relations, plan)
+        earlier = (before.plan, before.relations)
+        store = Store(plan, self._frames, kept, earlier, watch, self._broadcast_rows)
         costs: Costs = dict(before.costs)
-        for name, change in facts.items():
-            self._change_facts(store, name, change)
-        for name in _orphans(before, plan):
-            store.clear(name)
+        change_facts(store, facts, _orphans(before, plan), earlier)
         work = [done for stratum in plan.strata if (done := self._maintain(store, stratum, before.earlier, costs))]
         changes = _changes(store, before, plan)
         store.finish()
-        earlier = before.earlier if plan is before.plan else Earlier.of(plan)
         relations = {name: relation for name, relation in store.relations.items() if name in plan.relations}
-        self._state = State(plan, relations, earlier, costs)
+        rules = before.earlier if plan is before.plan else Earlier.of(plan)
+        self._state = State(plan, relations, rules, costs)
         return Update(changes, tuple(work))
 
     def _maintain(self, store: Store, stratum: Stratum, earlier: Earlier, costs: Costs) -> Work | None:
@@ -242,26 +237,6 @@ class SparkEngine:
             return done
         reason = "it was empty" if empty else done.reason
         return replace(done, strategy=claims.how.get(stratum.number, done.strategy), reason=reason)
-
-    def _change_facts(self, store: Store, name: str, change: Change) -> None:
-        """Find out which facts are new and which were there; they are inserted and deleted then."""
-        relation = store.touch(name)
-        columns = relation.columns
-        fresh = None
-        if len(change.inserted):
-            given = frame_of(change.inserted, relation.types, store.cells, self.spark)
-            fresh = given.groupBy(*columns).agg(f.lit(1).cast("long").alias(SUPPORT))
-            fresh = fresh.select(*columns, f.lit(0).cast("long").alias(RANK), SUPPORT)
-        if len(change.deleted) and relation.settled:
-            given = frame_of(change.deleted, relation.types, store.cells, self.spark).distinct()
-            if fresh is not None:
-                given = given.join(fresh, columns, "left_anti")
-            stored = united([part.frame for part in relation.settled])
-            gone, _ = settle(given.hint("shuffle_hash").join(stored, columns).select(*columns, RANK, SUPPORT))
-            relation.removed = relation.deleted = (gone,) if gone.count else ()
-        if fresh is not None:
-            new, _ = settle(relation.new_in(fresh, relation.settled))
-            relation.inserted = (new,) if new.count else ()
 
 
 def _refreshed(claims: Claims, store: Store, stratum: Stratum, column: int, earlier: Earlier) -> Work | None:

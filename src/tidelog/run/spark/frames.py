@@ -10,19 +10,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql import types as s
 
 from tidelog.base import types as t
 from tidelog.base.conform import bounds
 from tidelog.base.errors import DataError
-from tidelog.base.types import Field, Type
+from tidelog.base.types import Field, Type, TypeDefinition
+from tidelog.run.contract import Rows
 from tidelog.run.spark.checkpoint import collect
-from tidelog.run.spark.encode import WORD, content, spark_type
+from tidelog.run.spark.encode import WORD, Cells, content, spark_type
 from tidelog.run.spark.relation import column_name
+from tidelog.run.spark.rows import frame_of
+from tidelog.run.spark.session import start_session
 
 _WIDE = s.DecimalType(20, 0)
 
@@ -30,6 +33,24 @@ _WIDE = s.DecimalType(20, 0)
 def given_out(frame: DataFrame, columns: Sequence[Field]) -> DataFrame:
     """Return a relation's cells as a DataFrame with its columns."""
     return frame.select(*[_shown(f.col(column_name(i)), c.type).alias(c.name) for i, c in enumerate(columns)])
+
+
+def signed_frame(
+    inserted: Rows,
+    deleted: Rows,
+    columns: Sequence[Field],
+    definitions: Mapping[str, TypeDefinition],
+    weight: str,
+    spark: SparkSession | None = None,
+) -> DataFrame:
+    """Return a change as a DataFrame with a column of +1 and -1."""
+    types, cells, session = [column.type for column in columns], Cells(definitions), spark or start_session()
+    parts = [
+        given_out(frame_of(rows, types, cells, session), columns).withColumn(weight, f.lit(sign).cast("long"))
+        for rows, sign in ((inserted, 1), (deleted, -1))
+        if len(rows) or sign > 0
+    ]
+    return parts[0] if len(parts) == 1 else parts[0].unionByName(parts[1])
 
 
 def _shown(cell: Column, type: Type) -> Column:

@@ -266,11 +266,6 @@ class Store:
         """Undo what was done since `begin`."""
         self.relations, self.touched = dict(self._begun[0]), dict(self._begun[1])
 
-    def clear(self, relation: str) -> None:
-        """Delete all tuples of a relation that no rule derives any more."""
-        target = self.touch(relation)
-        target.removed = target.deleted = target.settled
-
     def reset(self, relation: str) -> None:
         """Empty a relation for a bootstrap."""
         self._aside[relation] = self.relation(relation)

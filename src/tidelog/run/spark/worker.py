@@ -132,7 +132,7 @@ class _Evaluator:
                 return closure(dict(bindings))
             except Exception as error:
                 shown = ", ".join(f"{name} = {show_value(value)}" for name, value in bindings.items())
-                where = f" where {shown}" if shown else ""
+                where = f", with {shown}" if shown else ""
                 text = f"{error}{where}\n  in the rule {self._rule}"
                 raise EvaluationFailedError(f"{BEGIN}{text}{END}") from error
 

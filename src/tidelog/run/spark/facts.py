@@ -1,0 +1,72 @@
+"""Stored facts: which of those given are new, which of those taken were there, and where they are kept.
+
+A relation that rules derive, too, keeps its facts in a relation of their own (`plan.separate_facts`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import functions as f
+
+from tidelog.plan.nodes import Plan
+from tidelog.plan.separate_facts import stored_in
+from tidelog.run.contract import Change
+from tidelog.run.spark.checkpoint import settle
+from tidelog.run.spark.relation import RANK, SUPPORT, Relation, by_hash, united
+from tidelog.run.spark.rows import frame_of
+from tidelog.run.spark.store import Store, finished
+
+
+def kept_relations(before: Plan, relations: Mapping[str, Relation], plan: Plan) -> dict[str, Relation]:
+    """Return the relations that a program shares with the one before it, by their names in the new one."""
+    kept = {
+        name: relation
+        for name, relation in relations.items()
+        if name in plan.relations and relation.types == tuple(c.type for c in plan.relations[name].columns)
+    }
+    for name, relation in relations.items():
+        apart = stored_in(name, plan.relations)
+        if apart not in before.relations and apart not in kept:
+            kept[apart] = relation  # rules derive it from now on, too: what it held are its stored facts
+    return kept
+
+
+def change_facts(
+    store: Store, facts: Mapping[str, Change], orphans: set[str], before: tuple[Plan, Mapping[str, Relation]]
+) -> None:
+    """Insert and delete stored facts; `orphans` lose all tuples that are not stored, as no rule derives them now."""
+    for name in orphans:
+        stored = before[1].get(stored_in(name, before[0].relations))
+        derived = store.relation(name)
+        store.reset(name)
+        if stored is not None and stored is not derived:
+            store.relations[name].settled = stored.settled
+    for name, change in facts.items():
+        _change(store, stored_in(name, store.plan.relations), change)
+    for name in orphans:
+        relation = store.relations[name]
+        parts = finished(relation).settled
+        relation.settled, relation.inserted, relation.removed, relation.deleted = parts, (), (), ()
+        store.compare(name)
+
+
+def _change(store: Store, name: str, change: Change) -> None:
+    """Find out which facts are new and which were there; they are inserted and deleted then."""
+    relation = store.touch(name)
+    columns, spark = relation.columns, store.frames.spark
+    fresh = None
+    if len(change.inserted):
+        given = frame_of(change.inserted, relation.types, store.cells, spark)
+        fresh = given.groupBy(*columns).agg(f.lit(1).cast("long").alias(SUPPORT))
+        fresh = fresh.select(*columns, f.lit(0).cast("long").alias(RANK), SUPPORT)
+    if len(change.deleted) and relation.settled:
+        given = frame_of(change.deleted, relation.types, store.cells, spark).distinct()
+        if fresh is not None:
+            given = given.join(fresh, columns, "left_anti")
+        stored = united([part.frame for part in relation.settled])
+        gone, _ = settle(by_hash(given).join(stored, columns).select(*columns, RANK, SUPPORT))
+        relation.removed = relation.deleted = (gone,) if gone.count else ()
+    if fresh is not None:
+        new, _ = settle(relation.new_in(fresh, relation.settled))
+        relation.inserted = (new,) if new.count else ()
