@@ -86,6 +86,8 @@ def shop(tmp_path: Path) -> None:
         ('start; insert Stock(@xml"a", 1);', "there is no notation `xml`; there is `json`"),
         ('start; insert Stock(@json"1", 1);', "JSON for a string: expected a string, found 1"),
         ('start; insert Stock("\\q", 1);', "a string has the unknown escape `\\q`"),
+        (f"start; insert Plain({'9' * 5000});", "a decimal number has 5000 digits; write it as 0x..."),
+        (f"start; insert Plain({'[' * 5000});", "a value is nested too deeply"),
         ("profile gpu on;", "profile knows `cpu`, `change` and `timely`, each `on` or `off`"),
         (":preview\n", "preview: no transaction is in progress"),
         (":rules\n", "there is no command `:rules`; did you mean `rule`?"),
@@ -111,6 +113,13 @@ def test_a_command_without_its_end_is_told(tidelog: Tidelog) -> None:
     ended = tidelog("shell", "shop.dl", stdin="echo one;\n\nexit")
     assert (ended.status, ended.out) == (0, "one\n")
     assert ended.err == "warning: line 3: the last command has no `;` and was not executed\n"
+
+
+@pytest.mark.usefixtures("shop")
+def test_an_open_transaction_is_told(tidelog: Tidelog) -> None:
+    ended = tidelog("shell", "shop.dl", stdin="start;\ninsert Plain(1);\n")
+    assert (ended.status, ended.out) == (0, "")
+    assert ended.err == "warning: the script ends inside a transaction, which is dropped\n"
 
 
 @pytest.mark.usefixtures("shop")

@@ -170,7 +170,10 @@ def read_command(text: str, position: int = 0) -> tuple[Command | None, int]:
         case ":":
             return _colon(reader), reader.position
     update = reader.match(_UPDATE)
-    command = _update(reader, update[1]) if update else _simple(reader)
+    try:
+        command = _update(reader, update[1]) if update else _simple(reader)
+    except RecursionError:
+        raise CommandError("a value is nested too deeply") from None
     return command, reader.position
 
 

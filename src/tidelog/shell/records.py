@@ -134,7 +134,10 @@ class RecordReader:
         if found is None:
             raise self.error("an integer")
         sign, hexadecimal, decimal = found.groups()
-        number = int(hexadecimal.replace("_", ""), 16) if hexadecimal else int(decimal.replace("_", ""))
+        try:
+            number = int(hexadecimal.replace("_", ""), 16) if hexadecimal else int(decimal.replace("_", ""))
+        except ValueError:  # Python's limit on digits
+            raise CommandError(f"a decimal number has {len(decimal)} digits; write it as 0x...") from None
         return -number if sign == "-" else number
 
     def string(self) -> str:

@@ -76,5 +76,7 @@ def run_script(interpreter: Interpreter, lines: Iterable[str]) -> None:
             raise
         except UserError as error:
             raise UserError(f"line {number}: {error}") from error
+    if interpreter.transaction is not None:
+        say_warning("the script ends inside a transaction, which is dropped")
     if not arrived.empty:
         say_warning(f"line {arrived.line}: the last command has no `;` and was not executed")
