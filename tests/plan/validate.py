@@ -94,8 +94,10 @@ def _validate_node(node: Node, below: tuple[Var, ...], plan: Plan) -> None:
         case Product(right=right) | Join(right=right):
             assert isinstance(right, Scan | Aggregate)
             _validate_source(right, plan)
-            shared = [v for v in right.columns if v in below]
-            assert list(node.keys if isinstance(node, Join) else ()) == shared
+            # By name: a variable may be a reference in one atom and what it refers to in another, which are one value.
+            known = {v.name for v in below}
+            shared = [v.name for v in right.columns if v.name in known]
+            assert [v.name for v in (node.keys if isinstance(node, Join) else ())] == shared
             assert bool(shared) == isinstance(node, Join)
             assert set(node.columns) <= {*below, *right.columns}
         case AntiJoin(right=right):

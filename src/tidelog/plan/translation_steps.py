@@ -122,10 +122,19 @@ class _Growing:
         if isinstance(self.tree, Unit):
             self.tree = right
             return
-        columns = self.tree.columns
-        keys = tuple(variable for variable in right.columns if variable in columns)
-        mixed = columns + tuple(variable for variable in right.columns if variable not in columns)
+        keys, new = _split(self.tree, right)
+        mixed = self.tree.columns + new
         self.tree = Join(self.tree, right, keys, mixed) if keys else Product(self.tree, right, mixed)
+
+
+def _split(left: Node, right: Node) -> tuple[tuple[Var, ...], tuple[Var, ...]]:
+    """Return the columns of the right that the left has, too, and those that are new.
+
+    By name: a variable may be a reference in one atom and what it refers to in another, which are the same value.
+    """
+    known = {variable.name for variable in left.columns}
+    shared = tuple(variable for variable in right.columns if variable.name in known)
+    return shared, tuple(variable for variable in right.columns if variable.name not in known)
 
 
 def constants_to_selections(tree: Node, terms: Terms) -> Node:
@@ -204,8 +213,7 @@ def products_to_joins(tree: Project, terms: Terms) -> Project:
         elif isinstance(node, Product) and (pairs := _joined(node.right, terms)):
             renamed = {again.name: first for first, again in pairs}
             right = _rename(node.right, renamed)
-            keys = tuple(variable for variable in right.columns if variable in found.columns)
-            new = tuple(variable for variable in right.columns if variable not in found.columns)
+            keys, new = _split(found, right)
             found = Join(found, right, keys, found.columns + new)
         elif not (isinstance(node, Select) and _is_equality(node.condition, renamed)):
             found = _over(node, found)
