@@ -27,7 +27,7 @@ class Journal:
 
     def __init__(self) -> None:
         self._entries: list[tuple[npt.NDArray[Any], Places, npt.NDArray[Any]]] = []
-        self._gone: list[tuple[Batch, int]] = []
+        self._marked: list[Batch] = []
 
     def write(self, array: npt.NDArray[Any], places: Places, values: Any) -> None:
         """Overwrite values at distinct places of an array."""
@@ -38,18 +38,18 @@ class Journal:
         """Mark rows of a batch at distinct places, all of which hold or none of which does."""
         marks = batch.marks()
         change = len(places) * (int(mark != ALIVE) - int(bool(len(places)) and marks[places[0]] != ALIVE))
+        self._marked.append(batch)
         self.write(marks, places, mark)
         batch.gone += change
-        self._gone.append((batch, change))
 
     def undo(self) -> None:
         """Put back everything overwritten."""
         while self._entries:
             array, places, values = self._entries.pop()
             array[places] = values
-        while self._gone:
-            batch, change = self._gone.pop()
-            batch.gone -= change
+        for batch in self._marked:  # counted anew: an interrupt may have come between a mark and its count
+            batch.gone = int(np.count_nonzero(batch.marks()))
+        self._marked = []
 
 
 class Batch:

@@ -12,6 +12,7 @@ from typing import Any
 from tidelog.base import types as t
 from tidelog.base.errors import EvaluationError
 from tidelog.base.expr import Operate
+from tidelog.base.integers import show_integer
 from tidelog.base.text import show_real, show_single
 from tidelog.base.types import Type
 from tidelog.base.values import LONGEST, order_key, real, single
@@ -39,7 +40,7 @@ def wrap(type: Type) -> Unary:
 def divide(a: Any, b: Any) -> Any:
     """Divide integers, toward zero."""
     if b == 0:
-        raise EvaluationError(f"{a} / 0: division by zero")
+        raise EvaluationError(f"{show_integer(a)} / 0: division by zero")
     quotient = abs(a) // abs(b)
     return quotient if (a < 0) == (b < 0) else -quotient
 
@@ -47,7 +48,7 @@ def divide(a: Any, b: Any) -> Any:
 def remainder(a: Any, b: Any) -> Any:
     """Return what integer division leaves; it has the sign of the dividend."""
     if b == 0:
-        raise EvaluationError(f"{a} % 0: division by zero")
+        raise EvaluationError(f"{show_integer(a)} % 0: division by zero")
     return a - b * divide(a, b)
 
 
@@ -137,6 +138,8 @@ def show(type: Type) -> Unary:
             return show_real
         case t.Named(name, (inner,)) if name in (t.REF, t.INTERN):
             return show(inner)
+        case t.BigInt():
+            return show_integer
         case _:
             return str
 
