@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidelog.base import types
 from tidelog.base.diagnostic import did_you_mean
-from tidelog.base.errors import UserError
+from tidelog.base.errors import MissingExtraError, UserError
 from tidelog.base.types import Field, Type
 from tidelog.base.values import in_order
 from tidelog.plan.nodes import Relation
@@ -19,6 +19,8 @@ from tidelog.session.plain import Plain
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+    from pyspark.sql import DataFrame as SparkFrame
+    from pyspark.sql import SparkSession
 
 WEIGHT = "weight"
 
@@ -103,6 +105,11 @@ class Change:
     def __len__(self) -> int:
         return len(self._inserted) + len(self._deleted)
 
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many rows became true, and how many false; no row is looked at."""
+        return len(self._inserted), len(self._deleted)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Change) and (self.relation, [*self]) == (other.relation, [*other])
 
@@ -129,6 +136,14 @@ class Change:
     def to_polars(self) -> pl.DataFrame:
         """Return a polars frame of the relation's columns and `weight`."""
         return to_polars(self.to_arrow())
+
+    def to_spark(self, spark: SparkSession | None = None) -> SparkFrame:
+        """Return a Spark DataFrame of the relation's columns and `weight`; rows in Spark stay there."""
+        try:
+            from tidelog.run.spark.frames import signed_frame  # noqa: PLC0415  (loads PySpark)
+        except ImportError:
+            raise MissingExtraError("pyspark", "spark") from None
+        return signed_frame(self._inserted, self._deleted, self._columns, self._plain.definitions, WEIGHT, spark)
 
 
 class Changes(Mapping[str, Change]):

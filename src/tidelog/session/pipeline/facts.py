@@ -1,0 +1,125 @@
+"""Filling a transaction: from the sources that are new, or from files of changes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tidelog.base.diagnostic import did_you_mean
+from tidelog.base.errors import DataError, UserError
+from tidelog.plan.nodes import Relation
+from tidelog.session.database import Database
+from tidelog.session.pipeline.config import TABLE, Config, SourceTable
+from tidelog.session.pipeline.files import change_files
+from tidelog.session.pipeline.tables import inputs
+from tidelog.session.plain import Plain
+from tidelog.session.transaction import Transaction
+
+
+@dataclass(slots=True)
+class Edit:
+    """A transaction that is being filled, and what is to be remembered of it."""
+
+    database: Database
+    tx: Transaction
+    sources: dict[str, str]
+    refused: dict[str, tuple[Any, int]] = field(default_factory=dict)
+
+    def refuse(self, name: str, frame: Any, count: int) -> None:
+        """Remember rows for the quarantine."""
+        if count:
+            before = self.refused.get(name)
+            both = (frame, count) if before is None else (before[0].unionByName(frame), before[1] + count)
+            self.refused[name] = both
+
+
+def fill_from_sources(edit: Edit, config: Config, spark: Any) -> None:
+    """Let input relations hold what their sources hold, where these are new."""
+    from tidelog.session.pipeline.reading import load  # noqa: PLC0415  (loads PySpark)
+
+    for source in config.sources:
+        mark = fingerprint(source)
+        if mark and edit.sources.get(source.relation) == mark:
+            continue
+        relation = edit.database.plan.relations[source.relation]
+        loaded = load(spark, source, relation, Plain(edit.database.plan.types))
+        edit.refuse(source.relation, loaded.refused, loaded.refused_count)
+        with _naming(source):
+            replace_rows(edit, source.relation, loaded.rows)
+        edit.sources[source.relation] = mark
+
+
+def fill_from_files(edit: Edit, config: Config, spark: Any, paths: Iterable[str]) -> None:
+    """Apply the signed rows of files; the rows of all files of a relation add up."""
+    from tidelog.session.pipeline.reading import load_changes  # noqa: PLC0415  (loads PySpark)
+
+    known = inputs(edit.database)
+    plain = Plain(edit.database.plan.types)
+    sums: dict[str, dict[Any, int]] = {}
+    for file in change_files(paths, config, known):
+        loaded, found = load_changes(spark, file.source, known[file.relation], plain)
+        edit.refuse(file.relation, loaded.refused, loaded.refused_count)
+        total = sums.setdefault(file.relation, {})
+        for row, weight in found.items():
+            total[row] = total.get(row, 0) + weight
+    for name, rows in sums.items():
+        with _naming(f"changes of {name}"):  # deletions first: an insertion may take over their key
+            edit.tx.delete(name, [row for row, weight in rows.items() if weight < 0])
+            edit.tx.insert(name, [row for row, weight in rows.items() if weight > 0])
+
+
+def replace_rows(edit: Edit, name: str, rows: Any) -> None:
+    """Let a relation hold exactly these rows: a DataFrame, or rows on the driver."""
+    view = edit.database.relation(name)
+    if view.count() and hasattr(rows, "subtract"):
+        stored = view.to_spark()
+        edit.tx.delete(name, stored.subtract(rows))
+        edit.tx.insert(name, rows.subtract(stored))
+        return
+    if view.count():
+        edit.tx.clear(name)
+    edit.tx.insert(name, rows)
+
+
+@contextmanager
+def _naming(what: object) -> Iterator[None]:
+    try:
+        yield
+    except DataError as error:
+        raise DataError(f"{what}: {error}") from None
+
+
+def fingerprint(source: SourceTable) -> str:
+    """Return what tells a source's files from others: names, sizes and times; nothing if they are not local files."""
+    if source.path is None or source.format == TABLE or "://" in source.path:
+        return ""
+    path = Path(source.path)
+    root = next(parent for parent in (path, *path.parents) if not set(str(parent)) & set("*?[{"))
+    found = sorted(root.rglob("*")) if root.is_dir() else [root]
+    files = [(str(one), one.stat().st_size, one.stat().st_mtime_ns) for one in found if one.is_file()]
+    told = repr((source.format, source.path, sorted(source.options.items()), sorted(source.columns.items()), files))
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+
+def check_relations(config: Config, relations: Mapping[str, Relation]) -> None:
+    """Refuse a source or a sink of a relation that the program does not have, and columns that it has not."""
+    shown = {name: found for name, found in relations.items() if not found.auxiliary}
+    for entry, name in [*((s, s.relation) for s in config.sources), *((s, s.relation) for s in config.sinks)]:
+        if name not in shown:
+            hint = did_you_mean(name, shown)
+            missing = f"{config.file}: {entry}: {config.program.name} has no relation `{name}`"
+            raise UserError(missing + (f"; {hint}" if hint else ""))
+    for source in config.sources:
+        relation = shown[source.relation]
+        if relation.role != "input":
+            raise UserError(f"{config.file}: {source}: {relation.name} is an {relation.role} relation, not an input")
+        names = [column.name for column in relation.columns]
+        for name in source.columns:
+            if name not in names:
+                hint = did_you_mean(name, names)
+                there = f"{relation.name} has the columns {', '.join(names)}" + (f"; {hint}" if hint else "")
+                raise UserError(f"{config.file}: {source}: `columns.{name}`: {there}")

@@ -1,0 +1,263 @@
+"""Sources as DataFrames whose columns are a relation's, checked value by value in Spark.
+
+A value that does not fit is told with source, file, row and column, or its row goes to the quarantine table and the
+others are taken. Columns of text, numbers and truth values are converted where they are; a relation with other types
+passes through the driver, where texts are read as the language writes values. Files of changes have a column `op`
+(insert or delete) or `weight` (positive or negative) beside the relation's; their rows add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlparse
+
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as f
+from pyspark.sql import types as s
+
+from tidelog.base import types as t
+from tidelog.base.conform import bounds
+from tidelog.base.diagnostic import did_you_mean
+from tidelog.base.errors import DataError
+from tidelog.base.types import Field, Type
+from tidelog.plan.nodes import Relation
+from tidelog.run.contract import Row
+from tidelog.session.arrow import is_simple, read_table
+from tidelog.session.pipeline.config import TABLE, SourceTable
+from tidelog.session.plain import Plain
+
+CORRUPT = "_corrupt_record"
+FILE, NUMBER, REASON, WHOLE, WEIGHT = "#file", "#number", "#reason", "#row", "#weight"
+TEXT_FORMATS = ("csv", "json")
+_WIDE = s.DecimalType(38, 0)
+_DEFAULTS = {
+    # Without pruning every row is parsed whole, so that one with too few or too many cells is found.
+    "csv": {"header": "true", "columnPruning": "false", "enforceSchema": "false", "columnNameOfCorruptRecord": CORRUPT},
+    "json": {"primitivesAsString": "true", "columnNameOfCorruptRecord": CORRUPT},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a source holds: a DataFrame of the relation's columns or rows on the driver, and the rows refused."""
+
+    rows: Any
+    refused: DataFrame | None = None
+    refused_count: int = 0
+
+
+def load(spark: SparkSession, source: SourceTable, relation: Relation, plain: Plain) -> Loaded:
+    """Return the facts of a source; raise `DataError` at the first that does not fit, unless they go to quarantine."""
+    with told(source):
+        good, refused, count = _checked(spark, source, relation, signed=False)
+        names = [f.col(f"`{column.name}`") for column in relation.columns]
+        if relation.columns and all(is_simple(column.type) for column in relation.columns):
+            return Loaded(good.select(*names), refused, count)
+        rows = read_table(good.select(*names).toArrow(), relation, plain)
+        return Loaded(rows, refused, count)
+
+
+def load_changes(
+    spark: SparkSession, source: SourceTable, relation: Relation, plain: Plain
+) -> tuple[Loaded, dict[Row, int]]:
+    """Return the signed rows of files of changes, each row once with its sum, and what was refused."""
+    with told(source):
+        good, refused, count = _checked(spark, source, relation, signed=True)
+        table = good.select(*[f.col(f"`{column.name}`") for column in relation.columns], WEIGHT).toArrow()
+        weights = table.column(WEIGHT).to_pylist()
+        rows = read_table(table.drop_columns([WEIGHT]), relation, plain)
+        sums: dict[Row, int] = {}
+        for row, weight in zip(rows, weights, strict=True):
+            sums[row] = sums.get(row, 0) + weight
+        return Loaded(None, refused, count), sums
+
+
+@contextmanager
+def told(what: object) -> Iterator[None]:
+    """Within the block, let errors of Spark and of values name the source or sink."""
+    try:
+        yield
+    except DataError as error:
+        raise error if str(error).startswith(str(what)) else DataError(f"{what}: {error}") from None
+    except PySparkException as error:
+        lines = [line for line in str(error).split("\n") if line.strip()]
+        raise DataError(f"{what}: {lines[0] if lines else type(error).__name__}") from None
+
+
+def _checked(
+    spark: SparkSession, source: SourceTable, relation: Relation, *, signed: bool
+) -> tuple[DataFrame, DataFrame | None, int]:
+    """Return the good rows, and for a source with a quarantine the others and their number."""
+    converted = _converted(_raw(spark, source), source, relation, signed=signed)
+    wrong = converted.where(f.col(REASON).isNotNull())
+    count = wrong.count()
+    if not count:
+        return converted, None, 0
+    if source.on_error == "fail":
+        raise _first_mistake(spark, source, relation, wrong, count, signed=signed)
+    return (
+        converted.where(f.col(REASON).isNull()),
+        wrong.select(*[f.col(name).alias(name[1:]) for name in (FILE, REASON, WHOLE)]),
+        count,
+    )
+
+
+def _raw(spark: SparkSession, source: SourceTable) -> DataFrame:
+    _check_path(source)
+    if source.format == TABLE:
+        return spark.read.table(str(source.path))
+    options = {**_DEFAULTS.get(source.format, {}), **source.options}
+    frame = _read(spark, source, options, None)
+    if source.format != "csv" or source.options.get("mode"):
+        return frame
+    return _read(spark, source, options, s.StructType([*frame.schema.fields, s.StructField(CORRUPT, s.StringType())]))
+
+
+def _read(spark: SparkSession, source: SourceTable, options: dict[str, str], schema: s.StructType | None) -> DataFrame:
+    reader = spark.read.format(source.format).options(**options)
+    if schema is not None:
+        reader = reader.schema(schema)
+    return reader.load(source.path) if source.path is not None else reader.load()
+
+
+def _check_path(source: SourceTable) -> None:
+    path = source.path
+    local = path is not None and "://" not in path and source.format != TABLE and not set(path) & set("*?[{")
+    if local and not Path(str(path)).exists():
+        raise DataError(f"{source}: there is no such file or folder")
+
+
+# --- converting ------------------------------------------------------------------------------------------------------
+
+
+def _converted(raw: DataFrame, source: SourceTable, relation: Relation, *, signed: bool) -> DataFrame:
+    """Return the relation's columns converted, with the file, the whole row, and what is wrong with it, if anything."""
+    given = {field.name: field.dataType for field in raw.schema.fields}
+    shown = [name for name in given if name not in (CORRUPT, NUMBER)]
+    whole = f.to_json(f.struct(*[f.col(f"`{name}`") for name in shown]))
+    values: list[Column] = []
+    reasons: list[Column] = []
+    if CORRUPT in given:
+        broken = f.concat(f.lit(f"not a row of {source.format}: "), f.col(CORRUPT))
+        reasons.append(f.when(f.col(CORRUPT).isNotNull(), broken))
+    for column in relation.columns:
+        name = _source_column(source, column, shown)
+        found = f.col(f"`{name}`")
+        if source.format == "csv" and column.type == t.STRING:
+            found = f.coalesce(found, f.lit(""))  # Spark reads an empty cell as null
+        value, expected = _value(found, given[name], column, source)
+        values.append(value.alias(column.name))
+        if expected:
+            reasons.append(_reason(value.isNull(), column.name, expected, found))
+    if signed:
+        weight, reason = _weight(shown, source)
+        values.append(weight.alias(WEIGHT))
+        reasons.append(reason)
+    number = [NUMBER] if NUMBER in given else []
+    reason_column = f.coalesce(*reasons, f.lit(None)).cast("string")
+    return raw.select(
+        *values, f.input_file_name().alias(FILE), whole.alias(WHOLE), reason_column.alias(REASON), *number
+    )
+
+
+def _source_column(source: SourceTable, column: Field, given: Sequence[str]) -> str:
+    name = source.columns.get(column.name, column.name)
+    if name not in given:
+        hint = did_you_mean(name, given)
+        there = f"; it has {', '.join(given)}" + (f"; {hint}" if hint else "")
+        raise DataError(f"{source}: there is no column `{name}`, needed for {source.relation}.{column.name}{there}")
+    return name
+
+
+def _value(found: Column, given: s.DataType, column: Field, source: SourceTable) -> tuple[Column, str]:
+    """Return a column's value, null where it does not fit, and what was expected; nothing if the driver is to see."""
+    expected = t.show(column.type)
+    text = isinstance(given, s.StringType)
+    integral = isinstance(given, s.IntegralType) or (isinstance(given, s.DecimalType) and given.scale == 0)
+    match column.type:
+        case t.Bool() if isinstance(given, s.BooleanType):
+            return found, expected
+        case t.Bool() if text:
+            lower = f.lower(f.trim(found))
+            return f.when(lower.isin("true", "false"), lower == "true"), f"{expected} (true or false)"
+        case t.String() if text:
+            return found, expected
+        case t.Float() | t.Double() if integral or isinstance(given, s.FloatType | s.DoubleType | s.DecimalType):
+            return found.cast("double"), expected
+        case t.Float() | t.Double() if text:
+            return f.trim(found).try_cast("double"), expected
+        case t.Bit(width) | t.Signed(width) if width <= 64 and (integral or text):
+            return _integer(found, column.type, text=text)
+        case type if not is_simple(type):
+            return found, ""
+        case _:
+            raise DataError(
+                f"{source}: {source.relation}.{column.name} has type {expected}; the source's column is "
+                f"{given.simpleString()}"
+            )
+
+
+def _integer(found: Column, type: Type, *, text: bool) -> tuple[Column, str]:
+    assert isinstance(type, t.Bit | t.Signed)
+    low, high = bounds(type)
+    number = found.cast(_WIDE)
+    if text:
+        trimmed = f.trim(found)
+        number = f.when(trimmed.rlike("^[+-]?[0-9]{1,38}$"), trimmed.try_cast(_WIDE))
+    fits = (number >= f.lit(str(low)).cast(_WIDE)) & (number <= f.lit(str(high)).cast(_WIDE))
+    target = s.DecimalType(20, 0) if type == t.Bit(64) else s.LongType()
+    return f.when(fits, number.cast(target)), f"{t.show(type)} ({low} to {high})"
+
+
+def _weight(given: Sequence[str], source: SourceTable) -> tuple[Column, Column]:
+    """Return the sign of a row of changes, and what is wrong with it."""
+    if "op" in given:
+        op = f.lower(f.trim(f.col("op")))
+        weight = f.when(op == "insert", f.lit(1)).when(op == "delete", f.lit(-1)).cast("long")
+        return weight, _reason(weight.isNull(), "op", "insert or delete", f.col("op"))
+    if "weight" in given:
+        weight = f.col("weight").cast("string").try_cast("long")
+        return weight, _reason(weight.isNull(), "weight", "a number", f.col("weight"))
+    raise DataError(
+        f"{source}: changes need a column `op` (insert or delete) or `weight` (a signed number); "
+        f"there are {', '.join(given)}"
+    )
+
+
+def _reason(test: Column, name: str, expected: str, found: Column) -> Column:
+    shown = f.coalesce(f.concat(f.lit("'"), found.cast("string"), f.lit("'")), f.lit("nothing"))
+    return f.when(test, f.concat(f.lit(f"column `{name}`: expected {expected}, found "), shown))
+
+
+# --- mistakes --------------------------------------------------------------------------------------------------------
+
+
+def _first_mistake(
+    spark: SparkSession, source: SourceTable, relation: Relation, wrong: DataFrame, count: int, *, signed: bool
+) -> DataError:
+    """Return the error for the first wrong row of a file, with its number there."""
+    file, reason = wrong.select(FILE, REASON).sort(FILE).first() or ("", "")
+    more = f" (and {count - 1} more)" if count > 1 else ""
+    if not file:
+        return DataError(f"{source}: {reason}{more}")
+    path = local_path(file)
+    raw = _raw(spark, replace(source, path=path)).coalesce(1)  # in one piece rows keep their order
+    numbered = _converted(raw.withColumn(NUMBER, f.monotonically_increasing_id()), source, relation, signed=signed)
+    first = numbered.where(f.col(REASON).isNotNull()).select(NUMBER, REASON).sort(NUMBER).first()
+    row, reason = first or (-1, reason)
+    return DataError(f"source {source.relation}, {path}, row {row + 1}: {reason}{more}")
+
+
+def local_path(uri: str) -> str:
+    """Return the path of a file that Spark names, or its address if it is elsewhere.
+
+    >>> local_path("file:///data/my%20links.csv"), local_path("s3://bucket/a.csv")
+    ('/data/my links.csv', 's3://bucket/a.csv')
+    """
+    parts = urlparse(uri)
+    return unquote(parts.path) if parts.scheme in ("", "file") else uri

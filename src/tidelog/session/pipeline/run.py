@@ -1,0 +1,255 @@
+"""Running a pipeline: each call makes a version from the last one, or leaves the last one as it is.
+
+A version is made in four steps: the database of the last version is opened (or still open), one transaction brings in
+the edited rules and the new facts, sinks are written, and the state folder gets the version. Sinks come first, because
+writing them again for the same version does no harm; so whatever fails, the next call starts from the last version.
+
+`run` makes input relations equal to what their sources hold. A source whose files are those it was last read from is
+not read again, so changes that came in another way stay.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from tidelog.base.errors import MissingExtraError, ProgramError
+from tidelog.base.extern import Externs
+from tidelog.base.span import Source
+from tidelog.plan.nodes import Plan
+from tidelog.run.contract import Work
+from tidelog.session.database import Database
+from tidelog.session.pipeline.config import Config, Sink
+from tidelog.session.pipeline.effect import CommitEffect, Effect, RebuildEffect
+from tidelog.session.pipeline.facts import Edit, check_relations, fill_from_files, fill_from_sources
+from tidelog.session.pipeline.files import folder_files
+from tidelog.session.pipeline.revise import Revision, revise
+from tidelog.session.pipeline.state import Batch, StateFolder, Version
+from tidelog.session.pipeline.tables import inputs, plan_tables, read_stored, write_table
+from tidelog.session.programs import plan_source
+from tidelog.session.sources import read_source
+from tidelog.session.transaction import Transaction
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a call did: the version it made, or the last one if nothing was new."""
+
+    version: Version
+    fresh: bool = True
+    seconds: float = 0.0
+    revision: Revision | None = None
+    """The rules that changed; None if more than rules did."""
+    work: tuple[Work, ...] = ()
+    quarantined: dict[str, int] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+
+class Pipeline:
+    """A pipeline and its state folder; to be used in a `with` block, in which nobody else makes versions.
+
+    `spark` is the session to run on; without one, a local one is started when it is needed and stopped at the end.
+    """
+
+    def __init__(self, config: Config, spark: SparkSession | None = None, externs: Externs | None = None) -> None:
+        self.config = config
+        self.state = StateFolder(config.state)
+        self._externs = externs
+        self._given = spark
+        self._started: SparkSession | None = None
+        self._database: Database | None = None
+        self._at = 0
+        self._text = ""
+        self._closing = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._closing.enter_context(self.state.locked())
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._database = None
+        self._started = None
+        self._closing.close()
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session, started when it is first needed."""
+        if self._given is not None:
+            return self._given
+        if self._started is None:
+            if find_spec("pyspark") is None:
+                raise MissingExtraError("pyspark", "spark")
+            from tidelog.run.spark.session import start_session  # noqa: PLC0415  (loads PySpark)
+
+            self._started = start_session(self.config.cores, dict(self.config.spark))
+            self._closing.callback(self._started.stop)
+        return self._started
+
+    @property
+    def plan(self) -> Plan:
+        """How the program in force is computed."""
+        return self._open()[0].plan
+
+    # --- what can be done --------------------------------------------------------------------------------------------
+
+    def run(self, changes: Path | None = None) -> list[Outcome]:
+        """Read the sources that are new; or apply the files of changes in a folder, after the sources if need be."""
+        outcomes = []
+        if changes is None or self.state.last() is None:
+            outcomes.append(self._commit("run", lambda edit: fill_from_sources(edit, self.config, self.spark)))
+        if changes is not None:
+            outcomes.append(self.apply(folder_files(changes), "changes"))
+        return outcomes
+
+    def apply(self, paths: Iterable[str], reason: str, batch: Batch | None = None, *, lenient: bool = False) -> Outcome:
+        """Apply files of changes; a batch that was applied is answered from its version.
+
+        With `lenient` a mistake in an edited program is a warning, and the rules in force stay.
+        """
+        known = self.state.find(batch) if batch is not None else None
+        if known is not None:
+            return Outcome(known, fresh=False)
+
+        def fill(edit: Edit) -> None:
+            fill_from_files(edit, self.config, self.spark, paths)
+
+        return self._commit(reason, fill, batch, lenient=lenient)
+
+    def rollback(self, number: int) -> Outcome:
+        """Make a version with the facts and the program of an earlier one."""
+        target = self.state.version(number)
+
+        def fill(edit: Edit) -> None:
+            for name, relation in inputs(edit.database).items():
+                if name in target.tables:
+                    path = self.state.table_path(target.tables[name])
+                    rows = read_stored(relation, target.tables[name], path, lambda: self.spark)
+                    edit.tx.clear(name)
+                    edit.tx.insert(name, rows)
+
+        return self._commit(f"rollback to {number}", fill, text=target.program)
+
+    # --- the database of a version -----------------------------------------------------------------------------------
+
+    def _open(self) -> tuple[Database, Version | None]:
+        last = self.state.last()
+        number = last.number if last else 0
+        if self._database is None or self._at != number:
+            self._text = last.program if last else read_source(self.config.program).text
+            self._database = self._load(self._text, last)
+            self._at = number
+        return self._database, last
+
+    def _load(self, text: str, version: Version | None) -> Database:
+        """Return a database with a program and the facts of a version."""
+        library = (self.config.program.parent, *self.config.library)
+        source = Source(str(self.config.program), text)
+        check_relations(self.config, plan_source(source, library, self._externs).relations)
+        database = Database(source, "spark", self.config.strategy, self._externs, library, self.spark)
+        if version is not None:
+            with database.transaction() as tx:
+                for name, relation in inputs(database).items():
+                    if name in version.tables:
+                        table = version.tables[name]
+                        tx.insert(name, read_stored(relation, table, self.state.table_path(table), lambda: self.spark))
+        return database
+
+    # --- making a version --------------------------------------------------------------------------------------------
+
+    def _commit(
+        self,
+        reason: str,
+        fill: Callable[[Edit], None],
+        batch: Batch | None = None,
+        text: str | None = None,
+        *,
+        lenient: bool = False,
+    ) -> Outcome:
+        started = time.perf_counter()
+        old, last = self._open()
+        wanted = self._text if last is None else read_source(self.config.program).text if text is None else text
+        number = last.number + 1 if last else 1
+        warnings: list[str] = []
+        try:
+            database, revision = self._revised(old, last, wanted)
+        except ProgramError as error:
+            if not lenient:
+                raise
+            warnings.append(f"{self.config.program} is not applied, the rules in force stay:\n{error}")
+            database, revision, wanted = old, Revision(), self._text
+        tx = database.transaction()
+        edit = Edit(database, tx, dict(last.sources) if last else {})
+        with tx:
+            for rule in revision.removed if revision else ():
+                tx.remove_rules(rule)
+            if revision and revision.added:
+                tx.add_rules("\n".join(revision.added))
+            fill(edit)
+        self._database = None  # until the version is there, so that a failure starts from the last one
+        effect = self._effect(tx, old, database)
+        refused = {name: count for name, (_, count) in edit.refused.items()}
+        quiet = last is not None and batch is None and not effect.counts and not refused
+        if quiet and last is not None and last.program == wanted and dict(last.sources) == edit.sources:
+            version, fresh = last, False
+            self._write_sinks(database, effect, last.number, everything=reason == "run")
+        else:
+            self._write_sinks(database, effect, number, everything=reason == "run")
+            self._quarantine(edit, number)
+            made = Version(number, wanted, {}, reason=reason, changes=effect.counts, batch=batch, sources=edit.sources)
+            version, fresh = self._save(made, database, last), True
+        self._database, self._at, self._text = database, version.number, wanted
+        seconds = time.perf_counter() - started
+        return Outcome(version, fresh, seconds, revision, tx.result.profile, refused, warnings)
+
+    def _revised(self, old: Database, last: Version | None, wanted: str) -> tuple[Database, Revision | None]:
+        """Return the database to go on with, and the rules that are to change in it; None if it is a new one."""
+        if wanted == self._text:
+            return old, Revision()
+        library = (self.config.program.parent, *self.config.library)
+        revision = revise(old, self._text, Source(str(self.config.program), wanted), library, self._externs)
+        return (old, revision) if revision is not None else (self._load(wanted, last), None)
+
+    def _effect(self, tx: Transaction, old: Database, new: Database) -> Effect:
+        return CommitEffect(tx.result, self.spark) if new is old else RebuildEffect(old, new)
+
+    def _save(self, version: Version, database: Database, last: Version | None) -> Version:
+        earlier = last.tables if last else {}
+        folder = f"{version.number:06d}"
+        tables = plan_tables(database, earlier, lambda name: name in version.changes, folder)
+
+        def write(target: Path) -> None:
+            for name, table in tables.items():
+                if table.path.startswith(f"{folder}/"):
+                    write_table(database, name, table, target / table.path.partition("/")[2])
+
+        return self.state.commit(replace(version, tables=tables), write)
+
+    def _write_sinks(self, database: Database, effect: Effect, number: int, *, everything: bool) -> None:
+        from tidelog.session.pipeline.writing import forget_changes, write_changes, write_full  # noqa: PLC0415
+
+        for sink in self.config.sinks:
+            forget_changes(sink, self._last_number())
+            rows = sum(effect.counts.get(sink.relation, (0, 0)))
+            if sink.mode == "full" and (rows or everything or number == 1):
+                view = database.relation(sink.relation)
+                write_full(sink, view.to_spark(), view.count())
+            elif sink.mode == "changes" and rows:
+                write_changes(sink, effect.frame(sink.relation), rows, number)
+
+    def _last_number(self) -> int:
+        return max(self.state.numbers(), default=0)
+
+    def _quarantine(self, edit: Edit, number: int) -> None:
+        from tidelog.session.pipeline.writing import write_changes  # noqa: PLC0415  (loads PySpark)
+
+        for relation, (frame, count) in edit.refused.items():
+            path = str(self.state.folder / "quarantine" / relation)
+            write_changes(Sink(relation, "parquet", path), frame, count, number)

@@ -1,0 +1,82 @@
+"""Sinks: the rows of a relation, or the signed changes of each version, wherever Spark can write.
+
+A full sink on a local path is written beside it and then takes its place, so that readers never see half of it. Changes
+go to `PATH/version=N`, which Spark reads back as a column `version`; writing a version again replaces it, so a version
+that was interrupted and is made again leaves its changes there once. A table or a database gets a column `version`.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
+
+from tidelog.session.pipeline.config import TABLE, Sink
+from tidelog.session.pipeline.reading import told
+
+SMALL = 100_000
+"""Up to so many rows go to one file."""
+_DEFAULTS = {"csv": {"header": "true"}}
+
+
+def write_full(sink: Sink, frame: DataFrame, rows: int) -> None:
+    """Let the sink hold exactly these rows."""
+    with told(sink):
+        pieces = _pieces(frame, rows)
+        if not _is_local(sink):
+            _write(sink, pieces, sink.path, "overwrite")
+            return
+        target = Path(str(sink.path))
+        fresh, old = (target.with_name(f"{target.name}.{word}") for word in ("writing", "old"))
+        _write(sink, pieces, str(fresh), "overwrite")
+        remove(old)
+        if target.exists():
+            target.rename(old)
+        fresh.rename(target)
+        remove(old)
+
+
+def write_changes(sink: Sink, frame: DataFrame, rows: int, version: int) -> None:
+    """Add the changes of a version."""
+    with told(sink):
+        if sink.path is None or sink.format == TABLE:
+            _write(sink, _pieces(frame, rows).withColumn("version", f.lit(version)), sink.path, "append")
+        else:
+            _write(sink, _pieces(frame, rows), f"{sink.path}/version={version}", "overwrite")
+
+
+def forget_changes(sink: Sink, after: int) -> None:
+    """Remove what was written for versions that were never committed."""
+    if sink.mode == "changes" and _is_local(sink):
+        for path in Path(str(sink.path)).glob("version=*"):
+            number = path.name.removeprefix("version=")
+            if number.isdigit() and int(number) > after:
+                remove(path)
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder, if it is there."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _write(sink: Sink, frame: DataFrame, path: str | None, mode: str) -> None:
+    writer = frame.write.format(sink.format).options(**{**_DEFAULTS.get(sink.format, {}), **sink.options}).mode(mode)
+    if sink.format == TABLE:
+        frame.write.mode(mode).options(**sink.options).saveAsTable(str(path))
+    elif path is None:
+        writer.save()
+    else:
+        writer.save(path)
+
+
+def _pieces(frame: DataFrame, rows: int) -> DataFrame:
+    return frame.coalesce(1) if rows <= SMALL else frame
+
+
+def _is_local(sink: Sink) -> bool:
+    return sink.path is not None and sink.format != TABLE and "://" not in sink.path
