@@ -285,7 +285,6 @@ def _over(node: Node, left: Node, right: Node | None = None) -> Node:
             return replace(node, left=left, columns=left.columns)
         case Product() | Join():
             side = right or node.right
-            new = tuple(variable for variable in side.columns if variable not in left.columns)
-            return replace(node, left=left, right=side, columns=left.columns + new)
+            return replace(node, left=left, right=side, columns=left.columns + _split(left, side)[1])
         case _:
             assert_never(node)
