@@ -19,7 +19,7 @@ from tidelog.base.errors import UserError
 from tidelog.shell.terminal import fail, say_error
 
 DEBUG = "--debug"
-COMMANDS = ("run", "shell", "check", "format", "plan", "doctor", "soak")
+COMMANDS = ("run", "shell", "check", "format", "plan", "pipeline", "doctor", "soak")
 
 
 class Commands(click.Group):

@@ -12,7 +12,6 @@ from pyspark.sql import SparkSession
 from tidelog import DataError, ProgramError, UserError
 from tidelog.session.pipeline.config import read_config
 from tidelog.session.pipeline.run import Outcome, Pipeline
-from tidelog.session.pipeline.watch import watch
 
 pytestmark = pytest.mark.spark
 
@@ -185,7 +184,7 @@ def test_watch(folder: Path, spark: SparkSession, pipeline: Callable[[], Pipelin
     (inbox / "Blocked.1.csv").write_text("op,port\ninsert,80\n")
     outcomes: list[Outcome] = []
     with pipeline() as one:
-        watch(one, inbox, outcomes.append, once=True)
+        one.watch(inbox, outcomes.append, once=True)
         assert [outcome.version.reason for outcome in outcomes] == ["run", "batch"]
         assert outcomes[1].version.changes == {"Blocked": (1, 0), "Reach": (0, 2)}
         batch = outcomes[1].version.batch
@@ -197,14 +196,14 @@ def test_watch(folder: Path, spark: SparkSession, pipeline: Callable[[], Pipelin
     (inbox / "Blocked.2.csv").write_text("op,port\ndelete,80\n")
     (folder / "network.dl").write_text(PROGRAM + 'Reach("x", "x") :- Blocked(1).\nReach("z", "z").\n')
     with pipeline() as two:
-        watch(two, inbox, outcomes.append, once=True)
+        two.watch(inbox, outcomes.append, once=True)
         assert outcomes[2].version.changes == {"Blocked": (0, 1), "Reach": (3, 0)}
         (inbox / "Blocked.3.csv").write_text("op,port\ninsert,1\n")
         (folder / "network.dl").write_text("oops")
-        watch(two, inbox, outcomes.append, once=True)
+        two.watch(inbox, outcomes.append, once=True)
         assert outcomes[3].version.changes == {"Blocked": (1, 0), "Reach": (1, 0)}
         assert "is not applied" in outcomes[3].warnings[0]
         (inbox / "Blocked.4.csv").write_text("op,port\nupdate,1\n")
         with pytest.raises(DataError, match=r"Blocked.4.csv, row 1: column `op`: expected insert or delete"):
-            watch(two, inbox, outcomes.append, once=True)
+            two.watch(inbox, outcomes.append, once=True)
         assert two.state.numbers() == [1, 2, 3, 4]

@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from tidelog.base.errors import MissingExtraError, ProgramError
+from tidelog.base.errors import MissingExtraError, ProgramError, UserError
 from tidelog.base.extern import Externs
 from tidelog.base.span import Source
 from tidelog.plan.nodes import Plan
@@ -136,6 +136,21 @@ class Pipeline:
                     edit.tx.insert(name, rows)
 
         return self._commit(f"rollback to {number}", fill, text=target.program)
+
+    def watch(self, folder: Path, tell: Callable[[Outcome], None], *, once: bool = False) -> None:
+        """Apply the files of changes that are in a folder and arrive in it; `tell` gets each version."""
+        if not folder.is_dir():
+            raise UserError(f"there is no folder {folder} to follow")
+        if self.state.last() is None:
+            for outcome in self.run():
+                tell(outcome)
+        session = self.spark
+        from tidelog.session.pipeline.watch import follow  # noqa: PLC0415  (loads PySpark)
+
+        follow(session, folder, self.state, lambda paths, batch: tell(self._apply_batch(paths, batch)), once=once)
+
+    def _apply_batch(self, paths: list[str], batch: Batch) -> Outcome:
+        return self.apply(paths, "batch", batch, lenient=True)
 
     # --- the database of a version -----------------------------------------------------------------------------------
 

@@ -12,38 +12,35 @@ import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from tidelog.base.errors import TidelogError, UserError
+from pyspark.sql import DataFrame, SparkSession
+
+from tidelog.base.errors import TidelogError
 from tidelog.session.pipeline.reading import local_path, told
-from tidelog.session.pipeline.run import Outcome, Pipeline
-from tidelog.session.pipeline.state import Batch
+from tidelog.session.pipeline.state import Batch, StateFolder
 
 LISTED = "path string, modificationTime timestamp, length long, content binary"
 INTERVAL = "1 second"
 
 
-def watch(pipeline: Pipeline, folder: Path, tell: Callable[[Outcome], None], *, once: bool = False) -> None:
-    """Apply what is in the folder, and unless it is only for once, what arrives in it until somebody interrupts."""
-    if not folder.is_dir():
-        raise UserError(f"there is no folder {folder} to follow")
-    if pipeline.state.last() is None:
-        for outcome in pipeline.run():
-            tell(outcome)
-    place = pipeline.state.folder / "stream" / hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:12]
+def follow(
+    spark: SparkSession, folder: Path, state: StateFolder, apply: Callable[[list[str], Batch], None], *, once: bool
+) -> None:
+    """Hand the files of a folder to `apply` batch by batch: those that are there, then what arrives if not `once`."""
+    place = state.folder / "stream" / hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:12]
     failures: list[TidelogError] = []
 
-    def apply(batch: Any, number: int) -> None:
+    def handle(batch: DataFrame, number: int) -> None:
         try:
-            paths = sorted(local_path(row.path) for row in batch.collect())
+            paths = sorted(local_path(row["path"]) for row in batch.collect())
             query = str(json.loads((place / "metadata").read_text())["id"])
-            tell(pipeline.apply(paths, "batch", Batch(query, number), lenient=True))
+            apply(paths, Batch(query, number))
         except TidelogError as error:
             failures.append(error)
             raise
 
-    files = pipeline.spark.readStream.format("binaryFile").schema(LISTED).option("recursiveFileLookup", "true")
-    writer = files.load(str(folder)).select("path").writeStream.foreachBatch(apply)
+    files = spark.readStream.format("binaryFile").schema(LISTED).option("recursiveFileLookup", "true")
+    writer = files.load(str(folder)).select("path").writeStream.foreachBatch(handle)
     writer = writer.option("checkpointLocation", str(place))
     query = (writer.trigger(availableNow=True) if once else writer.trigger(processingTime=INTERVAL)).start()
     try:
