@@ -9,6 +9,7 @@ from typing import TypeVar, assert_never
 from tidelog.base.conform import Types, bounds, fields_of
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError
+from tidelog.base.integers import read_integer
 from tidelog.base.types import (
     GROUP,
     INTERN,
@@ -155,7 +156,7 @@ class Reader:
             raise self.error(f"a {show(type)}")
         sign, hexadecimal, radix, digits = found.groups()
         try:
-            number = int(hexadecimal, 16) if hexadecimal else int(digits, _RADIX[radix])
+            number = int(hexadecimal, 16) if hexadecimal else read_integer(digits, _RADIX[radix])
         except ValueError:
             self.position = start
             raise self.error(f"a {show(type)}") from None

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from tidelog.base.conform import Types, fields_of
+from tidelog.base.integers import show_integer
 from tidelog.base.types import (
     GROUP,
     INTERN,
@@ -55,7 +56,7 @@ def show_value(value: Value, type: Type, types: Types) -> str:
         case String():
             return quote(value)
         case BigInt() | Bit() | Signed():
-            return str(value)
+            return show_integer(value)
         case Double():
             return show_real(value)
         case Float():

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, assert_never
 
 from tidelog.base.diagnostic import Report
+from tidelog.base.integers import show_integer
 from tidelog.base.span import Source
 from tidelog.lang.escape import escape
 from tidelog.lang.format_comments import CommentFormatter, Node, Pair
@@ -294,7 +295,7 @@ class ExpressionFormatter(CommentFormatter):
     def _canonical(self, e: IntLiteral | FloatLiteral | StringLiteral) -> str:
         match e:
             case IntLiteral(value, None, False, 10):
-                return str(value)
+                return show_integer(value)
             case IntLiteral(value, width, signed, radix):
                 size = "" if width is None else width
                 return f"{size}'{'s' if signed else ''}{_LETTER[radix]}{value:{_DIGITS[radix]}}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final, NoReturn
 
+from tidelog.base.integers import read_integer
 from tidelog.base.span import Span
 from tidelog.lang.cursor import MAX_DEPTH
 from tidelog.lang.lex import FLOAT, INT, LOWER, SIZED, STRING, UPPER
@@ -232,7 +233,7 @@ class ExpressionParser(LiteralParser):
             return self.named()
         if kind == INT:
             self.at = first + 1
-            return IntLiteral(int(self.words[first].replace("_", "")), span=self.since(first))
+            return IntLiteral(read_integer(self.words[first].replace("_", "")), span=self.since(first))
         if kind == "(":
             return self.tuple_expression()
         if kind == STRING:

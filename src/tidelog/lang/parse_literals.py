@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from tidelog.base.integers import read_integer
 from tidelog.lang.lex import FLOAT, STRING, Tokens
 from tidelog.lang.parse_types import TypeParser
 from tidelog.lang.syntax import Expr, FloatLiteral, IntLiteral, StringLiteral
@@ -35,7 +36,7 @@ class LiteralParser(TypeParser):
         signed = rest[0] == "s"
         digits = rest[1:] if signed else rest
         radix = _RADIX[digits[0]]
-        return IntLiteral(int(digits[1:].replace("_", ""), radix), width, signed, radix, self.since(first))
+        return IntLiteral(read_integer(digits[1:].replace("_", ""), radix), width, signed, radix, self.since(first))
 
     def string(self) -> StringLiteral:
         """Parse `string = string_token { string_token }`."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tidelog.base import expr, types
 from tidelog.base.expr import Const, Expr, MakeMap, MakeTuple, MakeVec, Operate
+from tidelog.base.integers import show_integer
 from tidelog.base.span import Span
 from tidelog.base.types import STRING, Bit, Double, Float, Named, Signed, Tuple, Type, TypeVariable, is_integer
 from tidelog.base.values import real as real_value
@@ -43,7 +44,7 @@ def check_range(inference: Inference, value: int, type: Type, span: Span) -> Non
         return
     inference.report.add(
         "E0309",
-        f"`{value}` does not fit `{types.show(type)}`",
+        f"`{show_integer(value)}` does not fit `{types.show(type)}`",
         span,
         note=f"`{types.show(type)}` has the values {limits[0]} to {limits[1]}",
         hint="use a signed type" if value < 0 and isinstance(type, Bit) else "",

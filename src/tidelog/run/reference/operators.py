@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from tidelog.base.conform import bounds
 from tidelog.base.expr import Expr, Operate
+from tidelog.base.integers import show_integer
 from tidelog.base.text import show_real
 from tidelog.base.types import BigInt, Bit, Double, Float, Signed, String, Type, is_integer, show
 from tidelog.base.values import LONGEST, Value, order_key, real, single
@@ -106,7 +107,7 @@ def same(a: Value, b: Value) -> bool:
 def divide_integers(operator: str, a: int, b: int) -> int:
     """Divide, truncating toward zero; the remainder has the sign of the dividend."""
     if b == 0:
-        raise Failure(f"{a} {operator} 0: division by zero")
+        raise Failure(f"{show_integer(a)} {operator} 0: division by zero")
     quotient = abs(a) // abs(b)
     quotient = quotient if (a < 0) == (b < 0) else -quotient
     return quotient if operator == "/" else a - quotient * b
