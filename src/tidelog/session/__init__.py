@@ -7,5 +7,6 @@
 * `exchange`, `files`, `delimited`, `delimited_arrow`, `jsonlines`, `parquet`, `notation`, `mistakes`: rows in files.
 * `sources`, `programs`: where a program comes from; checking, formatting and planning it.
 * `analyze`, `profile`, `progress`: what an evaluation takes, and bounding it.
+* `pipeline`: tables on a cluster, kept by a program from run to run.
 * `soak`: random programs and histories, which look for mistakes of engines.
 """
