@@ -1,14 +1,33 @@
 """Tidelog: typed Datalog that stays true while facts and rules change.
 
+What users need is here:
+
+* `Database`: a program, its facts, and every consequence; `Limits` bound what it may take.
+* `Transaction`: changes facts and rules together; its `Commit` has the exact `Changes`, a `Change` for each relation.
+* `RelationView`, `Rule`: looking at what a database has; `Variant` and `FrozenMap` are values of structs and maps.
+* `Subscription`: being told of changes; an error of a subscriber is told as a `SubscriptionWarning`.
+* `Externs`: Python functions for programs.
+* `load_facts`, `save_outputs`: folders of files, as `tidelog run` reads and writes them.
+* `engines`: the engines that this installation has.
+* `TidelogError`: what is raised. A `UserError` is a `ProgramError`, `DataError`, `EvaluationError`, `LimitError` or
+  `MissingExtraError`; a `VerificationError` is a defect of Tidelog.
+
+>>> import tidelog
+>>> db = tidelog.Database("input relation Edge(a: u8, b: u8)  output relation Loop(a: u8)  Loop(x) :- Edge(x, x).")
+>>> with db.transaction() as tx:
+...     tx.insert("Edge", [(1, 1), (1, 2)])
+>>> db.relation("Loop").rows()
+[(1,)]
+
 The folders are the pipeline, and alphabetical order is the order of data flow and of imports:
 
 ``base``     words every layer shares: spans, diagnostics, errors, types, values, graphs
-``lang``     what the user wrote: grammar, syntax tree, parser, formatter
+``lang``     what the user wrote: grammar, syntax tree, parser, builder, formatter
 ``logic``    what it means: names resolved, types checked, sugar removed, origin kept
-``plan``     how to compute it: strata, join plans, delta variants
+``plan``     how to compute it: strata, join plans, delta variants, index choice
 ``run``      computing it: maintenance algorithms and the engines they run on
 ``session``  a living database: transactions, changes, sources and sinks
-``shell``    faces: the command line
+``shell``    faces: the command line and the shell
 
 The names of this module are loaded when they are first used, so that importing it costs nothing.
 """
