@@ -87,10 +87,10 @@ WORKLOADS: Mapping[str, Workload] = {workload.name: workload for workload in _AL
 
 def chosen(suite: str | None, *, quick: bool = False, long: bool = False) -> list[Workload]:
     """Return a suite, or one workload, or those whose names start so; without a suite all but the tiny ones."""
-    if suite in WORKLOADS:
-        found = [WORKLOADS[suite]]
-    elif suite is None:
+    if suite is None:
         found = [w for w in _ALL if w.suite != "tiny" and (long or not w.long)]
+    elif suite in WORKLOADS:
+        found = [WORKLOADS[suite]]
     else:
         found = [w for w in _ALL if w.suite == suite and (long or not w.long)]
         found = found or [w for w in _ALL if w.name.startswith(suite)]
