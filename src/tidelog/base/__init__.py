@@ -3,7 +3,7 @@
 * `span`, `diagnostic`, `errors`: where something stands in a text, what is wrong with it, what Tidelog raises.
 * `types`, `values`, `conform`: the types of the language, their values in Python, and whether the two agree.
 * `expr`, `free`: typed expressions, which `logic` makes and engines evaluate; their variables.
-* `show`, `text`, `reading`: expressions and values as text, and back.
+* `show`, `text`, `reading`, `integers`: expressions and values as text, and back.
 * `extern`: Python functions that programs may call.
 * `graph`, `pause`: components and cycles; rest for the cycle collector.
 """

@@ -7,6 +7,7 @@
 | `pipeline`, `scalars`, `aggregate` | rules as queries, expressions as Columns |
 | `worker`, `daemon` | what Spark has no functions for, in its Python workers |
 | `claim`, `local` | whole strata in one job, by the columnar engine |
+| `facts` | which facts of an update are news, and where they are kept |
 | `relation`, `encode`, `rows`, `frames` | tuples as DataFrames; values as cells; rows and DataFrames in and out |
 | `session`, `java` | the Spark session and the Java to run on |
 

@@ -1,1 +1,6 @@
-"""Random programs and histories, and a database followed through them; see `soak`."""
+"""Random programs and histories, and a database followed through them.
+
+* `spec`: programs as data, which know their text; `grow` makes them, `histories` lets facts and rules change.
+* `brute`: evaluates them by brute force, sharing nothing with the engines.
+* `soak`: follows histories on two engines at once; `shrink`: a failing history, as small as possible.
+"""
