@@ -199,6 +199,8 @@ class Relation:
             steps = moves((order.layout.fields[c], layout.fields[c]) for c in columns)
             zero = layout.constant({})
             order.change(lambda batch, steps=steps, zero=zero: batch.moved(steps, zero))  # type: ignore[misc]
+            if order is self.main:
+                self.gone = [arrays(rows.shape[1]).move(rows, steps, zero) for rows in self.gone]
             order.layout = layout
 
     def set_delta(self, batch: Batch) -> None:

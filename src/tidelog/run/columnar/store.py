@@ -279,9 +279,8 @@ class Store:
         """Make the difference to what a relation held its net change."""
         old, new = self._aside.pop(relation), self.relations[relation]
         new.settle()
-        new.admit(old.observed)
+        before = gather(new, [Bag(old.layout, old.rows(AFTER))]).rows  # first, as it may change the layout of `new`
         batch = new.gathered()
-        before = gather(new, [Bag(old.layout, old.rows(AFTER))]).rows
         low, high, _ = arrays(batch.size).ranges(before, batch.rows, batch.rows.shape[0], 64)
         kept = np.zeros(batch.size, bool)
         kept[low[high > low]] = True
