@@ -184,7 +184,7 @@ class ExpressionParser(LiteralParser):
         at = self.at + 1
         self.at = at + 1
         if self.kinds[at] == INT:
-            return TupleAccess(of, int(self.words[at].replace("_", "")), self.since(first))
+            return TupleAccess(of, read_integer(self.words[at].replace("_", "")), self.since(first))
         end = self.path_end(at)
         if self.kinds[end] != "(":
             return FieldAccess(of, self.words[at], self.since(first))
@@ -216,7 +216,7 @@ class ExpressionParser(LiteralParser):
                 hint="use `v.nth(i)` for an element of a vector, `m.get(k)` for a value in a map",
             )
         self.at = opener + 5
-        high, low = (int(words[index].replace("_", "")) for index in (opener + 1, opener + 3))
+        high, low = (read_integer(words[index].replace("_", "")) for index in (opener + 1, opener + 3))
         return Slice(of, high, low, self.since(first))
 
     # --- terms -------------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ class LiteralParser(TypeParser):
         if self.kinds[first] == FLOAT:
             return FloatLiteral(word, None, self.since(first))
         size, _, rest = word.partition("'")
-        width = int(size.replace("_", "")) if size else None
+        width = read_integer(size.replace("_", "")) if size else None
         if rest[0] == "f":
             return FloatLiteral(rest[1:], width, self.since(first))
         signed = rest[0] == "s"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tidelog.base.integers import read_integer
 from tidelog.lang.cursor import MAX_DEPTH, Cursor
 from tidelog.lang.lex import INT, LOWER, TICK, UPPER
 from tidelog.lang.syntax import FunctionType, SizedType, TickName, TupleType, TypeExpr, TypeName
@@ -59,7 +60,7 @@ class TypeParser(Cursor):
         self.at += 2
         if self.kinds[self.at] != INT:
             self.expected("the number of bits", "sized integers are written `bit<32>` and `signed<32>`")
-        width = int(self.words[self.at].replace("_", ""))
+        width = read_integer(self.words[self.at].replace("_", ""))
         self.at += 1
         self.close(first + 1, "`>`")
         return SizedType("bit" if self.words[first] == "bit" else "signed", width, self.since(first))

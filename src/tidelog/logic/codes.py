@@ -17,7 +17,7 @@ CODES: dict[str, str] = {
     "E0253": "two modules have the same alias",
     # types
     "E0301": "an expression has another type than its place needs",
-    "E0302": "a width has no bits",
+    "E0302": "a width that no integer has",
     "E0303": "a type variable is not declared",
     "E0304": "a type has the wrong number of arguments",
     "E0305": "a type alias stands for itself",

@@ -12,6 +12,7 @@ from tidelog.base.types import STRING, Bit, Double, Float, Named, Signed, Tuple,
 from tidelog.base.values import real as real_value
 from tidelog.base.values import single
 from tidelog.lang import syntax
+from tidelog.logic.resolve import resolve_width
 from tidelog.logic.scope import Scope
 from tidelog.logic.unify import ERROR, integer_range
 
@@ -24,7 +25,7 @@ INTERNED_STRING = Named(types.INTERN, (STRING,))
 def integer(inference: Inference, value: int, literal: syntax.IntLiteral, expected: Type | None, span: Span) -> Const:
     """An integer literal, of its written width or of an integer type told by its place; `value` may be negated."""
     if literal.width is not None:
-        written: Type = Signed(literal.width) if literal.signed else Bit(literal.width)
+        written = resolve_width(literal.signed, literal.width, span, inference.report)
         check_range(inference, value, written, span)
         return Const(value, written, span)
     wanted = inference.types.resolve(expected) if expected is not None else None

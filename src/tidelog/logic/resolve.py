@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from tidelog.base import types
 from tidelog.base.diagnostic import Report
+from tidelog.base.integers import show_integer
 from tidelog.base.span import Span
 from tidelog.base.types import Bit, Constructor, Field, Named, Signed, Type, TypeVariable
 from tidelog.lang import syntax
@@ -36,6 +37,20 @@ BUILT_IN: dict[str, Type] = {
     **{f"i{width}": Signed(width) for width in (8, 16, 32, 64, 128)},
 }
 
+MAX_WIDTH = 8192
+"""The widest integer type: its values have less digits than Python converts at once, and no step on them is large."""
+
+
+def resolve_width(signed: bool, width: int, span: Span, report: Report) -> Type:
+    """Return the type of integers of so many bits."""
+    if 1 <= width <= MAX_WIDTH:
+        return Signed(width) if signed else Bit(width)
+    mistake = "is too wide" if width else "has no bits"
+    message = f"`{'signed' if signed else 'bit'}<{show_integer(width)}>` {mistake}"
+    hint = "`bigint` has no bound" if width else ""
+    report.add("E0302", message, span, note=f"a width is between 1 and {MAX_WIDTH}", hint=hint)
+    return ERROR
+
 
 def resolve_type(
     environment: Environment, t: syntax.TypeExpr, report: Report, variables: frozenset[str] = frozenset()
@@ -45,10 +60,7 @@ def resolve_type(
         case syntax.TypeName():
             return _resolve_name(environment, t, report, variables)
         case syntax.SizedType(kind, width, span):
-            if width < 1:
-                report.add("E0302", f"`{kind}<{width}>` has no bits", span, note="a width is at least 1")
-                return ERROR
-            return Bit(width) if kind == "bit" else Signed(width)
+            return resolve_width(kind == "signed", width, span, report)
         case syntax.TupleType(items, _):
             resolved = [resolve_type(environment, item, report, variables) for item in items]
             # `(T)` is T: parentheses alone make no tuple, in types as in values.
