@@ -15,3 +15,9 @@ def test_histories(seed: int) -> None:
     tally, failure = soak(min(PART, HISTORIES - seed), seed, None, "auto", lambda tally: None)
     assert failure is None, str(failure)
     assert tally.commits == 12 * tally.histories
+
+
+@pytest.mark.parametrize("strategy", ["ranked", "recompute"])
+def test_histories_by_one_strategy(strategy: str) -> None:
+    _, failure = soak(min(40, HISTORIES), 300, None, strategy, lambda tally: None)
+    assert failure is None, str(failure)
