@@ -5,7 +5,7 @@ A field is found when the type of what it belongs to is known; references and in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from tidelog.base import types
@@ -51,23 +51,38 @@ class FieldPlace(NamedTuple):
 
 def field(inference: Inference, e: syntax.FieldAccess, scope: Scope) -> Expr:
     """`x.f`."""
+
+    def find(of: Expr, owner: Type) -> Expr:
+        place = find_field(inference, owner, e.name, e.span)
+        if place is None:
+            return inference.mistake(e.span)
+        positions = place.positions if len(place.positions) > 1 else ()
+        return Project(of, place.positions[0], place.type, positions, e.span)
+
+    return _member(inference, e, scope, f"what has the field `{e.name}`", find)
+
+
+def _member(
+    inference: Inference,
+    e: syntax.FieldAccess | syntax.TupleAccess,
+    scope: Scope,
+    what: str,
+    find: Callable[[Expr, Type], Expr],
+) -> Expr:
+    """A part of a value, found once the type of the value is known; `what` is asked for if it never is."""
     of = inference.expression(e.of, scope)
     result = inference.fresh()
 
     def attempt(final: bool) -> Expr | None:
         owner = content(inference, of.type)
-        if inference.is_open(owner):
-            if not final:
-                return None
-            inference.types.unify(result, ERROR)
-            return inference.unknown_type(f"what has the field `{e.name}`", e.of.span, owner)
-        place = find_field(inference, owner, e.name, e.span)
-        if place is None:
-            inference.types.unify(result, ERROR)
-            return inference.mistake(e.span)
-        inference.types.unify(result, place.type)
-        positions = place.positions if len(place.positions) > 1 else ()
-        return Project(of, place.positions[0], place.type, positions, e.span)
+        if not inference.is_open(owner):
+            found = find(of, owner)
+        elif final:
+            found = inference.unknown_type(what, e.of.span, owner)
+        else:
+            return None
+        inference.types.unify(result, found.type)
+        return found
 
     return inference.defer(result, e.span, attempt)
 
@@ -125,21 +140,12 @@ def constructors_of(inference: Inference, type: Type) -> tuple[Constructor, ...]
 
 def component(inference: Inference, e: syntax.TupleAccess, scope: Scope) -> Expr:
     """`x.0`."""
-    of = inference.expression(e.of, scope)
-    result = inference.fresh()
 
-    def attempt(final: bool) -> Expr | None:
-        owner = content(inference, of.type)
-        if inference.is_open(owner):
-            if not final:
-                return None
-            inference.types.unify(result, ERROR)
-            return inference.unknown_type(f"what has the component `.{e.index}`", e.of.span, owner)
+    def find(of: Expr, owner: Type) -> Expr:
         type = find_component(inference, owner, e.index, e.span)
-        inference.types.unify(result, type)
         return inference.mistake(e.span) if type is ERROR else Project(of, e.index, type, span=e.span)
 
-    return inference.defer(result, e.span, attempt)
+    return _member(inference, e, scope, f"what has the component `.{e.index}`", find)
 
 
 def find_component(inference: Inference, owner: Type, index: int, span: Span) -> Type:
