@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tidelog.base.errors import DataError
+from tidelog.base.integers import DIGITS, read_integer, show_integer
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Row
 from tidelog.session.delimited import open_text
@@ -19,6 +20,9 @@ from tidelog.session.misfit import Misfit
 from tidelog.session.mistakes import Mistakes
 from tidelog.session.plain import Plain
 from tidelog.session.rows import RowReader
+
+LONG = DIGITS * 3
+"""Integers of more bits may have too many digits for Python's `json`."""
 
 
 def read_jsonlines(path: Path, relation: Relation, plain: Plain) -> list[Row]:
@@ -43,7 +47,7 @@ def read_jsonlines(path: Path, relation: Relation, plain: Plain) -> list[Row]:
 
 def _read_line(number: int, line: str, reader: RowReader, mistakes: Mistakes) -> Row | None:
     try:
-        given = reader.values(json.loads(line.strip()), "a line")
+        given = reader.values(_parse(line.strip()), "a line")
     except json.JSONDecodeError as error:
         mistakes.add(number, f"not JSON: {error.msg} (column {error.colno})")
         return None
@@ -59,9 +63,21 @@ def _read_line(number: int, line: str, reader: RowReader, mistakes: Mistakes) ->
     return tuple(values) if len(values) == len(given) else None
 
 
+def _parse(line: str) -> Any:
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:
+        # An integer with more digits than Python reads at once.
+        return json.loads(line, parse_int=read_integer)
+
+
 def finite(value: Any) -> Any:
-    """Return a plain value with NaN and infinities as strings, which JSON cannot write as numbers."""
+    """Return a plain value in which numbers that JSON cannot write are strings: NaN, infinities, huge integers."""
     match value:
+        case int() if value.bit_length() > LONG:
+            return show_integer(value)
         case float() if not math.isfinite(value):
             return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
         case list() | tuple():
