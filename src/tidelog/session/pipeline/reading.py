@@ -144,7 +144,9 @@ def _converted(raw: DataFrame, source: SourceTable, relation: Relation, *, signe
     reasons: list[Column] = []
     if CORRUPT in given:
         broken = f.concat(f.lit(f"not a row of {source.format}: "), f.col(CORRUPT))
-        reasons.append(f.when(f.col(CORRUPT).isNotNull(), broken))
+        # Spark refuses to look at this column alone, so another one takes part.
+        other = f.length(f.coalesce(*[f.col(f"`{name}`").cast("string") for name in shown], f.lit(""))) >= 0
+        reasons.append(f.when(f.col(CORRUPT).isNotNull() & other, broken))
     for column in relation.columns:
         name = _source_column(source, column, shown)
         found = f.col(f"`{name}`")
