@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from tidelog.run.maintain import choose
 from tidelog.session.soak.soak import soak
 
 HISTORIES = int(os.environ.get("TIDELOG_SOAK", "1000"))
@@ -20,4 +21,10 @@ def test_histories(seed: int) -> None:
 @pytest.mark.parametrize("strategy", ["ranked", "recompute"])
 def test_histories_by_one_strategy(strategy: str) -> None:
     _, failure = soak(min(40, HISTORIES), 300, None, strategy, lambda tally: None)
+    assert failure is None, str(failure)
+
+
+def test_histories_that_overrun_their_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choose, "LEAST_BUDGET", 2)
+    _, failure = soak(min(40, HISTORIES), 700, None, "auto", lambda tally: None)
     assert failure is None, str(failure)
