@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import binascii
+import string
 from collections.abc import Callable
 from typing import Any
 
 from tidelog.base.values import Variant, err, ok
 
+_BASE64 = frozenset(f"{string.ascii_letters}{string.digits}+/=".encode())
+
 
 def decode(text: str) -> Variant:
-    """Read base64."""
+    """Read base64; a mistake says which byte is wrong and where, as DDlog does."""
+    wrong = next(((i, byte) for i, byte in enumerate(text.encode()) if byte not in _BASE64), None)
+    if wrong is not None:
+        return err(f"Invalid byte {wrong[1]} at position {wrong[0]}")
     try:
         return ok(tuple(binascii.a2b_base64(text.encode("ascii"), strict_mode=True)))
-    except (binascii.Error, UnicodeEncodeError) as error:
+    except binascii.Error as error:
         return err(f"not base64: {error}")
 
 
