@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from tests.cases import case_name, externs_of, inside, program_cases
-from tidelog import Database, engines
+from tidelog import Database
 from tidelog.plan.nodes import Plan
 from tidelog.run.contract import Change, Engine, Row
 from tidelog.run.reference.engine import ReferenceEngine
@@ -17,8 +17,7 @@ from tidelog.session.engines import make_engine
 from tidelog.session.files import read_facts
 from tidelog.session.plain import Plain
 
-ENGINES = [name for name in engines() if name not in {"reference", "spark"}]
-"""A Spark session takes seconds a step; histories on Spark are few and larger, see tests/generate."""
+ENGINES = [name for name in IN_PROCESS if name != "reference"]
 CASES = [case for case in program_cases() if (case / "facts").is_dir()]
 Facts = dict[str, set[Row]]
 
