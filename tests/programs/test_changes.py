@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 from tests.cases import case_name, externs_of, inside, program_cases
+from tests.engines import IN_PROCESS
 from tidelog import Database
 from tidelog.plan.nodes import Plan
 from tidelog.run.contract import Change, Engine, Row
