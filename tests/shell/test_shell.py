@@ -203,7 +203,7 @@ def test_a_terminal_goes_on_after_mistakes(shown: list[str], capsys: pytest.Capt
         "x",
     )
     converse(interpreter, typist)
-    assert shown == ["Few:", 'Few{.item = "tea"}: +1']
+    assert shown == ['Few:\nFew{.item = "tea"}: +1']
     assert typist.prompts == [PROMPT, INSIDE, MORE, INSIDE, INSIDE, INSIDE, PROMPT]
     assert capsys.readouterr().err == "error: expected a command (`:help` lists them), found `nonsense;`\n"
 

@@ -222,11 +222,10 @@ class Interpreter:
 
     def _say_rows(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> None:
         declared = self.database.plan.relations[relation]
-        for row in rows:
-            self.say(self._dumper.row(row, declared.columns, declared.element))
+        if rows:  # in one go: a line at a time is flushed a line at a time
+            self.say("\n".join(self._dumper.row(row, declared.columns, declared.element) for row in rows))
 
     def _say_changes(self, relation: str, changes: Any) -> None:
         declared = self.database.plan.relations[relation]
-        self.say(f"{ddlog_name(relation)}:")
-        for line in self._dumper.changes(changes, declared.columns, declared.element):
-            self.say(line)
+        lines = self._dumper.changes(changes, declared.columns, declared.element)
+        self.say("\n".join([f"{ddlog_name(relation)}:", *lines]))
