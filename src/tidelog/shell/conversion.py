@@ -13,6 +13,7 @@ from typing import assert_never
 from tidelog.base.conform import bounds, fields_of
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError
+from tidelog.base.integers import show_integer
 from tidelog.base.types import (
     GROUP,
     INTERN,
@@ -42,6 +43,8 @@ from tidelog.session.notation import value_of_json
 from tidelog.shell.records import Items, Record, Serialized, Struct
 
 DDLOG_STD, STD = "ddlog_std::", "std::"
+LONGEST = 60
+"""How many digits of a number a message shows."""
 _UNIT = Items((), array=False)
 
 
@@ -224,7 +227,7 @@ def _in_bounds(number: int, type: BigInt | Bit | Signed) -> int:
     if not isinstance(type, BigInt):
         low, high = bounds(type)
         if not low <= number <= high:
-            raise DataError(f"expected a {show(type)}, between {low} and {high}, found {number}")
+            raise DataError(f"expected a {show(type)}, between {low} and {high}, found {shown(number)}")
     return number
 
 
@@ -250,5 +253,8 @@ def shown(record: Record) -> str:
             return f"{name}{{{', '.join(map(shown, fields))}}}"
         case Serialized(notation):
             return f"@{notation}"
+        case int():
+            digits = show_integer(record)
+            return digits if len(digits) <= LONGEST else f"{digits[:LONGEST]}... ({len(digits)} digits)"
         case _:
             return str(record)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from tidelog.base.errors import UserError
+from tidelog.base.integers import read_integer
 
 _SPACE = re.compile(r"(?:\s|#[^\n]*\n)*")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:::\w+)*")
@@ -134,10 +135,9 @@ class RecordReader:
         if found is None:
             raise self.error("an integer")
         sign, hexadecimal, decimal = found.groups()
-        try:
-            number = int(hexadecimal.replace("_", ""), 16) if hexadecimal else int(decimal.replace("_", ""))
-        except ValueError:  # Python's limit on digits
-            raise CommandError(f"a decimal number has {len(decimal)} digits; write it as 0x...") from None
+        number = (
+            read_integer(hexadecimal.replace("_", ""), 16) if hexadecimal else read_integer(decimal.replace("_", ""))
+        )
         return -number if sign == "-" else number
 
     def string(self) -> str:
