@@ -30,7 +30,7 @@ def main(folder: Path, hosts: int = 600) -> None:
     gone = chance.sample(sorted(links), 6)
     new = [(chance.choice(names[:50]), chance.choice(names[-50:])) for _ in range(6)]
     rows = [("delete", a, b) for a, b in gone] + [("insert", a, b) for a, b in new]
-    write_csv(folder / "day" / "Link.csv", ("op", "a", "b"), rows)
+    write_csv(folder / "day" / "Link.csv", ("op", "from", "to"), rows)
 
 
 def write_csv(path: Path, header: tuple[str, ...], rows: object) -> None:

@@ -6,8 +6,12 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Protocol
 
-from tidelog.session.changes import WEIGHT, Commit
+from tidelog.run import contract
+from tidelog.session.changes import WEIGHT, Change, Commit
 from tidelog.session.database import Database
+from tidelog.session.pipeline.tables import SMALL
+from tidelog.session.plain import Plain
+from tidelog.session.relation import RelationView
 
 _SHOWN = ("input", "output")
 
@@ -37,33 +41,48 @@ class CommitEffect:
 class RebuildEffect:
     """The difference between a database and the one that takes its place, for inputs and outputs of both.
 
-    A relation whose columns differ counts as a new one: all its rows are gained.
+    A relation whose columns differ counts as a new one: all its rows are gained. Small relations are compared on the
+    driver, large ones in Spark.
     """
 
-    def __init__(self, old: Database, new: Database) -> None:
+    def __init__(self, old: Database, new: Database, spark: Any) -> None:
         self._old = old
         self._new = new
+        self._spark = spark
+        self._small: dict[str, Change] = {}
         self._frame = lru_cache(maxsize=None)(self._difference)
-        shown = [view.name for view in new.relations() if view.role in _SHOWN]
-        counted = {name: self._count(name) for name in shown}
+        counted = {view.name: self._count(view) for view in new.relations() if view.role in _SHOWN}
         self.counts = {name: pair for name, pair in counted.items() if any(pair)}
 
     def frame(self, relation: str) -> Any:
         """Return the signed rows of a relation."""
-        return self._frame(relation)
+        small = self._small.get(relation)
+        return self._frame(relation) if small is None else small.to_spark(self._spark)
 
-    def _count(self, relation: str) -> tuple[int, int]:
-        found = {row[WEIGHT]: row["count"] for row in self._frame(relation).groupBy(WEIGHT).count().collect()}
+    def _before(self, view: RelationView) -> RelationView | None:
+        """Return the relation as it was, if it has the same columns."""
+        if view.name not in self._old.plan.relations:
+            return None
+        before = self._old.relation(view.name)
+        return before if before.columns == view.columns else None
+
+    def _count(self, view: RelationView) -> tuple[int, int]:
+        before = self._before(view)
+        if view.count() + (before.count() if before else 0) <= SMALL:
+            old, new = set(before.rows(ordered=False) if before else ()), set(view.rows(ordered=False))
+            plan = self._new.plan
+            change = contract.Change(list(new - old), list(old - new))
+            self._small[view.name] = Change(plan.relations[view.name], change, Plain(plan.types), None)
+            return self._small[view.name].sizes
+        found = {row[WEIGHT]: row["count"] for row in self._frame(view.name).groupBy(WEIGHT).count().collect()}
         return found.get(1, 0), found.get(-1, 0)
 
     def _difference(self, relation: str) -> Any:
         from pyspark.sql import functions as f
 
         view = self._new.relation(relation)
-        after = view.to_spark()
-        kept = relation in self._old.plan.relations and self._old.relation(relation).columns == view.columns
-        if not kept:
+        after, before = view.to_spark(), self._before(view)
+        if before is None:
             return after.withColumn(WEIGHT, f.lit(1).cast("long"))
-        before = self._old.relation(relation).to_spark()
-        gained = after.subtract(before).withColumn(WEIGHT, f.lit(1).cast("long"))
-        return gained.unionByName(before.subtract(after).withColumn(WEIGHT, f.lit(-1).cast("long")))
+        gone = before.to_spark().subtract(after).withColumn(WEIGHT, f.lit(-1).cast("long"))
+        return after.subtract(before.to_spark()).withColumn(WEIGHT, f.lit(1).cast("long")).unionByName(gone)

@@ -1,9 +1,9 @@
 """Sources as DataFrames whose columns are a relation's, checked value by value in Spark.
 
 A value that does not fit is told with source, file, row and column, or its row goes to the quarantine table and the
-others are taken. Columns of text, numbers and truth values are converted where they are; a relation with other types
-passes through the driver, where texts are read as the language writes values. Files of changes have a column `op`
-(insert or delete) or `weight` (positive or negative) beside the relation's; their rows add up.
+others are taken. Columns of text, numbers and truth values are converted where they are; small tables, and relations
+with other types, pass through the driver, where texts are read as the language writes values. Files of changes have a
+column `op` (insert or delete) or `weight` (positive or negative) beside the relation's; their rows add up.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Row
 from tidelog.session.arrow import is_simple, read_table
 from tidelog.session.pipeline.config import TABLE, SourceTable
+from tidelog.session.pipeline.tables import SMALL
 from tidelog.session.plain import Plain
 
 CORRUPT = "_corrupt_record"
@@ -54,12 +55,11 @@ class Loaded:
 def load(spark: SparkSession, source: SourceTable, relation: Relation, plain: Plain) -> Loaded:
     """Return the facts of a source; raise `DataError` at the first that does not fit, unless they go to quarantine."""
     with told(source):
-        good, refused, count = _checked(spark, source, relation, signed=False)
-        names = [f.col(f"`{column.name}`") for column in relation.columns]
-        if relation.columns and all(is_simple(column.type) for column in relation.columns):
-            return Loaded(good.select(*names), refused, count)
-        rows = read_table(good.select(*names).toArrow(), relation, plain)
-        return Loaded(rows, refused, count)
+        good, refused, count, rows = _checked(spark, source, relation, signed=False)
+        frame = good.select(*[f.col(f"`{column.name}`") for column in relation.columns])
+        if rows > SMALL and relation.columns and all(is_simple(column.type) for column in relation.columns):
+            return Loaded(frame, refused, count)
+        return Loaded(read_table(frame.toArrow(), relation, plain), refused, count)
 
 
 def load_changes(
@@ -67,7 +67,7 @@ def load_changes(
 ) -> tuple[Loaded, dict[Row, int]]:
     """Return the signed rows of files of changes, each row once with its sum, and what was refused."""
     with told(source):
-        good, refused, count = _checked(spark, source, relation, signed=True)
+        good, refused, count, _ = _checked(spark, source, relation, signed=True)
         table = good.select(*[f.col(f"`{column.name}`") for column in relation.columns], WEIGHT).toArrow()
         weights = table.column(WEIGHT).to_pylist()
         rows = read_table(table.drop_columns([WEIGHT]), relation, plain)
@@ -91,20 +91,18 @@ def told(what: object) -> Iterator[None]:
 
 def _checked(
     spark: SparkSession, source: SourceTable, relation: Relation, *, signed: bool
-) -> tuple[DataFrame, DataFrame | None, int]:
-    """Return the good rows, and for a source with a quarantine the others and their number."""
+) -> tuple[DataFrame, DataFrame | None, int, int]:
+    """Return the good rows; for a source with a quarantine the others and their number; the number of all rows."""
     converted = _converted(_raw(spark, source), source, relation, signed=signed)
     wrong = converted.where(f.col(REASON).isNotNull())
-    count = wrong.count()
+    counted = converted.agg(f.count(f.lit(1)), f.count_if(f.col(REASON).isNotNull())).first()
+    rows, count = counted or (0, 0)
     if not count:
-        return converted, None, 0
+        return converted, None, 0, rows
     if source.on_error == "fail":
         raise _first_mistake(spark, source, relation, wrong, count, signed=signed)
-    return (
-        converted.where(f.col(REASON).isNull()),
-        wrong.select(*[f.col(name).alias(name[1:]) for name in (FILE, REASON, WHOLE)]),
-        count,
-    )
+    refused = wrong.select(*[f.col(name).alias(name[1:]) for name in (FILE, REASON, WHOLE)])
+    return converted.where(f.col(REASON).isNull()), refused, count, rows
 
 
 def _raw(spark: SparkSession, source: SourceTable) -> DataFrame:

@@ -233,7 +233,7 @@ class Pipeline:
         return (old, revision) if revision is not None else (self._load(wanted, last), None)
 
     def _effect(self, tx: Transaction, old: Database, new: Database) -> Effect:
-        return CommitEffect(tx.result, self.spark) if new is old else RebuildEffect(old, new)
+        return CommitEffect(tx.result, self.spark) if new is old else RebuildEffect(old, new, self.spark)
 
     def _save(self, version: Version, database: Database, last: Version | None) -> Version:
         earlier = last.tables if last else {}
