@@ -13,6 +13,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -125,9 +126,12 @@ def main() -> None:
         session = Session(Path(program), Path(folder), "auto")
         told["tracked"], told["tracked_cpu"] = session.initial, session.initial_cpu
     if kind == "updates":
-        deadline = start + float(seconds)
-        rules = [*rule_in_and_out(session, rule)]
-        told["lines"] = [*facts_in_and_out(session, relation, deadline), *rules]
+        told["lines"] = []
+        updates = (facts_in_and_out(session, relation, start + float(seconds)), rule_in_and_out(session, rule))
+        for found in chain(*updates):
+            told["lines"].append(found)
+            # All so far, should the process be stopped.
+            print(json.dumps(told), flush=True)
     told["sizes"] = {name: session.database.relation(name).count() for name in outputs}
     print(json.dumps(told))
 
