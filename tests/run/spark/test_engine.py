@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
 from tests.generate.pipeline import answers, plan_text
-from tidelog import Database, EvaluationError
+from tidelog import Database, DataError, EvaluationError, LimitError
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import Change, Limits
@@ -99,8 +100,6 @@ def test_a_failing_expression_names_rule_and_arguments(spark: SparkSession) -> N
 
 def test_limits(spark: SparkSession) -> None:
     engine = SparkEngine(plan_text(CLOSURE), spark=spark, driver_rows=0, replicate_rows=0)
-    from tidelog import LimitError  # noqa: PLC0415
-
     with pytest.raises(LimitError, match="more than 2 rounds"):
         engine.update({"E": Change([(n, n + 1) for n in range(5)])}, limits=Limits(rounds=2))
     assert engine.count("E") == 0
@@ -125,6 +124,30 @@ def test_facts_of_the_program_and_stored_ones(spark: SparkSession) -> None:
         assert answers(engine) == answers(reference)
         assert all(alike(update.changes.get(name), expected.changes.get(name)) for name in ("A", "B"))
     assert engine.verify() == []
+
+
+def test_frames_in_and_out(spark: SparkSession) -> None:
+    text = """
+    input relation Item(name: string, size: u64, weight: double, sold: bool)
+    output relation Big(name: string, size: u64)
+    Big(n, s) :- Item(n, s, _, _), s > 9223372036854775807.
+    """
+    db = Database(text, engine="spark", spark=spark)
+    schema = "sold boolean, weight float, size decimal(20, 0), name string"
+    rows = [(True, -0.0, Decimal(2**64 - 1), "a"), (False, 1.5, Decimal(3), "b")]
+    with db.transaction() as tx:
+        tx.insert("Item", spark.createDataFrame(rows, schema))
+    assert db.relation("Item").rows() == [("a", 2**64 - 1, 0.0, True), ("b", 3, 1.5, False)]
+    out = db.relation("Big").to_spark()
+    assert [tuple(row) for row in out.collect()] == [("a", Decimal(2**64 - 1))]
+    for wrong, message in (
+        ([(True, 1.0, Decimal(-1), "c")], "Item.size: 1 rows are out of range"),
+        ([(None, 1.0, Decimal(1), "c")], "Item.sold: 1 rows are null"),
+    ):
+        with pytest.raises(DataError, match=message), db.transaction() as tx:
+            tx.insert("Item", spark.createDataFrame(wrong, schema))
+    with pytest.raises(DataError, match="has no column name"), db.transaction() as tx:
+        tx.insert("Item", spark.createDataFrame(rows, schema).drop("name"))
 
 
 def test_database(spark: SparkSession) -> None:

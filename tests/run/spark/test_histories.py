@@ -15,7 +15,7 @@ from tidelog.session.soak.histories import random_history
 
 pytestmark = pytest.mark.spark
 
-HISTORIES = int(os.environ.get("TIDELOG_SPARK_HISTORIES", "5"))
+HISTORIES = int(os.environ.get("TIDELOG_SPARK_HISTORIES", "4"))
 PARTITIONS = (2, 1, 7)
 
 
@@ -23,5 +23,5 @@ PARTITIONS = (2, 1, 7)
 @pytest.mark.parametrize("seed", range(HISTORIES))
 def test_every_step_is_right(seed: int, spark: SparkSession) -> None:
     partitions = PARTITIONS[seed % len(PARTITIONS)]
-    history = random_history(Random(seed), 5)
+    history = random_history(Random(seed), 4)
     follow(history, lambda plan: SparkEngine(plan, spark=spark, partitions=partitions, driver_rows=0))

@@ -33,7 +33,7 @@ from tidelog.run.spark.local import held
 from tidelog.run.spark.phases import AFTER, DELETED, INSERTED
 from tidelog.run.spark.relation import SUPPORT, TIMES, Relation, size_of, united
 from tidelog.run.spark.rows import SimpleRows, SparkRows, contains, frame_of
-from tidelog.run.spark.session import engine_session, start_session
+from tidelog.run.spark.session import adopt, engine_session, start_session
 from tidelog.run.spark.store import BROADCAST_ROWS, Frames, Store
 
 DRIVER_ROWS = 100_000
@@ -144,7 +144,7 @@ class SparkEngine:
         if not isinstance(rows, DataFrame):
             return None
         columns = self.plan.relations[relation].columns
-        found = taken_in(rows, relation, columns)
+        found = taken_in(adopt(rows, self.spark), relation, columns)
         if found is None:
             return None
         return SimpleRows(*found, [column.type for column in columns], Cells(self.plan.types))

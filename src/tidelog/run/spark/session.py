@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from typing import Any
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from tidelog.run.limits import tell
 from tidelog.run.spark.java import provide_java
@@ -63,3 +64,13 @@ def engine_session(spark: SparkSession, partitions: int | None = None) -> SparkS
     }.items():
         own.conf.set(name, value)
     return own
+
+
+def adopt(frame: DataFrame, spark: SparkSession) -> DataFrame:
+    """Return the same rows as a DataFrame of another session of the same cluster, so that its settings count."""
+    if frame.sparkSession is spark:
+        return frame
+    jvm: Any = spark._jvm  # noqa: SLF001
+    jsession = spark._jsparkSession  # noqa: SLF001
+    plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001
+    return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(jsession, plan), spark)
