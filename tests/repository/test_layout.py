@@ -1,6 +1,7 @@
 """The rules on files and imports which neither ruff nor import-linter can express; see docs/dev/rules.md."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -66,6 +67,20 @@ def test_no_module_is_too_long() -> None:
 
 def test_no_module_has_a_vague_name() -> None:
     assert [path for path in tracked("*.py") if path.stem in VAGUE] == []
+
+
+FOLDERS = sorted(path.parent for path in SOURCE.rglob("__init__.py"))
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(SOURCE.parent)))
+def test_the_docstring_of_a_folder_names_its_modules(folder: Path) -> None:
+    """A map of the folder; `parse_*` stands for all modules whose names begin so."""
+    names = re.findall(r"`+(\w+\*?)/?`", ast.get_docstring(ast.parse((folder / "__init__.py").read_text())) or "")
+    known = {module for module in tracked(f"{folder}/*") if module.parent == folder and module.suffix == ".py"}
+    modules = {path.stem for path in known} | {path.name for path in FOLDERS if path.parent == folder}
+    unnamed = modules.difference(names, {"__init__"})
+    families = tuple(name[:-1] for name in names if name.endswith("_*"))
+    assert {module for module in unnamed if not module.startswith(families)} == set()
 
 
 def test_locks_name_no_index() -> None:
