@@ -7,6 +7,7 @@
 | `racers`, `race_tidelog`, `race_duckdb`, `race_clingo` | who runs: each in a process of its own |
 | `measure` | a process with its time, processor time and peak memory |
 | `batch`, `updates`, `loading`, `start` | the four measurements |
+| `update` | one workload under updates, the child process of `updates` |
 | `tables` | numbers as text |
 | `large_program` | parsing, checking and planning 4,000 rules (a script of its own) |
 
