@@ -8,6 +8,7 @@ column `op` (insert or delete) or `weight` (positive or negative) beside the rel
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
@@ -84,9 +86,11 @@ def told(what: object) -> Iterator[None]:
         yield
     except DataError as error:
         raise error if str(error).startswith(str(what)) else DataError(f"{what}: {error}") from None
-    except PySparkException as error:
-        lines = [line for line in str(error).split("\n") if line.strip()]
-        raise DataError(f"{what}: {lines[0] if lines else type(error).__name__}") from None
+    except (PySparkException, Py4JJavaError) as error:
+        java = error.java_exception if isinstance(error, Py4JJavaError) else error
+        lines = [line for line in str(java).split("\n") if line.strip()]
+        told_by_spark = re.sub(r"^[\w.]+(Exception|Error): ", "", lines[0]) if lines else type(error).__name__
+        raise DataError(f"{what}: {told_by_spark}") from None
 
 
 def _checked(

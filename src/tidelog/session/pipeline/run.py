@@ -190,7 +190,7 @@ class Pipeline:
     ) -> Outcome:
         started = time.perf_counter()
         old, last = self._open()
-        wanted = self._text if last is None else read_source(self.config.program).text if text is None else text
+        wanted = read_source(self.config.program).text if text is None else text
         number = last.number + 1 if last else 1
         warnings: list[str] = []
         try:
