@@ -80,6 +80,18 @@ def test_strategies_are_told(spark: SparkSession) -> None:
     assert [work.strategy for work in engine.update({"E": Change([(3, 4)])}).work] == ["ranked"]
 
 
+def test_small_strata_of_a_large_program(spark: SparkSession) -> None:
+    text = CLOSURE + "input relation A(x: u32)\noutput relation B(x: u32)\nB(x) :- A(x).\n"
+    engine = SparkEngine(plan_text(text), spark=spark, driver_rows=9, partitions=2)
+    update = engine.update({"A": Change([(n,) for n in range(20)]), "E": Change([(1, 2), (2, 3), (3, 1)])})
+    assert {work.relations: work.strategy for work in update.work} == {("B",): "recompute", ("T",): "on the driver"}
+    assert (engine.count("B"), engine.count("T")) == (20, 9)
+    columnar = ColumnarEngine(plan_text(CLOSURE))
+    columnar.update({"E": Change([(1, 2), (2, 3), (3, 1)])})
+    expected = columnar.update({"E": Change((), [(2, 3)])})
+    assert alike(engine.update({"E": Change((), [(2, 3)])}).changes["T"], expected.changes["T"])
+
+
 def test_small_programs_need_no_session() -> None:
     engine = SparkEngine(plan_text(CLOSURE))
     update = engine.update({"E": Change([(1, 2), (2, 3)])})

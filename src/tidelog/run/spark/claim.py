@@ -1,5 +1,7 @@
 """Strata evaluated in one job instead of round by round.
 
+A recursive stratum that reads little, in a program that the driver cannot hold, is evaluated on the driver.
+
 A stratum *decomposes* if every recursive rule copies some column from its one recursive atom to its head
 (`plan.classify`): tuples that differ in that column never meet. The tuples that the other rules derive are partitioned
 by it, the relations below go whole to every executor, and each partition runs to its own fixpoint in the columnar
@@ -21,11 +23,11 @@ from pyspark import Broadcast
 from pyspark.sql import functions as f
 from pyspark.sql import types as s
 
-from tidelog.base.errors import EvaluationError
+from tidelog.base.errors import EvaluationError, LimitError
 from tidelog.base.expr import Var
 from tidelog.plan.classify import decompositions, recursive_scans
 from tidelog.plan.nodes import Origin, Plan, Project, Relation, Rule, Scan, Stratum, Variant, Version
-from tidelog.run.contract import Phase
+from tidelog.run.contract import NO_LIMITS, Limits, Phase
 from tidelog.run.limits import Watch, tell
 from tidelog.run.maintain.ranked import changed_below, full, reads_change
 from tidelog.run.maintain.seminaive import bootstrap
@@ -47,9 +49,13 @@ class Claims:
     how: dict[int, str]
     tracked: bool
     replicate_rows: int = REPLICATE_ROWS
+    driver_rows: int = 0
 
     def evaluate(self, store: Store, stratum: Stratum, watch: Watch) -> int:
         """Evaluate a stratum from scratch in the best way; return the number of rounds."""
+        if self._is_small(store, stratum) and self._on_driver(store, stratum, watch):
+            self.how[stratum.number] = "on the driver"
+            return 1
         column = self.column(store, stratum)
         if column is None:
             return bootstrap(store, stratum, watch)
@@ -59,6 +65,31 @@ class Claims:
         found, rounds = self._fixpoint(store, stratum, column, None, watch)
         target.settled = (found,) if found.count else ()
         return rounds
+
+    def _is_small(self, store: Store, stratum: Stratum) -> bool:
+        below = {name for rule in stratum.rules for name in rule.reads}.difference(stratum.relations)
+        return stratum.recursive and sum(store.relation(name).size(AFTER) for name in below) <= self.driver_rows
+
+    def _on_driver(self, store: Store, stratum: Stratum, watch: Watch) -> bool:
+        """Evaluate a stratum whose inputs are small in the columnar engine; False if it grows beyond the driver."""
+        members = frozenset(stratum.relations)
+        names = sorted({name for rule in stratum.rules for name in rule.reads} | members)
+        store.enter(Phase.BOOT, members)
+        watch.begin_round(stratum, 1)
+        tables = {name: collect(store.relation(name).frame(AFTER)) for name in names if name not in members}
+        relations = {name: store.plan.relations[name] for name in names}
+        plan = Plan(store.types, relations, store.functions, (replace(stratum, number=0),), (), {})
+        try:
+            found = evaluate(plan, tables, stratum.relations, Limits(tuples=self.driver_rows), tracked=self.tracked)
+        except LimitError:
+            return False
+        for name, table in found.items():
+            target = store.touch(name)
+            watch.add_tuples(table.num_rows)
+            if table.num_rows:
+                rows = store.frames.spark.createDataFrame(table)
+                target.settled = (settle(rows.repartition(store.partitions, *target.columns))[0],)
+        return True
 
     def column(self, store: Store, stratum: Stratum) -> int | None:
         """Return the column by which a stratum decomposes, if what is below is small enough to be everywhere."""
@@ -185,7 +216,8 @@ def _run_partition(
         seeds = pa.Table.from_batches(given)
         columns = columns_of(len(plan.relations[name].columns))
         try:
-            found = evaluate(plan, {**shared.value, seed_name(name): seeds.select(columns)}, name, tracked=tracked)
+            facts = {**shared.value, seed_name(name): seeds.select(columns)}
+            found = evaluate(plan, facts, (name,), NO_LIMITS, tracked=tracked)[name]
         except EvaluationError as error:
             raise EvaluationFailedError(f"{BEGIN}{error}{END}") from error
         if tracked:

@@ -226,7 +226,7 @@ class SparkEngine:
 
     def _maintain(self, store: Store, stratum: Stratum, earlier: Earlier, costs: Costs) -> Work | None:
         """Bring a stratum up to date; one that is empty is evaluated from scratch, which costs fewer jobs."""
-        claims = Claims({}, tracked=self._tracked, replicate_rows=self._replicate_rows)
+        claims = Claims({}, self._tracked, self._replicate_rows, self._driver_rows)
         empty = not any(store.relation(name).size(AFTER) for name in stratum.relations)
         column = claims.column(store, stratum) if self._strategy == "auto" and not empty else None
         if column is not None and (frozenset(stratum.relations), stratum.recursive) in earlier.strata:

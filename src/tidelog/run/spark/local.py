@@ -18,7 +18,7 @@ from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.encode import Codec, read_floats, read_signed
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.columnar.relation import Relation
-from tidelog.run.contract import Change, Row
+from tidelog.run.contract import Change, Limits, Row
 from tidelog.run.spark.encode import Cells, content
 from tidelog.run.spark.relation import RANK, SUPPORT, columns_of
 from tidelog.run.spark.rows import decoded
@@ -65,16 +65,18 @@ def _is_native(type: Type) -> bool:
             return False
 
 
-def evaluate(plan: Plan, facts: Mapping[str, Any], relation: str, *, tracked: bool) -> Any:
-    """Return a relation of a plan on the given facts (Arrow tables of cells), as a table with rank and support."""
+def evaluate(
+    plan: Plan, facts: Mapping[str, Any], wanted: Sequence[str], limits: Limits, *, tracked: bool
+) -> dict[str, Any]:
+    """Return relations of a plan on the given facts (Arrow tables of cells), as tables with rank and support."""
     cells = Cells(plan.types)
-    engine = ColumnarEngine(plan, strategy="recompute", tracked=tracked)
+    engine = ColumnarEngine(plan, strategy="recompute", tracked=tracked, limits=limits)
     given = {
         name: Change(facts_of(table, [c.type for c in plan.relations[name].columns], cells))
         for name, table in facts.items()
     }
-    engine.update(given)
-    return held(engine, relation, plan.types)
+    engine.update(given, limits=limits)
+    return {name: held(engine, name, plan.types) for name in wanted}
 
 
 def held(engine: ColumnarEngine, name: str, types: Mapping[str, TypeDefinition]) -> Any:
