@@ -1,34 +1,37 @@
 """Make a network for the pipeline, and a day of changes to it: python generate.py FOLDER [HOSTS].
 
-Hosts stand in rows of racks; links lead from a host to others a few racks on, so that reachability is wide, but no host
-reaches all. The same call always makes the same network.
+Hosts stand in tiers, and links lead to hosts of the next tier, so that reachability is wide, but no host reaches all.
+The same call always makes the same network.
 """
 
 import csv
 import json
 import random
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 ZONES = ("internet", "guest", "office", "service", "vault")
 DENY = (("internet", "vault"), ("guest", "vault"), ("guest", "service"), ("internet", "office"))
-Link = tuple[str, str]
+TIERS = 6
+LINKS = 6
 
 
-def main(folder: Path, hosts: int = 600) -> None:
+def main(folder: Path, hosts: int = 900) -> None:
     """Write data/ and day/ below the folder."""
     chance = random.Random(17)  # noqa: S311  (a network to look at, no secret)
     names = [f"h{number:04d}" for number in range(hosts)]
     zones = {name: chance.choices(ZONES, (2, 2, 4, 4, 1))[0] for name in names}
-    links = {(names[i], names[min(hosts - 1, i + chance.randint(1, 150))]) for i in range(hosts - 1) for _ in range(2)}
+    tiers = [names[start : start + hosts // TIERS] for start in range(0, hosts, hosts // TIERS)]
+    links = {(a, chance.choice(below)) for tier, below in pairwise(tiers) for a in tier for _ in range(LINKS)}
     write_csv(folder / "data" / "hosts.csv", ("name", "zone"), sorted(zones.items()))
     write_csv(folder / "data" / "deny.csv", ("source", "target"), DENY)
     lines = [json.dumps({"from": a, "to": b}) for a, b in sorted(links)]
     (folder / "data" / "links").mkdir(parents=True, exist_ok=True)
     (folder / "data" / "links" / "all.jsonl").write_text("\n".join(lines) + "\n")
 
-    gone = chance.sample(sorted(links), 6)
-    new = [(chance.choice(names[:50]), chance.choice(names[-50:])) for _ in range(6)]
+    gone = chance.sample(sorted(links), 10)
+    new = [(chance.choice(tier), chance.choice(below)) for tier, below in pairwise(tiers) for _ in range(2)]
     rows = [("delete", a, b) for a, b in gone] + [("insert", a, b) for a, b in new]
     write_csv(folder / "day" / "Link.csv", ("op", "from", "to"), rows)
 
