@@ -80,8 +80,10 @@ def _make(folder: Path, form: str, rows: int) -> None:
     rng = np.random.default_rng(4)
     columns = {"a": rng.integers(0, rows, rows, dtype=np.uint32), "b": rng.permutation(rows).astype(np.uint32)}
     unfinished = path.with_suffix(".unfinished")
-    write = csv.write_csv if form == "csv" else parquet.write_table
-    write(pa.table(columns), unfinished)
+    if form == "csv":
+        csv.write_csv(pa.table(columns), unfinished, csv.WriteOptions(quoting_style="none"))
+    else:
+        parquet.write_table(pa.table(columns), unfinished)
     unfinished.rename(path)
 
 
