@@ -106,28 +106,35 @@ class Pipeline:
         """Return the bindings that a scan gives of a view."""
         relation = self._store.relation(scan.relation)
         frame = relation.frame(view)
-        firsts: dict[Var, str] = {}
+        firsts: dict[str, tuple[Var, str]] = {}
         for number, term in enumerate(scan.terms):
             name = column_name(number)
             if isinstance(term, Const):
                 frame = frame.where(f.col(name) == constant(term.value, term.type, self._store.cells))
             elif isinstance(term, Var):
-                if term in firsts:
-                    frame = frame.where(f.col(name) == f.col(firsts[term]))
-                firsts.setdefault(term, name)
-        chosen = [f.col(name).alias(self._name(variable)) for variable, name in firsts.items()]
+                if term.name in firsts:
+                    frame = frame.where(f.col(name) == f.col(firsts[term.name][1]))
+                firsts.setdefault(term.name, (term, name))
+        chosen = [f.col(name).alias(self._name(variable)) for variable, name in firsts.values()]
         rank = [f.col(RANK)] if ranked else []
-        return Bindings(frame.select(*chosen, *rank), tuple(firsts), ranked, relation.size(view))
+        return Bindings(
+            frame.select(*chosen, *rank),
+            tuple(variable for variable, _ in firsts.values()),
+            ranked,
+            relation.size(view),
+        )
 
     def _joined(self, left: Bindings | None, right: Bindings) -> Bindings:
         if left is None:
             return right
         both = left.ranked and right.ranked
         other = right.frame.withColumnRenamed(RANK, _OTHER_RANK) if both else right.frame
-        keys = [self._name(variable) for variable in right.variables if variable in left.variables]
+        # by name: of one variable some atoms may know the type, others a reference to it, whose cells are the same
+        known = {variable.name for variable in left.variables}
+        keys = [self._name(variable) for variable in right.variables if variable.name in known]
         frame, other, small = self._hinted(left, right, other)
         joined = frame.join(other, keys) if keys else frame.crossJoin(other)
-        variables = tuple(dict.fromkeys((*left.variables, *right.variables)))
+        variables = (*left.variables, *(variable for variable in right.variables if variable.name not in known))
         columns: list[Column] = [f.col(self._name(variable)) for variable in variables]
         if both:
             columns.append(f.greatest(RANK, _OTHER_RANK).alias(RANK))
@@ -234,7 +241,8 @@ class Pipeline:
 
     def _in_python(self, bindings: Bindings, run: Sequence[Select | Extend | Unnest]) -> Bindings:
         bound = (*bindings.variables, *(step.variable for step in run if not isinstance(step, Select)))
-        variables = tuple(variable for variable in bound if variable in run[-1].columns)  # what is still needed
+        needed = {variable.name for variable in run[-1].columns}
+        variables = tuple(variable for variable in bound if variable.name in needed)
         wanted = [(self._name(variable), variable) for variable in variables]
         frame = self._mapped(bindings, run, wanted)
         size = None if any(isinstance(step, Unnest) for step in run) else bindings.size
