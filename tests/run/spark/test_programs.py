@@ -83,6 +83,7 @@ CHOSEN = {
         "double_nan",
         "interned_structs",
         "recursive_type_through_ref",
+        "references_as_columns",
         "set_of_tuples",
         "unit",
     ),
@@ -91,8 +92,9 @@ CHOSEN = {
 CHOSEN_CASES = [PROGRAMS / topic / name for topic, names in CHOSEN.items() for name in names]
 CASES = program_cases() if os.environ.get("TIDELOG_SPARK_CASES") == "all" else CHOSEN_CASES
 DECOMPOSED = [
-    PROGRAMS / "recursion" / name
-    for name in ("transitive_closure_left_linear", "paths_with_length", "builds_strings", "structures_as_nodes")
+    *(PROGRAMS / "programs" / name for name in ("bill_of_materials", "network_reachability", "shortest_paths")),
+    PROGRAMS / "recursion" / "structures_as_nodes",
+    PROGRAMS / "recursion" / "transitive_closure_right_linear",
 ]
 
 
