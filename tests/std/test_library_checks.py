@@ -49,4 +49,4 @@ def test_the_prelude_is_quick_to_parse() -> None:
         start = time.process_time()
         parse(Source("std.dl", text), Report())
         best = min(best, time.process_time() - start)
-    assert best < 0.3, "it takes 0.05 s; the rest is for a busy machine"
+    assert best < 0.1, "it took 0.006 s of processor time when this was written"
