@@ -107,17 +107,18 @@ def absorbed(relation: Relation, found: Gathered, journal: Journal, boot: int | 
         return Batch(fresh.copy())
     firsts = table.firsts(found.rows)
     heads = np.ascontiguousarray(found.rows[:, firsts])
+    every = _sums(np.ones(found.rows.shape[1], np.int64) if found.times is None else found.times, firsts)
+    present = list(relation.locate(relation.main, heads, ALIVE))
     new = np.ones(len(firsts), bool)
-    times = np.ones(found.rows.shape[1], np.int64) if found.times is None else found.times
-    counts = np.add.reduceat(times, firsts) if len(firsts) else np.empty(0, np.int64)
-    for batch, places, targets in relation.locate(relation.main, heads, ALIVE):
+    for _, places, _ in present:
         new[places] = False
-        if boot is None:
-            _count(batch, places, targets, found, firsts, journal, sign=1)
-        else:
+    if boot is None:
+        _count(present, found, firsts, every, journal, sign=1)
+    else:
+        for batch, places, targets in present:
             assert batch.counts is not None
-            batch.counts[1, targets] += counts[places]
-    both = np.stack((counts[new], counts[new]))
+            batch.counts[1, targets] += every[places]
+    both = np.stack((every[new], every[new]))
     if boot is not None:
         return Batch(np.ascontiguousarray(heads[:, new]), boot, both)
     rank = np.zeros(found.rows.shape[1], np.int32) if found.rank is None else found.rank
@@ -132,36 +133,48 @@ def released(relation: Relation, found: Gathered, journal: Journal) -> Batch:
     """
     firsts = arrays(found.rows.shape[1]).firsts(found.rows)
     heads = np.ascontiguousarray(found.rows[:, firsts])
+    every = _sums(np.ones(found.rows.shape[1], np.int64) if found.times is None else found.times, firsts)
+    present = list(relation.locate(relation.main, heads, REMOVED))
+    rank = _count(present, found, firsts, every, journal, sign=-1)
     lost = np.zeros(len(firsts), bool)
-    rank = np.zeros(len(firsts), np.int32)
-    for batch, places, targets in relation.locate(relation.main, heads, REMOVED):
-        _count(batch, places, targets, found, firsts, journal, sign=-1)
+    for batch, places, targets in present:
         assert batch.counts is not None
-        present = batch.mark is None or batch.mark[targets] == ALIVE
-        lost[places] = (batch.counts[0, targets] == 0) & present
-        rank[places] = batch.ranks()[targets]
+        alive = batch.mark is None or batch.mark[targets] == ALIVE
+        lost[places] = (batch.counts[0, targets] == 0) & alive
         assert (batch.counts[:, targets] >= 0).all(), "counts never fall below zero"
     return Batch(np.ascontiguousarray(heads[:, lost]), rank[lost], np.zeros((2, int(lost.sum())), np.int64))
 
 
+def _sums(values: Places, firsts: Places) -> Places:
+    """Return the sum of the values of each run."""
+    return np.add.reduceat(values, firsts) if len(firsts) else np.empty(0, np.int64)
+
+
 def _count(
-    batch: Batch, places: Places, targets: Places, found: Gathered, firsts: Places, journal: Journal, *, sign: int
-) -> None:
-    """Add to or take from the counts of tuples their derivations; those of a lower rank support them."""
-    ends = np.append(firsts[1:], found.rows.shape[1])
-    of, inside = arrays(len(places)).expand(firsts[places], ends[places])
-    rank = np.zeros(len(inside), np.int32) if found.rank is None else found.rank[inside]
-    supports = rank < batch.ranks()[targets][of]
-    times = np.ones(len(inside), np.int64) if found.times is None else found.times[inside]
-    assert batch.counts is not None
-    for line, counted in ((0, supports), (1, slice(None))):
-        change = np.zeros(len(places), np.int64)
-        np.add.at(change, of[counted], times[counted])
-        before = batch.counts[line, targets]
-        after = before + sign * change
-        if ((after < before) if sign > 0 else (after > before)).any():
-            raise OverflowError("a tuple has more than 2**63 derivations, more than can be counted")
-        journal.write(batch.counts[line], targets, after)
+    present: Sequence[tuple[Batch, Places, Places]],
+    found: Gathered,
+    firsts: Places,
+    every: Places,
+    journal: Journal,
+    *,
+    sign: int,
+) -> Ranks:
+    """Add to or take from the counts of tuples their derivations; those of a lower rank support them. Return ranks."""
+    head_rank = np.zeros(len(firsts), np.int32)
+    for batch, places, targets in present:
+        head_rank[places] = batch.ranks()[targets]
+    above = np.repeat(head_rank, np.diff(np.append(firsts, found.rows.shape[1])))
+    supports = above > (0 if found.rank is None else found.rank)
+    supporting = _sums(supports.astype(np.int64) if found.times is None else supports * found.times, firsts)
+    for batch, places, targets in present:
+        assert batch.counts is not None
+        for line, change in enumerate((supporting, every)):
+            before = batch.counts[line, targets]
+            after = before + sign * change[places]
+            if ((after < before) if sign > 0 else (after > before)).any():
+                raise OverflowError("a tuple has more than 2**63 derivations, more than can be counted")
+            journal.write(batch.counts[line], targets, after)
+    return head_rank
 
 
 def _present(relation: Relation) -> list[Batch]:

@@ -168,7 +168,7 @@ class ColumnarEngine:
         for name, relation in before.relations.items():
             apart = stored_in(name, plan.relations)
             if apart not in before.plan.relations and apart not in kept:
-                kept[apart] = relation  # rules derive it from now on, too: what it held are its stored facts
+                kept[apart] = relation.apart(apart)  # rules derive it from now on, too: it held its stored facts
         scalars = before.scalars
         if plan is not before.plan:
             functions, types = {**before.plan.functions, **plan.functions}, {**before.plan.types, **plan.types}

@@ -96,6 +96,17 @@ class Relation:
         other.planned = self.planned
         return other
 
+    def apart(self, name: str) -> Relation:
+        """Return a relation of another name that holds the same tuples now, and shares nothing that changes."""
+        other = Relation(name, self.types, tracked=self.tracked)
+        other.admit(self.observed)
+        steps = moves((self.layout.fields[c], other.layout.fields[c]) for c in range(self.arity))
+        held = self.gathered()
+        rows = arrays(held.size).move(held.rows, steps, other.layout.constant({}))
+        other.set_delta(Batch(rows, 0, np.ones((2, held.size), np.int64)) if self.tracked else Batch(rows))
+        other.settle()
+        return other
+
     # --- reading -----------------------------------------------------------------------------------------------------
 
     @property
