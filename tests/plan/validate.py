@@ -6,6 +6,7 @@ from typing import assert_never
 
 from tidelog.base.expr import Expr, Var
 from tidelog.base.free import free_variables
+from tidelog.base.types import INTERN, REF, Named, Type
 from tidelog.plan.nodes import (
     Aggregate,
     AntiJoin,
@@ -77,6 +78,13 @@ def validate_tree(tree: Project, plan: Plan) -> None:
         below = node.columns
 
 
+def _referred(type: Type) -> Type:
+    """See through references: a variable may be one in an atom and what it refers to in another; the value is one."""
+    while isinstance(type, Named) and type.name in (REF, INTERN):
+        type = type.arguments[0]
+    return type
+
+
 def _validate_node(node: Node, below: tuple[Var, ...], plan: Plan) -> None:
     match node:
         case Unit():
@@ -94,10 +102,11 @@ def _validate_node(node: Node, below: tuple[Var, ...], plan: Plan) -> None:
         case Product(right=right) | Join(right=right):
             assert isinstance(right, Scan | Aggregate)
             _validate_source(right, plan)
-            # By name: a variable may be a reference in one atom and what it refers to in another, which are one value.
-            known = {v.name for v in below}
-            shared = [v.name for v in right.columns if v.name in known]
-            assert [v.name for v in (node.keys if isinstance(node, Join) else ())] == shared
+            known = {v.name: v for v in below}
+            shared = [v for v in right.columns if v.name in known]
+            assert all(_referred(v.type) == _referred(known[v.name].type) for v in shared)
+            keys = node.keys if isinstance(node, Join) else ()
+            assert [(v.name, _referred(v.type)) for v in keys] == [(v.name, _referred(v.type)) for v in shared]
             assert bool(shared) == isinstance(node, Join)
             assert set(node.columns) <= {*below, *right.columns}
         case AntiJoin(right=right):
