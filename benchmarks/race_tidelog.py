@@ -40,7 +40,7 @@ def planned(path: Path) -> Plan:
 
 def evaluate(plan: Plan, facts: dict[str, Rows], threads: int, tracked: bool) -> dict[str, Any]:
     """Evaluate once from scratch."""
-    engine = ColumnarEngine(plan, tracked=tracked, threads=threads)
+    engine = ColumnarEngine(plan, strategy="auto" if tracked else "recompute", threads=threads)
     wall, cpu = time.perf_counter(), time.process_time()
     update = engine.update({name: Change(rows, ()) for name, rows in facts.items()})
     return {

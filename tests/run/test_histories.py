@@ -27,6 +27,7 @@ ENGINES: dict[str, Make] = {
     "reference": ReferenceEngine,
     "columnar": ColumnarEngine,
     "columnar-ranked": lambda plan: ColumnarEngine(plan, strategy="ranked"),
+    "columnar-dred": lambda plan: ColumnarEngine(plan, strategy="dred"),
     "columnar-recompute": lambda plan: ColumnarEngine(plan, strategy="recompute"),
 }
 Answers = dict[str, frozenset[Row]]

@@ -123,7 +123,8 @@ class Phase(Enum):
     | INSERT | after | after | old: without the delta; new: with it |
 
     In LOSE the delta of a relation below is what was deleted from it, in GAIN what was inserted; under a negation these
-    are exchanged.
+    are exchanged. A relation that is aggregated is after in REDERIVE: a group has one result before and one after, and
+    none in the middle.
     """
 
     BOOT = "boot"
@@ -134,12 +135,28 @@ class Phase(Enum):
     INSERT = "insert"
 
 
+class Support(Enum):
+    """What a backend keeps of each tuple beside the tuple, which decides what a lost derivation does to its head.
+
+    | support | kept of a tuple | a lost derivation |
+    | --- | --- | --- |
+    | NONE | nothing | removes its head, whether or not there are others |
+    | RANKED | its rank; its derivations of lower rank, and all | is taken from the counts; 0 of lower rank remove it |
+
+    Under RANKED every derivation in a bag carries the greatest rank among its body's tuples of the stratum at work, 0
+    if there is none.
+    """
+
+    NONE = "none"
+    RANKED = "ranked"
+
+
 class Backend(Protocol):
     """The leaf operations the algorithms in `run.maintain` are written over.
 
     Each is coarse: one sequence of kernels in process, one job on a cluster. A round derives with all jobs at once and
-    absorbs or releases what they derived; bags never leave the backend. Every derivation in a bag carries the greatest
-    rank among its body's tuples of the stratum at work, 0 if there is none.
+    absorbs or releases what they derived; bags never leave the backend. What a tuple carries is up to the `Support` of
+    the backend's relations.
     """
 
     def enter(self, phase: Phase, members: frozenset[str]) -> None:
@@ -157,20 +174,20 @@ class Backend(Protocol):
     def absorb(self, relation: str, bag: Any) -> int:
         """Let the delta become old and absorb derivations; return the number of new tuples.
 
-        Derivations of present tuples that support them are counted; new tuples become the delta, each with a rank above
-        its derivations'.
+        New tuples become the delta. Under RANKED each has a rank above its derivations', and derivations of present
+        tuples that support them are counted.
         """
 
     def release(self, relation: str, bag: Any) -> int:
         """Let the delta be removed and take derivations away; return the number of tuples that are lost.
 
-        Derivations that support present tuples are taken from their count; tuples that have none left become the delta.
+        Present tuples that this removes, by the rule of their `Support`, become the delta.
         """
 
     def removed(self, relation: str) -> int:
         """End the removal of tuples; those that may have derivations left are what REDERIVE sees as delta.
 
-        Return their number.
+        Under NONE that is all of them. Return their number.
         """
 
     def conclude(self, relation: str) -> None:

@@ -40,7 +40,7 @@ class Entry:
 
 DEFAULT = "columnar"
 ENGINES = {
-    "columnar": Entry("tidelog.run.columnar.engine", "ColumnarEngine", ("auto", "ranked", "recompute")),
+    "columnar": Entry("tidelog.run.columnar.engine", "ColumnarEngine", ("auto", "ranked", "dred", "recompute")),
     "reference": Entry("tidelog.run.reference.engine", "ReferenceEngine"),
     "spark": Entry(
         "tidelog.run.spark.engine", "SparkEngine", ("auto", "ranked", "recompute"), package="pyspark", extra="spark"
@@ -76,7 +76,7 @@ def make_engine(
         raise MissingExtraError(entry.package, entry.extra)
     engine: Callable[..., Engine] = getattr(import_module(entry.module), entry.attribute)
     if chosen == "columnar":
-        return engine(plan, strategy=strategy, tracked=strategy != "recompute", limits=limits)
+        return engine(plan, strategy=strategy, limits=limits)
     if chosen == "spark":
         return engine(plan, strategy=strategy, spark=spark, limits=limits)
     return engine(plan, limits=limits)

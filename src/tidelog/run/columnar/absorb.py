@@ -1,7 +1,7 @@
 """From bags of derivations to tuples: counting support, finding what is new and what is lost.
 
-A tuple has two counts: its derivations of a rank below its own, which support it, and all of them (see
-`run.maintain.ranked`).
+What a tuple carries decides how (`run.contract.Support`). With ranked support it has two counts: its derivations of a
+rank below its own, which support it, and all of them (see `run.maintain.ranked`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from tidelog.run.columnar.batch import ALIVE, REMOVED, Batch, Journal
 from tidelog.run.columnar.layout import Layout, moves
 from tidelog.run.columnar.pipeline import Bag
 from tidelog.run.columnar.relation import Relation
+from tidelog.run.contract import Support
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +100,9 @@ def absorbed(relation: Relation, found: Gathered, journal: Journal, boot: int | 
     In a bootstrap (`boot` given: its round) the new tuples have the round as rank and present ones get no more support:
     what is derived later uses a tuple of a rank that is not lower.
     """
+    if relation.support is Support.NONE:
+        return _fresh(relation, found)
     table = arrays(found.rows.shape[1])
-    if not relation.tracked:
-        fresh = table.unique(found.rows.copy())
-        for batch in _present(relation):
-            fresh = table.without(fresh, batch.rows if batch.mark is None else batch.alive().rows)
-        return Batch(fresh.copy())
     firsts = table.firsts(found.rows)
     heads = np.ascontiguousarray(found.rows[:, firsts])
     every = _sums(np.ones(found.rows.shape[1], np.int64) if found.times is None else found.times, firsts)
@@ -126,11 +124,29 @@ def absorbed(relation: Relation, found: Gathered, journal: Journal, boot: int | 
     return Batch(np.ascontiguousarray(heads[:, new]), above.astype(np.int32), both)
 
 
-def released(relation: Relation, found: Gathered, journal: Journal) -> Batch:
-    """Take derivations away; return the present tuples that have no support left.
+def _fresh(relation: Relation, found: Gathered) -> Batch:
+    """Return the tuples that are not there, where nothing is counted."""
+    table = arrays(found.rows.shape[1])
+    fresh = table.unique(found.rows.copy())
+    for batch in (*relation.main.settled, *relation.main.inserted):
+        if batch.mark is None:
+            fresh = table.without(fresh, batch.rows)
+            continue
+        low, high, _ = table.ranges(fresh, batch.rows, fresh.shape[0], 64)
+        there = high > low
+        there[there] = batch.mark[low[there]] == ALIVE
+        fresh = np.ascontiguousarray(fresh[:, ~there])
+    return Batch(fresh.copy())
 
-    Tuples that are removed already lose derivations, too: those that have any left at the end may come back.
+
+def released(relation: Relation, found: Gathered, journal: Journal) -> Batch:
+    """Take derivations away; return the present tuples that this removes: those that have no support left.
+
+    Tuples that are removed already lose derivations, too: those that have any left at the end may come back. Where
+    nothing is counted, every tuple that loses a derivation is removed.
     """
+    if relation.support is Support.NONE:
+        return _overdeleted(relation, found)
     firsts = arrays(found.rows.shape[1]).firsts(found.rows)
     heads = np.ascontiguousarray(found.rows[:, firsts])
     every = _sums(np.ones(found.rows.shape[1], np.int64) if found.times is None else found.times, firsts)
@@ -143,6 +159,16 @@ def released(relation: Relation, found: Gathered, journal: Journal) -> Batch:
         lost[places] = (batch.counts[0, targets] == 0) & alive
         assert (batch.counts[:, targets] >= 0).all(), "counts never fall below zero"
     return Batch(np.ascontiguousarray(heads[:, lost]), rank[lost], np.zeros((2, int(lost.sum())), np.int64))
+
+
+def _overdeleted(relation: Relation, found: Gathered) -> Batch:
+    """Return the tuples there are among those of some derivations."""
+    table = arrays(found.rows.shape[1])
+    heads = table.unique(found.rows.copy())
+    there = np.zeros(heads.shape[1], bool)
+    for _, places, _ in relation.locate(relation.main, heads, ALIVE):
+        there[places] = True
+    return Batch(np.ascontiguousarray(heads[:, there]))
 
 
 def _sums(values: Places, firsts: Places) -> Places:
@@ -175,7 +201,3 @@ def _count(
                 raise OverflowError("a tuple has more than 2**63 derivations, more than can be counted")
             journal.write(batch.counts[line], targets, after)
     return head_rank
-
-
-def _present(relation: Relation) -> list[Batch]:
-    return [*relation.main.settled, *relation.main.inserted]

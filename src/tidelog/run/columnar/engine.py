@@ -18,7 +18,7 @@ import numpy as np
 from tidelog.plan.nodes import Plan
 from tidelog.plan.separate_facts import stored_in
 from tidelog.run.columnar.arrays import Words, arrays
-from tidelog.run.columnar.batch import ALIVE, REMOVED, Batch, Journal
+from tidelog.run.columnar.batch import ALIVE, REMOVED, Journal
 from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.layout import range_of
 from tidelog.run.columnar.ordering import Orders
@@ -28,9 +28,9 @@ from tidelog.run.columnar.rows import DecodedRows, code_columns, decoded, find, 
 from tidelog.run.columnar.scalars import Scalars
 from tidelog.run.columnar.store import Equipment, Store
 from tidelog.run.columnar.verify import check_support
-from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update
+from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Support, Update
 from tidelog.run.limits import Watch
-from tidelog.run.maintain.choose import Costs, Earlier, maintain
+from tidelog.run.maintain.choose import Costs, Earlier, maintain, support_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,9 @@ class State:
 class ColumnarEngine:
     """The state of one program in this process.
 
-    `strategy` is `auto`, `ranked` or `recompute`. Ranks and counts are kept unless it is `recompute`; with `tracked`
-    false they never are, which saves time and memory when nothing will be updated. `threads` is how many are used;
-    `limits` bound the first evaluation.
+    `strategy` is one of `run.maintain.choose.ALGORITHMS`, `auto` or `recompute`. It decides what support tuples have;
+    `support` asks for another, for whoever only wants to read it off. `threads` is how many are used; `limits` bound
+    the first evaluation.
     """
 
     name = "columnar"
@@ -58,13 +58,13 @@ class ColumnarEngine:
         plan: Plan,
         *,
         strategy: str = "auto",
-        tracked: bool | None = None,
+        support: Support | None = None,
         threads: int | None = None,
         limits: Limits = NO_LIMITS,
     ) -> None:
         self._codec = Codec()
-        self._tracked = strategy != "recompute" if tracked is None else tracked
-        self._strategy = strategy if self._tracked else "recompute"
+        self._strategy = strategy
+        self._support = support_of(strategy) if support is None else support
         threads = threads or os.cpu_count() or 1
         self._pool = ThreadPoolExecutor(threads, "tidelog") if threads > 1 else None
         self._costs: Costs = {}
@@ -103,7 +103,7 @@ class ColumnarEngine:
 
     def verify(self) -> list[str]:
         """Check every support count; return what is wrong."""
-        if not self._tracked:
+        if self._support is Support.NONE:
             return []
         return list(check_support(self._store(self._state, self._state.plan, Watch())))
 
@@ -173,7 +173,7 @@ class ColumnarEngine:
         if plan is not before.plan:
             functions, types = {**before.plan.functions, **plan.functions}, {**before.plan.types, **plan.types}
             scalars = Scalars(self._codec, functions, types)
-        equipment = Equipment(self._codec, scalars, self._orders, self._pool, self._tracked)
+        equipment = Equipment(self._codec, scalars, self._orders, self._pool, self._support)
         return Store(plan, equipment, kept, before.relations, watch)
 
     def _change_facts(self, store: Store, name: str, change: Change) -> None:
@@ -192,8 +192,7 @@ class ColumnarEngine:
         relation.mark(gone, ALIVE, REMOVED, store.journal)
         relation.set_deleted(gone)
         fresh = np.ascontiguousarray(inserted[:, ~_present(relation, inserted)])
-        count = fresh.shape[1]
-        relation.set_delta(Batch(fresh, 0, np.ones((2, count), np.int64)) if relation.tracked else Batch(fresh))
+        relation.set_delta(relation.stated(fresh))
         relation.insert()
 
     def _changes(self, store: Store, before: State, plan: Plan) -> dict[str, Change]:

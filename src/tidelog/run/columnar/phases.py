@@ -40,6 +40,11 @@ def delta_below(phase: Phase, *, negative: bool) -> View:
     return DELETED if (phase is Phase.LOSE) != negative else INSERTED
 
 
+def view_aggregated(phase: Phase) -> View:
+    """Return what is seen of an aggregated relation, of a stratum below: all of its groups are of one moment."""
+    return BEFORE if phase is Phase.LOSE else AFTER
+
+
 def view_own(phase: Phase, version: Version) -> View:
     """Return what is seen of a relation of the stratum at work."""
     match phase:

@@ -42,6 +42,7 @@ from tidelog.run.columnar.join import Matches, Probe, make_probe, match, match_i
 from tidelog.run.columnar.layout import Layout, Range, place, range_of
 from tidelog.run.columnar.relation import CURRENT, Relation
 from tidelog.run.columnar.table import Source, Table, unit
+from tidelog.run.contract import Phase, Support
 
 if TYPE_CHECKING:
     from tidelog.run.columnar.store import Store
@@ -104,7 +105,6 @@ class Pipeline:
         self._counting = Lock()
         self._apart = False
         """Whether parts of the bindings are taken through the steps by several threads already."""
-        self._temporary: dict[int, tuple[Relation, tuple[Var, ...]]] = {}
 
     def run(self) -> list[Bag]:
         """Return the bags of derived head tuples."""
@@ -260,12 +260,12 @@ class Pipeline:
     def _condensed(self, bag: Bag) -> Bag:
         table = arrays(bag.rows.shape[1])
         rows = table.sort(bag.rows)
-        if self.head.tracked:
+        if self.head.support is not Support.NONE:
             firsts = table.firsts(rows)
             times = np.diff(np.append(firsts, rows.shape[1]))
             return Bag(bag.layout, np.ascontiguousarray(rows[:, firsts]), None, times, ordered=True)
         rows = table.unique(rows)
-        if bag.layout == self.head.layout:
+        if self.store.phase is Phase.BOOT and bag.layout == self.head.layout:
             for batch, _ in self.head.batches(self.head.main, CURRENT):
                 rows = table.without(rows, batch.rows)
         return Bag(bag.layout, rows.copy(), ordered=True)
@@ -274,27 +274,24 @@ class Pipeline:
 
     def _probe(self, step: Scan | Aggregate, table: Table, *, negated: bool = False) -> Probe:
         if isinstance(step, Aggregate):
-            relation, columns = self._aggregated(step)
-            return make_probe(relation, CURRENT, columns, table, self.store.codec)
+            relation = self._aggregated(step, table)
+            return make_probe(relation, CURRENT, (*step.keys, step.result), table, self.store.codec)
         relation, view = self.store.relation(step.relation), self.store.view(step, self.rule, negated=negated)
-        ranked = step.relation in self.store.members
+        ranked = self.store.ranked and step.relation in self.store.members
         return make_probe(relation, view, step.terms, table, self.store.codec, ranked=ranked)
 
-    def _aggregated(self, step: Aggregate) -> tuple[Relation, tuple[Var, ...]]:
-        """Return the result of an aggregate as a relation of its own, computed once for this evaluation."""
-        found = self._temporary.get(id(step))
-        if found is None:
-            names = (*step.keys, step.result)
-            relation = Relation("", [name.type for name in names])
-            view = self.store.view(step.input, self.rule, negated=False)
-            table = self.store.groups(step, unit(), view)
-            if table is not None:
-                columns = [table.codes(name.name) for name in names]
-                relation.admit([range_of(codes) for codes in columns])
-                rows = relation.layout.pack(dict(enumerate(columns)), table.count)
-                relation.set_delta(Batch(arrays(table.count).sort(rows)))
-            found = self._temporary[id(step)] = relation, names
-        return found
+    def _aggregated(self, step: Aggregate, table: Table) -> Relation:
+        """Return the result of an aggregate, of the groups that bindings ask for, as a relation of its own."""
+        names = (*step.keys, step.result)
+        relation = Relation("", [name.type for name in names])
+        keys = table.distinct([key.name for key in step.keys if key.name in table.layout.fields])
+        found = self.store.groups(step, keys, self.store.view(step.input, self.rule, negated=False))
+        if found is not None:
+            columns = [found.codes(name.name) for name in names]
+            relation.admit([range_of(codes) for codes in columns])
+            rows = relation.layout.pack(dict(enumerate(columns)), found.count)
+            relation.set_delta(Batch(arrays(found.count).sort(rows)))
+        return relation
 
     def _rival(self, step: Scan | Aggregate, rest: Sequence[Step], table: Table) -> Scan | None:
         """Return a later scan that could come now instead, and shares a variable not yet bound."""

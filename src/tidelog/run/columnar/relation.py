@@ -18,6 +18,7 @@ from tidelog.base.types import Type
 from tidelog.run.columnar.arrays import Places, Words, arrays, no_rows
 from tidelog.run.columnar.batch import ALIVE, GARBAGE, REMOVED, Batch, Journal, merge, push
 from tidelog.run.columnar.layout import NOTHING, Layout, Range, moves, place, range_of, roomy
+from tidelog.run.contract import Support
 
 Columns = tuple[int, ...]
 
@@ -65,13 +66,13 @@ class Order:
 
 
 class Relation:
-    """The tuples of one relation as codes. `tracked` relations know ranks and counts."""
+    """The tuples of one relation as codes, with the support that is kept of each."""
 
-    def __init__(self, name: str, types: Sequence[Type], *, tracked: bool = False) -> None:
+    def __init__(self, name: str, types: Sequence[Type], *, support: Support = Support.NONE) -> None:
         self.name = name
         self.types = tuple(types)
         self.arity = len(self.types)
-        self.tracked = tracked
+        self.support = support
         self.observed = [NOTHING] * self.arity
         """The range of the codes in each column (never narrowed by deletions)."""
         self._wanted = list(self.observed)
@@ -89,7 +90,7 @@ class Relation:
 
     def copy(self) -> Relation:
         """Return a relation of the same tuples whose batches can be replaced on their own."""
-        other = Relation(self.name, self.types, tracked=self.tracked)
+        other = Relation(self.name, self.types, support=self.support)
         other.observed, other._wanted, other._room = list(self.observed), self._wanted, self._room
         other._orders = {columns: order.copy() for columns, order in self._orders.items()}
         other.main = other._orders[self.main.columns]
@@ -98,12 +99,12 @@ class Relation:
 
     def apart(self, name: str) -> Relation:
         """Return a relation of another name that holds the same tuples now, and shares nothing that changes."""
-        other = Relation(name, self.types, tracked=self.tracked)
+        other = Relation(name, self.types, support=self.support)
         other.admit(self.observed)
         steps = moves((self.layout.fields[c], other.layout.fields[c]) for c in range(self.arity))
         held = self.gathered()
         rows = arrays(held.size).move(held.rows, steps, other.layout.constant({}))
-        other.set_delta(Batch(rows, 0, np.ones((2, held.size), np.int64)) if self.tracked else Batch(rows))
+        other.set_delta(other.stated(rows))
         other.settle()
         return other
 
@@ -116,9 +117,11 @@ class Relation:
 
     def nothing(self) -> Batch:
         """Return a batch without rows."""
-        if not self.tracked:
-            return Batch(no_rows(self.layout.words))
-        return Batch(no_rows(self.layout.words), 0, np.empty((2, 0), np.int64))
+        return self.stated(no_rows(self.layout.words))
+
+    def stated(self, rows: Words) -> Batch:
+        """Return sorted rows as stored facts: each one derivation that uses nothing."""
+        return Batch(rows) if self.support is Support.NONE else Batch(rows, 0, np.ones((2, rows.shape[1]), np.int64))
 
     def order(self, bound: frozenset[int]) -> Order:
         """Return an order whose first columns are the bound ones, making one if there is none."""
@@ -245,12 +248,13 @@ class Relation:
                 journal.mark(batch, places[batch.marks()[places] == was], to)
 
     def rerank(self, batch: Batch, journal: Journal) -> None:
-        """Give removed rows that hold again their new rank and counts, in every order."""
+        """Let removed rows hold again, with the rank and counts of a batch, in every order."""
         for order in self._orders.values():
             again = batch if order is self.main else self._reordered(batch, order)
             for found, places, targets in self.locate(order, again.rows, REMOVED):
                 journal.mark(found, targets, ALIVE)
-                journal.write(found.ranks(), targets, again.ranks()[places])
+                if again.rank is not None:
+                    journal.write(found.ranks(), targets, again.ranks()[places])
                 if found.counts is not None and again.counts is not None:
                     for line in range(2):
                         journal.write(found.counts[line], targets, again.counts[line, places])
@@ -259,7 +263,7 @@ class Relation:
         """Make sorted rows that this update has removed the view `deleted`."""
         for order in self._orders.values():
             order.deleted = None
-        self.main.deleted = Batch(rows, 0)
+        self.main.deleted = Batch(rows)
         self._observe(rows)
 
     def _observe(self, rows: Words) -> None:
@@ -279,7 +283,8 @@ class Relation:
         count = deleted.shape[1]
         if count:
             marks = np.full(count, REMOVED, np.uint8)
-            gone = Batch(deleted, 0, np.zeros((2, count), np.int64) if self.tracked else None, marks)
+            counts = None if self.support is Support.NONE else np.zeros((2, count), np.int64)
+            gone = Batch(deleted, None if counts is None else 0, counts, marks)
             for order in self._orders.values():
                 order.settled.append(gone if order is self.main else self._reordered(gone, order))
         self.set_deleted(deleted)

@@ -16,17 +16,26 @@ from tidelog.plan.nodes import Aggregate, Plan, Project, Rule, Scan, Version
 from tidelog.run.columnar.absorb import absorbed, exchanged, gather, released
 from tidelog.run.columnar.aggregate import group, reduce_groups
 from tidelog.run.columnar.arrays import arrays, no_rows
-from tidelog.run.columnar.batch import ALIVE, DYING, REMOVED, Batch, Journal
+from tidelog.run.columnar.batch import ALIVE, DYING, REMOVED, Journal
 from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.join import make_probe, match
 from tidelog.run.columnar.layout import place, range_of
 from tidelog.run.columnar.ordering import Orders
-from tidelog.run.columnar.phases import AFTER, BEFORE, DELETED, INSERTED, delta_below, view_below, view_own
+from tidelog.run.columnar.phases import (
+    AFTER,
+    BEFORE,
+    DELETED,
+    INSERTED,
+    delta_below,
+    view_aggregated,
+    view_below,
+    view_own,
+)
 from tidelog.run.columnar.pipeline import Bag, Pipeline
 from tidelog.run.columnar.relation import Relation, View
 from tidelog.run.columnar.scalars import ScalarError, Scalars
 from tidelog.run.columnar.table import Table, unit
-from tidelog.run.contract import Job, Phase
+from tidelog.run.contract import Job, Phase, Support
 from tidelog.run.limits import RuleRun, Watch, analysis
 
 Bags = Mapping[str, Sequence[Bag]]
@@ -40,7 +49,7 @@ class Equipment:
     scalars: Scalars
     orders: Orders
     pool: ThreadPoolExecutor | None
-    tracked: bool
+    support: Support
 
 
 class Store:
@@ -63,7 +72,7 @@ class Store:
         self.scalars = equipment.scalars
         self.orders = equipment.orders
         self.pool = equipment.pool
-        self.tracked = equipment.tracked
+        self.support = equipment.support
         self.relations = relations
         self._before = before
         self.watch = watch
@@ -79,7 +88,7 @@ class Store:
     @property
     def ranked(self) -> bool:
         """Whether derivations carry ranks in this phase; in a bootstrap the round is the rank."""
-        return self.phase is not Phase.BOOT
+        return self.support is not Support.NONE and self.phase is not Phase.BOOT
 
     def relation(self, name: str) -> Relation:
         """Return a relation of the plan, empty if it was never filled."""
@@ -93,7 +102,7 @@ class Store:
     def fresh(self, name: str) -> Relation:
         """Return an empty relation with the columns of the plan."""
         columns = self.plan.relations[name].columns
-        made = Relation(name, [column.type for column in columns], tracked=self.tracked)
+        made = Relation(name, [column.type for column in columns], support=self.support)
         made.planned = partial(self.orders.planned, name, self.plan)
         return made
 
@@ -110,6 +119,8 @@ class Store:
             return view_own(self.phase, scan.version)
         if scan.version is Version.DELTA:
             return delta_below(self.phase, negative=rule.negated[scan.occurrence])
+        if rule.aggregated[scan.occurrence]:
+            return view_aggregated(self.phase)
         return view_below(self.phase, scan.version, negated=negated)
 
     # --- the backend's operations ------------------------------------------------------------------------------------
@@ -157,13 +168,14 @@ class Store:
     def absorb(self, relation: str, bag: Sequence[Bag] | None) -> int:
         """Let the delta become old; count support; make the new tuples the delta."""
         target = self.touch(relation)
-        if self.phase is Phase.BOOT:
+        boot = self.phase is Phase.BOOT
+        if boot:
             target.settle()
         else:
             self._insert_delta(target)
         if not bag:
             return 0
-        delta = absorbed(target, gather(target, bag), self.journal, self.watch.round if not self.ranked else None)
+        delta = absorbed(target, gather(target, bag), self.journal, self.watch.round if boot else None)
         target.set_delta(delta)
         self.watch.add_tuples(delta.size)
         return delta.size
@@ -183,7 +195,7 @@ class Store:
         target.insert()
 
     def release(self, relation: str, bag: Sequence[Bag] | None) -> int:
-        """Let the delta be removed; take support away; make the tuples left without support the delta."""
+        """Let the delta be removed; take derivations away; make the tuples that this removes the delta."""
         target = self.touch(relation)
         self._remove_delta(target)
         if not bag:
@@ -208,10 +220,10 @@ class Store:
         rows = np.concatenate(target.gone, axis=1) if target.gone else no_rows(target.layout.words)
         rows = arrays(rows.shape[1]).sort(rows)
         target.gone = [rows]
-        left = np.zeros(rows.shape[1], bool)
+        left = np.ones(rows.shape[1], bool)
         for batch, places, found in target.locate(target.main, rows, REMOVED):
-            assert batch.counts is not None
-            left[places] = batch.counts[1, found] > 0
+            if batch.counts is not None:
+                left[places] = batch.counts[1, found] > 0
         target.set_deleted(np.ascontiguousarray(rows[:, left]))
         return int(np.count_nonzero(left))
 
@@ -267,7 +279,7 @@ class Store:
         if facts is not None and facts is not self._aside[relation]:
             target = self.relations[relation]
             rows = gather(target, [Bag(facts.layout, facts.rows())]).rows
-            target.set_delta(Batch(rows, 0, np.ones((2, rows.shape[1]), np.int64)) if target.tracked else Batch(rows))
+            target.set_delta(target.stated(rows))
             target.settle()
 
     def reset(self, relation: str) -> None:
@@ -316,8 +328,7 @@ class Store:
             return Table(place((name, range_of(np.empty(0, np.uint64))) for name in names), no_rows(1))
         layout = place((name, found[0].range(name).join(found[-1].range(name))) for name in names)
         rows = np.concatenate([part.moved(layout, {name: name for name in names}).rows for part in found], axis=1)
-        table = arrays(rows.shape[1])
-        return Table(layout, table.unique(table.sort(rows)))
+        return Table(layout, rows).distinct(names)
 
     def _grouped(self, rule: Rule, tree: Project, step: Aggregate, keys: Table, view: View) -> list[Bag]:
         try:

@@ -60,6 +60,14 @@ class Table:
         layout = place((name, self.range(name)) for name in kept)
         return self.moved(layout, {name: name for name in kept})  # type: ignore[misc]
 
+    def distinct(self, names: Iterable[Hashable]) -> Table:
+        """Return the different values of these variables, without ranks; a unit table if there are none."""
+        kept = self.keeping(names)
+        if not kept.layout.fields:
+            return unit()
+        functions = arrays(kept.count)
+        return Table(kept.layout, functions.unique(functions.sort(kept.rows)))
+
     def extended(self, name: Hashable, codes: Words, keep: Iterable[Hashable]) -> Table:
         """Return the rows with one more variable, and of the others only those to keep."""
         kept = [other for other in keep if other in self.layout.fields]

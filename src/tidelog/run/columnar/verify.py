@@ -19,7 +19,7 @@ from tidelog.run.contract import Phase
 
 
 def check_support(store: Store) -> Iterator[str]:
-    """Yield what is wrong with the counts of tracked relations."""
+    """Yield what is wrong with the counts of tuples."""
     for stratum in store.plan.strata:
         yield from _check(stratum, store)
 

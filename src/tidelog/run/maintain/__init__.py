@@ -1,6 +1,8 @@
 """Maintenance algorithms, one a file, written once over `run.contract.Backend`; each reads like its paper.
 
-* `seminaive`: a stratum from scratch, each tuple with its rank and support.
+* `seminaive`: a stratum from scratch, each tuple with the support that is kept.
 * `ranked`: a stratum brought up to date by ranked support.
-* `choose`: which of them, and the way back to the first when the second takes too long.
+* `dred`: a stratum brought up to date by deleting too much and deriving again, with nothing kept.
+* `rounds`: the phases and rounds that the update algorithms share.
+* `choose`: which of them, and the way back to the first when another takes too long.
 """

@@ -1,23 +1,24 @@
 """Which algorithm brings a stratum up to date, and the way out when it was the wrong one.
 
 A stratum that reads nothing changed and has the rules it had is left alone. One whose relations were not together in a
-stratum before is evaluated from scratch. Otherwise the update algorithm runs under a work budget, counted in
-derivations so that it is repeatable: a quarter of what the last evaluation from scratch took. When it overruns, its
-partial work is dropped and the stratum is evaluated from scratch; strata above see only the difference.
+stratum before is evaluated from scratch. Otherwise an update algorithm runs, the user's choice or `ranked`. Unless the
+user chose, it runs under a work budget, counted in derivations so that it is repeatable: a quarter of what the last
+evaluation from scratch took. When it overruns, its partial work is dropped and the stratum is evaluated from scratch;
+strata above see only the difference.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tidelog.plan.nodes import Plan, Rule, Stratum
-from tidelog.run.contract import Backend, Work
+from tidelog.run.contract import Backend, Support, Work
 from tidelog.run.limits import OverBudgetError, Watch
-from tidelog.run.maintain import ranked
+from tidelog.run.maintain import dred, ranked
 from tidelog.run.maintain.seminaive import bootstrap
 
 BUDGET_SHARE = 0.25
@@ -26,6 +27,32 @@ LEAST_BUDGET = 10_000
 
 Costs = MutableMapping[frozenset[str], int]
 """Derivations of the last bootstrap of each stratum, by its relations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """One way to bring a stratum up to date: the support it needs, and the function that does it."""
+
+    support: Support
+    update: Callable[[Backend, Stratum, Sequence[Rule], Sequence[Rule], Watch], int]
+
+
+ALGORITHMS: Mapping[str, Algorithm] = {
+    "ranked": Algorithm(Support.RANKED, ranked.update),
+    "dred": Algorithm(Support.NONE, dred.update),
+}
+"""The update algorithms by the name of their strategy."""
+DEFAULT = "ranked"
+"""What `auto` begins with."""
+
+
+def support_of(strategy: str) -> Support:
+    """Return what has to be kept of tuples for a strategy to follow changes."""
+    return Support.NONE if strategy == "recompute" else ALGORITHMS[_named(strategy)].support
+
+
+def _named(strategy: str) -> str:
+    return DEFAULT if strategy == "auto" else strategy
 
 
 Evaluate = Callable[[Any, Stratum, Watch], int]
@@ -87,8 +114,9 @@ def maintain(
     if strategy == "auto":
         watch.budget = max(LEAST_BUDGET, BUDGET_SHARE * costs.get(members, 0))
     backend.begin()
+    name = _named(strategy)
     try:
-        rounds = ranked.update(backend, stratum, removed, added, watch)
+        rounds = ALGORITHMS[name].update(backend, stratum, removed, added, watch)
     except OverBudgetError:
         watch.budget = math.inf
         backend.drop()
@@ -97,7 +125,7 @@ def maintain(
     finally:
         watch.budget = math.inf
     used = backend.derivations - spent
-    return Work(stratum.number, stratum.relations, "ranked", "", rounds, used, time.perf_counter() - start)
+    return Work(stratum.number, stratum.relations, name, "", rounds, used, time.perf_counter() - start)
 
 
 def _bootstrapped(

@@ -13,9 +13,10 @@ that they then hold the least model.
 
 from __future__ import annotations
 
-from tidelog.plan.nodes import Rule, Stratum
-from tidelog.run.contract import Backend, Job, Phase
+from tidelog.plan.nodes import Stratum
+from tidelog.run.contract import Backend, Phase
 from tidelog.run.limits import Watch
+from tidelog.run.maintain.rounds import touched
 
 
 def bootstrap(backend: Backend, stratum: Stratum, watch: Watch) -> int:
@@ -34,15 +35,3 @@ def bootstrap(backend: Backend, stratum: Stratum, watch: Watch) -> int:
         if jobs:
             watch.begin_round(stratum, rounds)
     return rounds - 1
-
-
-def touched(backend: Backend, rules: tuple[Rule, ...], members: frozenset[str]) -> list[Job]:
-    """Return the variants whose delta atom is of the stratum and has a delta."""
-    changed = {relation for relation in members if backend.has_delta(relation)}
-    return [
-        (rule, variant.tree)
-        for rule in rules
-        if changed.intersection(rule.reads)
-        for variant in rule.variants
-        if variant.delta is not None and rule.reads[variant.delta] in changed
-    ]

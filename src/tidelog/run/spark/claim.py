@@ -29,7 +29,7 @@ from tidelog.plan.classify import decompositions, recursive_scans
 from tidelog.plan.nodes import Origin, Plan, Project, Relation, Rule, Scan, Stratum, Variant, Version
 from tidelog.run.contract import NO_LIMITS, Limits, Phase
 from tidelog.run.limits import Watch, tell
-from tidelog.run.maintain.ranked import changed_below, full, reads_change
+from tidelog.run.maintain.rounds import changed_below, full, reads_change
 from tidelog.run.maintain.seminaive import bootstrap
 from tidelog.run.spark.checkpoint import Part, collect, settle
 from tidelog.run.spark.local import evaluate

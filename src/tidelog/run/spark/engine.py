@@ -23,7 +23,7 @@ from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.choose import Costs, Earlier, maintain
-from tidelog.run.maintain.ranked import reads_change
+from tidelog.run.maintain.rounds import reads_change
 from tidelog.run.spark.checkpoint import collect, settle
 from tidelog.run.spark.claim import REPLICATE_ROWS, Claims
 from tidelog.run.spark.encode import Cells
@@ -83,7 +83,7 @@ class SparkEngine:
         self._state = State(nothing, {}, Earlier.of(nothing), {})
         self._driver: ColumnarEngine | None = None
         if driver_rows:
-            self._driver = ColumnarEngine(plan, strategy=strategy, tracked=self._tracked, limits=limits)
+            self._driver = ColumnarEngine(plan, strategy=strategy, limits=limits)
         else:
             self._update({}, plan, Watch(limits))
 

@@ -18,7 +18,7 @@ from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.encode import Codec, read_floats, read_signed
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.columnar.relation import Relation
-from tidelog.run.contract import Change, Limits, Row
+from tidelog.run.contract import Change, Limits, Row, Support
 from tidelog.run.spark.encode import Cells, content
 from tidelog.run.spark.relation import RANK, SUPPORT, columns_of
 from tidelog.run.spark.rows import decoded
@@ -70,7 +70,8 @@ def evaluate(
 ) -> dict[str, Any]:
     """Return relations of a plan on the given facts (Arrow tables of cells), as tables with rank and support."""
     cells = Cells(plan.types)
-    engine = ColumnarEngine(plan, strategy="recompute", tracked=tracked, limits=limits)
+    support = Support.RANKED if tracked else Support.NONE
+    engine = ColumnarEngine(plan, strategy="recompute", support=support, limits=limits)
     given = {
         name: Change(facts_of(table, [c.type for c in plan.relations[name].columns], cells))
         for name, table in facts.items()

@@ -1,0 +1,123 @@
+"""What the update algorithms are made of: the trees that find lost and gained derivations, and rounds to a fixpoint.
+
+An update of a stratum goes through the phases of `run.contract.Phase`: `lose` and `delete`, `backwards` to find removed
+tuples again, `gain` and `insert`. Each lost or gained derivation is enumerated exactly once (see `plan.nodes` on
+versions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from tidelog.plan.nodes import Project, Rule, Stratum
+from tidelog.plan.rederive import rederive
+from tidelog.run.contract import Backend, Job, Phase
+from tidelog.run.limits import Watch
+
+Bags = Mapping[str, Any]
+
+
+def lose(backend: Backend, stratum: Stratum, kept: Sequence[Rule], removed: Sequence[Rule]) -> tuple[Bags, Bags]:
+    """Return the derivations lost by changes below and with rules, and those gained by groups that have changed."""
+    members = frozenset(stratum.relations)
+    backend.enter(Phase.LOSE, members)
+    lost, gained = backend.regroup([rule for rule in kept if any(rule.aggregated) and reads_change(backend, rule)])
+    bags = backend.derive([*full(removed), *changed_below(backend, kept, members, losing=True)])
+    return backend.unite([lost, bags]), gained
+
+
+def delete(backend: Backend, stratum: Stratum, kept: Sequence[Rule], lost: Bags, watch: Watch, rounds: int) -> int:
+    """Take lost derivations away, and those that use what this removes; return the number of rounds so far."""
+    members = frozenset(stratum.relations)
+    for relation in stratum.relations:
+        backend.release(relation, lost.get(relation))
+    backend.enter(Phase.DELETE, members)
+    while jobs := touched(backend, kept, members):
+        rounds += 1
+        watch.begin_round(stratum, rounds)
+        bags = backend.derive(jobs)
+        for relation in stratum.relations:
+            backend.release(relation, bags.get(relation))
+    return rounds
+
+
+def backwards(backend: Backend, stratum: Stratum, rules: Iterable[Rule]) -> Bags:
+    """Return the derivations that removed tuples have from what is left, by these rules."""
+    gone = {relation for relation in stratum.relations if backend.removed(relation)}
+    backend.enter(Phase.REDERIVE, frozenset(stratum.relations))
+    return backend.derive([(rule, _rederivation(rule)) for rule in rules if rule.head in gone])
+
+
+def gain(backend: Backend, stratum: Stratum, kept: Sequence[Rule], added: Sequence[Rule]) -> Bags:
+    """Return the derivations gained by changes below and with rules."""
+    members = frozenset(stratum.relations)
+    backend.enter(Phase.GAIN, members)
+    return backend.derive([*full(added), *changed_below(backend, kept, members, losing=False)])
+
+
+def insert(backend: Backend, stratum: Stratum, gained: Bags, watch: Watch, rounds: int) -> int:
+    """Absorb gained derivations, and semi-naive those that use what is new; return the number of rounds so far."""
+    members = frozenset(stratum.relations)
+    for relation in stratum.relations:
+        backend.absorb(relation, gained.get(relation))
+    backend.enter(Phase.INSERT, members)
+    while jobs := touched(backend, stratum.rules, members):
+        rounds += 1
+        watch.begin_round(stratum, rounds)
+        bags = backend.derive(jobs)
+        for relation in stratum.relations:
+            backend.absorb(relation, bags.get(relation))
+    for relation in stratum.relations:
+        backend.conclude(relation)
+    return rounds
+
+
+def touched(backend: Backend, rules: Sequence[Rule], members: frozenset[str]) -> list[Job]:
+    """Return the variants whose delta atom is of the stratum and has a delta."""
+    changed = {relation for relation in members if backend.has_delta(relation)}
+    return [
+        (rule, variant.tree)
+        for rule in rules
+        if changed.intersection(rule.reads)
+        for variant in rule.variants
+        if variant.delta is not None and rule.reads[variant.delta] in changed
+    ]
+
+
+_rederivations: dict[int, tuple[Rule, Project]] = {}
+_MOST_REDERIVATIONS = 10_000
+
+
+def _rederivation(rule: Rule) -> Project:
+    """Return the tree that evaluates a rule backwards; made once for a rule, as long as not too many are kept."""
+    known = _rederivations.get(id(rule))
+    if known is None or known[0] is not rule:
+        if len(_rederivations) >= _MOST_REDERIVATIONS:
+            _rederivations.clear()
+        known = _rederivations[id(rule)] = rule, rederive(rule.body)
+    return known[1]
+
+
+def full(rules: Sequence[Rule]) -> list[Job]:
+    """Return the trees that find all derivations of rules."""
+    return [(rule, rule.full.tree) for rule in rules]
+
+
+def changed_below(backend: Backend, rules: Sequence[Rule], members: frozenset[str], *, losing: bool) -> list[Job]:
+    """Return the variants whose delta atom, below the stratum, has changed so that derivations are lost or gained."""
+    jobs: list[Job] = []
+    for rule in rules:
+        if not reads_change(backend, rule):
+            continue
+        for variant in rule.variants:
+            if variant.delta is not None and rule.reads[variant.delta] not in members:
+                deleted, inserted = backend.changed(rule.reads[variant.delta])
+                if deleted if losing != variant.negative else inserted:
+                    jobs.append((rule, variant.tree))
+    return jobs
+
+
+def reads_change(backend: Backend, rule: Rule) -> bool:
+    """Tell whether a relation that a rule reads has changed."""
+    return any(any(backend.changed(relation)) for relation in rule.reads)
