@@ -113,3 +113,32 @@ def test_emit_ranked_and_visible(data: st.DataObject, words: int, ranked: bool, 
         seen = [sum(1 for j in range(a, b) if mark[j] <= limit) for a, b in zip(low, high, strict=True)]
         assert SLOW.visible(low, high, mark, limit).tolist() == seen
         assert FAST.visible(low, high, mark, limit).tolist() == seen
+
+
+@given(st.data(), st.integers(1, 2), st.booleans(), st.booleans(), st.booleans())
+def test_join_few(data: st.DataObject, words: int, followed: bool, ranked: bool, marked: bool) -> None:
+    batch = ordered(data.draw(packed(words)))
+    rows = np.concatenate((data.draw(packed(words)), batch[:, ::3]), axis=1)
+    n, m = rows.shape[1], batch.shape[1]
+    full = data.draw(st.integers(0, words))
+    shift = 64 if full == words else data.draw(st.sampled_from([1, 8, 63, 64]))
+    count = full + (shift < 64)
+    lines = [[w, 0, (1 << 64) - 1, 0, w, 0] for w in range(full)] + [[full, shift, (1 << 64) - 1, 0, full, 0]]
+    key = np.array(lines[:count], np.uint64).reshape(count, 6), np.zeros((count, 1), np.uint64), full, shift
+    output = (
+        np.array([[0, 0, 255, 0, 0, 8]], np.uint64),
+        np.array([[1 << 40]], np.uint64),
+        np.array([[words - 1, 0, 255, 3, 0, 16]], np.uint64),
+    )
+    rank = np.array(data.draw(st.lists(st.integers(0, 9), min_size=n, max_size=n)), np.int32) if followed else None
+    above = np.array(data.draw(st.lists(st.integers(0, 9), min_size=m, max_size=m)), np.int32) if ranked else None
+    mark = np.array(data.draw(st.lists(st.integers(0, 3), min_size=m, max_size=m)), np.uint8) if marked else None
+    limit, most = data.draw(st.integers(0, 3)), data.draw(st.sampled_from([3, 10_000]))
+    slow = SLOW.join_few(rows, rank, key, batch, above, mark, limit, output, most)
+    fast = FAST.join_few(rows, rank, key, batch, above, mark, limit, output, most)
+    if slow is None or fast is None:
+        assert slow is fast
+        return
+    assert (fast[0] == slow[0]).all()
+    if rank is not None:
+        assert (fast[1] == slow[1]).all()

@@ -31,6 +31,8 @@ Marks = npt.NDArray[np.uint8]
 
 COMPILE_AT = 30_000
 U = np.uint64
+NO_RANKS: Ranks = np.empty(0, np.int32)
+NO_MARKS: Marks = np.empty(0, np.uint8)
 
 
 def no_rows(words: int) -> Words:
@@ -151,6 +153,31 @@ class NumpyArrays:
         ranks = left_rank[of_left]
         return out, ranks if rank is None else np.maximum(ranks, rank[of_right])
 
+    def join_few(
+        self,
+        rows: Words,
+        rank: Ranks | None,
+        key: tuple[Words, Words, int, int],
+        batch: Words,
+        batch_rank: Ranks | None,
+        mark: Marks | None,
+        limit: int,
+        output: tuple[Words, Words, Words],
+        most: int,
+    ) -> tuple[Words, Ranks] | None:
+        """Join rows with a sorted batch: make keys (moves, constant, prefix), match, emit (moves, constant, moves).
+
+        Of the batch rows with a mark up to the limit. Ranks are followed if `rank` is given. None if there are more
+        than `most` matches.
+        """
+        moves, constant, full, shift = key
+        low, high, total = self.ranges(self.move(rows, moves, constant), batch, full, shift)
+        if total > most:
+            return None
+        left = self.move(rows, output[0], output[1])
+        ranks = np.zeros(rows.shape[1], np.int32) if rank is None else rank
+        return self.emit_ranked(low, high, left, ranks, batch, batch_rank, mark, limit, output[2])
+
     def visible(self, low: Places, high: Places, mark: Marks, limit: int) -> Places:
         """Return, for each range, the number of its rows with a mark up to the limit."""
         before = np.concatenate(([0], np.cumsum(mark <= limit)))
@@ -248,11 +275,28 @@ class CompiledArrays(NumpyArrays):
     ) -> tuple[Words, Ranks]:
         total = int((high - low).sum())
         out, ranks = np.empty((left.shape[0], total), U), np.empty(total, np.int32)
-        nothing = np.empty(0, np.int32)
-        given = nothing if rank is None else rank
-        marks = np.empty(0, np.uint8) if mark is None else mark
+        given = NO_RANKS if rank is None else rank
+        marks = NO_MARKS if mark is None else mark
         made = self._kernels.emit_ranked(low, high, left, left_rank, batch, given, marks, limit, moves, out, ranks)
         return (out, ranks) if made == total else (np.ascontiguousarray(out[:, :made]), ranks[:made])
+
+    def join_few(
+        self,
+        rows: Words,
+        rank: Ranks | None,
+        key: tuple[Words, Words, int, int],
+        batch: Words,
+        batch_rank: Ranks | None,
+        mark: Marks | None,
+        limit: int,
+        output: tuple[Words, Words, Words],
+        most: int,
+    ) -> tuple[Words, Ranks] | None:
+        ranks = NO_RANKS if rank is None else rank
+        given = NO_RANKS if batch_rank is None else batch_rank
+        marks = NO_MARKS if mark is None else mark
+        made, made_ranks, total = self._kernels.join_few(rows, ranks, *key, batch, given, marks, limit, *output, most)
+        return None if total > most else (made, made_ranks)
 
     def visible(self, low: Places, high: Places, mark: Marks, limit: int) -> Places:
         counts = np.empty(len(low), np.int64)

@@ -69,7 +69,7 @@ class ColumnarEngine:
         self._pool = ThreadPoolExecutor(threads, "tidelog") if threads > 1 else None
         self._costs: Costs = {}
         self._journals: list[Journal] = []
-        self._orders = Orders()
+        self._orders = Orders(self._codec)
         nothing = Plan({}, {}, {}, (), (), {})
         self._state = State(nothing, {}, Scalars(self._codec, {}, {}), Earlier.of(nothing))
         self._update({}, plan, Watch(limits))

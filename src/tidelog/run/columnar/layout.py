@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -131,12 +132,12 @@ class Layout:
 
 def place(ranges: Iterable[tuple[Hashable, Range]]) -> Layout:
     """Lay fields out in order with as few bits as their ranges need."""
-    return _place([(name, codes.low if codes.low <= codes.high else 0, codes.bits) for name, codes in ranges])
+    return _place(tuple([(name, codes.low if codes.low <= codes.high else 0, codes.bits) for name, codes in ranges]))
 
 
 def place_fields(fields: Iterable[tuple[Hashable, Field]]) -> Layout:
     """Lay fields out in another order, each with the base and bits it has."""
-    return _place([(name, field.base, field.bits) for name, field in fields])
+    return _place(tuple([(name, field.base, field.bits) for name, field in fields]))
 
 
 def roomy(ranges: Sequence[Range]) -> list[Range]:
@@ -159,7 +160,9 @@ def _widen(codes: Range, bits: int) -> Range:
     return Range(codes.low, min(FULL, codes.low + size - 1))
 
 
-def _place(wanted: list[tuple[Hashable, int, int]]) -> Layout:
+@lru_cache(maxsize=4096)
+def _place(wanted: tuple[tuple[Hashable, int, int], ...]) -> Layout:
+    # Kept, so that equal layouts are mostly one object: `join.Probe` tells by that whether anything has changed.
     words: list[list[tuple[Hashable, int, int]]] = [[]]
     used = 0
     for item in wanted:

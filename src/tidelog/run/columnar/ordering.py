@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tidelog.plan.estimate import Estimate
-from tidelog.plan.nodes import Plan, Project, Rule, Scan, Version
+from tidelog.plan.nodes import Plan, Project, Rule, Version
 from tidelog.plan.order_joins import order_joins
 from tidelog.plan.rederive import HEAD, rederive
-from tidelog.run.columnar.pipeline import steps_of
+from tidelog.run.columnar.course import Course, Courses
+from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.relation import Relation
 
 SAMPLE = 4096
@@ -23,8 +24,9 @@ SAMPLE = 4096
 class Orders:
     """The orders chosen so far for the rules of a program."""
 
-    def __init__(self) -> None:
-        self._chosen: dict[tuple[int, int | None], tuple[Rule, tuple[int, ...], Project]] = {}
+    def __init__(self, codec: Codec) -> None:
+        self._courses = Courses(codec)
+        self._chosen: dict[tuple[int, int | None], tuple[Rule, tuple[int, ...], Course]] = {}
         self._distinct: dict[str, tuple[int, list[int]]] = {}
         self._plan: Plan | None = None
         self._planned: dict[str, list[tuple[int, ...]]] = {}
@@ -37,11 +39,16 @@ class Orders:
                 self._planned.setdefault(index.relation, []).append(index.columns)
         return self._planned.get(relation, ())
 
-    def best(self, rule: Rule, tree: Project, relation: Callable[[str], Relation]) -> Project:
-        """Return the tree of a rule, or a better order of it for the relations as they are."""
-        scans = [step for step in steps_of(tree) if isinstance(step, Scan)]
+    def course(self, tree: Project) -> Course:
+        """Return the course of a tree in the order it has."""
+        return self._courses.of(tree)
+
+    def best(self, rule: Rule, tree: Project, relation: Callable[[str], Relation]) -> Course:
+        """Return the course of a rule's tree, or of a better order of it for the relations as they are."""
+        course = self._courses.of(tree)
+        scans = course.scans
         if len(scans) < 3:
-            return tree
+            return course
         first = next((scan.occurrence for scan in scans if scan.version is Version.DELTA), None)
         names = list(dict.fromkeys(scan.relation for scan in scans))
         sizes = {name: relation(name).count() for name in names}
@@ -52,12 +59,13 @@ class Orders:
         distinct = {name: self._distinct_values(relation(name), sizes[name]) for name in names}
         again = first == HEAD
         made = rederive(rule.body, sizes, distinct) if again else order_joins(rule.body, first, sizes, distinct)
-        self._chosen[id(rule), first] = rule, shape, made
-        return made
+        course = Course(made, self._courses.codec)
+        self._chosen[id(rule), first] = rule, shape, course
+        return course
 
-    def estimate(self, tree: Project, relation: Callable[[str], Relation]) -> float:
-        """Return how many derivations a tree is expected to find: the delta, times what each later scan finds."""
-        scans = [step for step in steps_of(tree) if isinstance(step, Scan)]
+    def estimate(self, course: Course, relation: Callable[[str], Relation]) -> float:
+        """Return how many derivations a course is expected to find: the delta, times what each later scan finds."""
+        scans = course.scans
         names = {scan.relation for scan in scans}
         sizes = {name: relation(name).count() for name in names}
         estimate = Estimate(sizes, {name: self._distinct_values(relation(name), sizes[name]) for name in names})

@@ -16,6 +16,7 @@ DELETED = View(deleted=True)
 INSERTED = View(inserted=True)
 DELTA = View(delta=True)
 WITH_DELTA = View(ALIVE, inserted=True, delta=True)
+WITH_DYING = View(DYING)
 
 
 def view_below(phase: Phase, version: Version, *, negated: bool) -> View:
@@ -51,7 +52,7 @@ def view_own(phase: Phase, version: Version) -> View:
         case Phase.BOOT | Phase.INSERT:
             return DELTA if version is Version.DELTA else AFTER if version is Version.OLD else WITH_DELTA
         case Phase.DELETE:
-            return DELTA if version is Version.DELTA else View(DYING) if version is Version.OLD else MIDDLE
+            return DELTA if version is Version.DELTA else WITH_DYING if version is Version.OLD else MIDDLE
         case Phase.REDERIVE:
             return DELETED if version is Version.DELTA else MIDDLE
         case _:

@@ -73,8 +73,8 @@ class Relation:
         self.types = tuple(types)
         self.arity = len(self.types)
         self.support = support
-        self.observed = [NOTHING] * self.arity
-        """The range of the codes in each column (never narrowed by deletions)."""
+        self.observed: tuple[Range, ...] = (NOTHING,) * self.arity
+        """The range of the codes in each column (never narrowed by deletions); replaced only when it grows."""
         self._wanted = list(self.observed)
         self._room: list[Range] = roomy(self._wanted)
         identity = tuple(range(self.arity))
@@ -82,6 +82,8 @@ class Relation:
         """The order that decides membership."""
         self.main.delta = self.nothing()
         self._orders = {identity: self.main}
+        self._serving: dict[frozenset[int], Columns] = {}
+        """Which order serves probes of these columns; copies share it."""
         self._ordering = Lock()
         self.planned: Callable[[], Sequence[Columns]] = tuple
         """The orders that serve all probes of the program (`plan.choose_indexes`); each is made when first probed."""
@@ -91,9 +93,10 @@ class Relation:
     def copy(self) -> Relation:
         """Return a relation of the same tuples whose batches can be replaced on their own."""
         other = Relation(self.name, self.types, support=self.support)
-        other.observed, other._wanted, other._room = list(self.observed), self._wanted, self._room
+        other.observed, other._wanted, other._room = self.observed, self._wanted, self._room
         other._orders = {columns: order.copy() for columns, order in self._orders.items()}
         other.main = other._orders[self.main.columns]
+        other._serving = self._serving
         other.planned = self.planned
         return other
 
@@ -125,15 +128,18 @@ class Relation:
 
     def order(self, bound: frozenset[int]) -> Order:
         """Return an order whose first columns are the bound ones, making one if there is none."""
+        columns = self._serving.get(bound)
+        found = None if columns is None else self._orders.get(columns)
+        return self._find_order(bound) if found is None else found
+
+    def _find_order(self, bound: frozenset[int]) -> Order:
         with self._ordering:
-            for order in self._orders.values():
-                if frozenset(order.columns[: len(bound)]) == bound:
-                    return order
-            for columns in self.planned():
-                if frozenset(columns[: len(bound)]) == bound:
-                    return self.make_order(columns)
             rest = [c for c in range(self.arity) if c not in bound]
-            return self.make_order((*sorted(bound), *rest))
+            candidates = (*self._orders, *self.planned(), (*sorted(bound), *rest))
+            columns = next(columns for columns in candidates if frozenset(columns[: len(bound)]) == bound)
+            order = self.make_order(columns)
+            self._serving[bound] = columns
+            return order
 
     def make_order(self, columns: Columns) -> Order:
         """Return the order of these columns, building it from the tuples there are."""
@@ -145,20 +151,18 @@ class Relation:
         self._orders[columns] = order
         return order
 
-    def batches(self, order: Order, view: View) -> Iterator[tuple[Batch, int]]:
-        """Yield the batches of a view, each with the greatest mark that is seen."""
+    def batches(self, order: Order, view: View) -> list[tuple[Batch, int]]:
+        """Return the batches of a view that have rows, each with the greatest mark that is seen."""
+        found: list[tuple[Batch, int]] = []
         if view.limit >= 0:
-            yield from ((batch, view.limit) for batch in order.settled)
+            found += [(batch, view.limit) for batch in order.settled]
         if view.inserted:
-            yield from ((batch, ALIVE) for batch in order.inserted)
-        if view.delta:
-            delta = self._delta(order)
-            if delta.size:
-                yield delta, GARBAGE
-        if view.deleted:
-            deleted = self._deleted(order)
-            if deleted.size:
-                yield deleted, GARBAGE
+            found += [(batch, ALIVE) for batch in order.inserted]
+        if view.delta and (delta := self._delta(order)).size:
+            found.append((delta, GARBAGE))
+        if view.deleted and (deleted := self._deleted(order)).size:
+            found.append((deleted, GARBAGE))
+        return found
 
     def count(self) -> int:
         """Return the number of tuples there are now."""
@@ -167,7 +171,12 @@ class Relation:
 
     def is_empty(self, view: View) -> bool:
         """Tell whether a view surely has no tuple."""
-        return not any(batch.size for batch, _ in self.batches(self.main, view))
+        main = self.main
+        if (view.limit >= 0 and main.settled) or (view.inserted and main.inserted):
+            return False
+        if view.delta and main.delta is not None and main.delta.size:
+            return False
+        return not (view.deleted and main.deleted is not None and main.deleted.size)
 
     def rows(self, view: View = CURRENT) -> Words:
         """Return the packed rows of a view, sorted."""
@@ -269,8 +278,9 @@ class Relation:
     def _observe(self, rows: Words) -> None:
         if not rows.shape[1]:
             return
-        for column in range(self.arity):
-            self.observed[column] = self.observed[column].join(range_of(self.layout.codes(rows, column)))
+        found = [range_of(self.layout.codes(rows, column)) for column in range(self.arity)]
+        if not all(known.covers(codes) for known, codes in zip(self.observed, found, strict=True)):
+            self.observed = tuple(known.join(codes) for known, codes in zip(self.observed, found, strict=True))
 
     def rebuild(self, kept: Batch, inserted: Batch, deleted: Words) -> None:
         """Hold these tuples: some that were there before this update, some that it inserted, and some it deleted."""
@@ -300,7 +310,7 @@ class Relation:
                 push(order.settled, batch)
             order.inserted = []
             order.deleted = None
-            order.settled = [_compacted(batch) for batch in order.settled]
+            order.settled = [kept for batch in order.settled if (kept := _compacted(batch)).size]
 
     # --- orders ------------------------------------------------------------------------------------------------------
 

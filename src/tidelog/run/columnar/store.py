@@ -18,7 +18,7 @@ from tidelog.run.columnar.aggregate import group, reduce_groups
 from tidelog.run.columnar.arrays import arrays, no_rows
 from tidelog.run.columnar.batch import ALIVE, DYING, REMOVED, Journal
 from tidelog.run.columnar.encode import Codec
-from tidelog.run.columnar.join import make_probe, match
+from tidelog.run.columnar.join import Probe, match
 from tidelog.run.columnar.layout import place, range_of
 from tidelog.run.columnar.ordering import Orders
 from tidelog.run.columnar.phases import (
@@ -317,11 +317,11 @@ class Store:
 
     def _changed_keys(self, step: Aggregate) -> Table:
         """Return the keys of the groups in which something was deleted or inserted."""
-        names = [key.name for key in step.keys]
+        names = tuple(key.name for key in step.keys)
+        probe = Probe(step.input.terms, (), self.codec)
         found: list[Table] = []
         for view in (DELETED, INSERTED):
-            probe = make_probe(self.relation(step.input.relation), view, step.input.terms, unit(), self.codec)
-            matches = match(unit(), probe)
+            matches = match(unit(), probe, probe.see(self.relation(step.input.relation), view))
             if matches is not None:
                 found.append(matches.table_of(probe, names))
         if not found:
@@ -335,15 +335,15 @@ class Store:
             result = self.groups(step, keys, view)
         except ScalarError as failure:
             raise _failure(failure, rule) from failure.error
-        return [] if result is None else self._run(Pipeline(rule, tree, self), result)
+        return [] if result is None else self._run(Pipeline(rule, self.orders.course(tree), self), result)
 
     def groups(self, step: Aggregate, keys: Table, view: View) -> Table | None:
         """Return the keys and results of the groups with the given keys (a unit table: all groups)."""
-        probe = make_probe(self.relation(step.input.relation), view, step.input.terms, keys, self.codec)
-        matches = match(keys, probe) if keys.count else None
+        probe = Probe(step.input.terms, keys.layout.fields, self.codec)
+        matches = match(keys, probe, probe.see(self.relation(step.input.relation), view)) if keys.count else None
         if matches is None:
             return None
-        grouped = group(step, matches.table_of(probe, [v.name for v in step.input.columns]), self.scalars)
+        grouped = group(step, matches.table_of(probe, tuple(v.name for v in step.input.columns)), self.scalars)
         if not len(grouped.groups):
             return None
         firsts = grouped.table.taken(grouped.groups).keeping([key.name for key in step.keys])

@@ -95,7 +95,11 @@ def split_sources(
 
 def unit(*, ranked: bool = False) -> Table:
     """Return one row without variables."""
-    return Table(Layout({}, 1), np.zeros((1, 1), np.uint64), np.zeros(1, np.int32) if ranked else None)
+    return _UNIT_RANKED if ranked else _UNIT
+
+
+_UNIT = Table(place(()), np.zeros((1, 1), np.uint64))
+_UNIT_RANKED = Table(_UNIT.layout, _UNIT.rows, np.zeros(1, np.int32))
 
 
 def empty(like: Table) -> Table:

@@ -197,6 +197,76 @@ def emit_ranked(low, high, left, left_rank, batch, rank, mark, limit, moves, out
 
 
 @njit(cache=True, nogil=True)
+def join_few(  # type: ignore[no-untyped-def]
+    rows, rank, moves, constant, full, shift, batch, batch_rank, mark, limit, left, made, right, most
+):
+    """Search a batch for the key of each row and write the matches, in one go; return them, their ranks, and how many.
+
+    `moves` and `constant` make keys of rows; `left`, `made` (a constant row) and `right` make a row of a match. Empty
+    arrays of ranks or marks stand for ranks not followed and for rows that all hold. More than `most`: none is written.
+    """
+    n, m = rows.shape[1], batch.shape[1]
+    low, high = np.empty(n, np.int64), np.empty(n, np.int64)
+    key = np.empty((constant.shape[0], 1), np.uint64)
+    total = 0
+    for i in range(n):
+        p, q = 0, m
+        if full or shift < 64:
+            key[:, 0] = constant[:, 0]
+            for k in range(moves.shape[0]):
+                field = ((rows[np.int64(moves[k, 0]), i] >> moves[k, 1]) & moves[k, 2]) + moves[k, 3]
+                key[np.int64(moves[k, 4]), 0] |= field << moves[k, 5]
+            h = m
+            while p < h:
+                middle = (p + h) >> 1
+                if _less(batch, middle, key, 0, full, shift) > 0:
+                    p = middle + 1
+                else:
+                    h = middle
+            step, a, q = 1, p, p
+            while a < m and _less(batch, a, key, 0, full, shift) == 0:
+                q = a + 1
+                a += step
+                step <<= 1
+            h = min(m, a)
+            while q < h:
+                middle = (q + h) >> 1
+                if _less(batch, middle, key, 0, full, shift) == 0:
+                    q = middle + 1
+                else:
+                    h = middle
+        low[i], high[i] = p, q
+        total += q - p
+    ranked = rank.shape[0] > 0
+    if total > most:
+        return np.empty((0, 0), np.uint64), np.empty(0, np.int32), total
+    out = np.empty((made.shape[0], total), np.uint64)
+    out_rank = np.empty(total if ranked else 0, np.int32)
+    p = 0
+    for i in range(n):
+        for j in range(low[i], high[i]):
+            if mark.shape[0] and mark[j] > limit:
+                continue
+            for w in range(out.shape[0]):
+                out[w, p] = made[w, 0]
+            for k in range(left.shape[0]):
+                field = ((rows[np.int64(left[k, 0]), i] >> left[k, 1]) & left[k, 2]) + left[k, 3]
+                out[np.int64(left[k, 4]), p] |= field << left[k, 5]
+            for k in range(right.shape[0]):
+                field = ((batch[np.int64(right[k, 0]), j] >> right[k, 1]) & right[k, 2]) + right[k, 3]
+                out[np.int64(right[k, 4]), p] |= field << right[k, 5]
+            if ranked:
+                greater = rank[i]
+                if batch_rank.shape[0] and batch_rank[j] > greater:
+                    greater = batch_rank[j]
+                out_rank[p] = greater
+            p += 1
+    if p < total:
+        return out[:, :p].copy(), out_rank[: p if ranked else 0].copy(), p
+    return out, out_rank, total
+
+
+@njit(cache=True, nogil=True)
 def visible(low, high, mark, limit, counts):  # type: ignore[no-untyped-def]
     """Count the rows of each range whose mark is up to the limit."""
     for i in range(low.shape[0]):
