@@ -29,3 +29,17 @@ def test_options_that_need_it(tmp_path: Path) -> None:
     path.write_text(PROGRAM)
     assert "go with --analyze" in CliRunner().invoke(main, ["plan", str(path), "--rounds"]).stderr
     assert "text or json" in CliRunner().invoke(main, ["plan", str(path), "--analyze", "--format", "dot"]).stderr
+
+
+def test_a_strategy_shows_what_it_evaluates(tmp_path: Path) -> None:
+    path = tmp_path / "a.dl"
+    path.write_text("input relation E(x: u8)  output relation R(x: u8)  R(x) :- E(x).")
+    shown = {
+        name: CliRunner().invoke(main, ["plan", str(path), "--strategy", name]).stdout
+        for name in ("dred", "recompute", "ranked")
+    }
+    assert "+R(x) :- -R(x), E(x)." in shown["dred"]
+    assert "when E changes" not in shown["recompute"]
+    assert "when E changes" in shown["ranked"]
+    both = CliRunner().invoke(main, ["plan", str(path), "--strategy", "dred", "--format", "dot"])
+    assert "--strategy shows text" in both.stderr

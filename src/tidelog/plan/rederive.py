@@ -5,13 +5,14 @@
     H <- (delta H(x, z)) join (new R) join (new S)
 
 The tuples in question are the delta of the head relation at occurrence -1, first in the order, so everything else reads
-`new`: what is left. This is the alternative-derivation program of DRed (Shapiro paper, example 4.2) and the re-derive
-phase of ranked support.
+`new`: what is left. This plans the alternative-derivation program of DRed (`derive_again`), and is the re-derive phase
+of ranked support.
 """
 
 from __future__ import annotations
 
-from tidelog.base.expr import Const, Expr, Var
+from tidelog.base.expr import Const, Var
+from tidelog.plan.derive_again import head_term
 from tidelog.plan.estimate import Distinct, Estimate, Sizes
 from tidelog.plan.nodes import Project, Scan, Version
 from tidelog.plan.order_joins import order_body
@@ -28,7 +29,7 @@ def rederive(tree: Project, sizes: Sizes | None = None, distinct: Distinct | Non
     terms: list[Var | Const | None] = []
     equations: list[Part] = []
     for column, expression in enumerate(tree.expressions):
-        term = _term(column, expression)
+        term = head_term(column, expression)
         terms.append(term)
         if term is not expression:
             assert isinstance(term, Var)
@@ -36,12 +37,3 @@ def rederive(tree: Project, sizes: Sizes | None = None, distinct: Distinct | Non
     scan = Scan(tree.relation, tuple(terms), Version.DELTA, HEAD, columns_of(terms))
     kept, expressions = propagate_equalities([Present(scan), *parts(tree), *equations], tree.expressions)
     return order_body(Body(kept, tree.relation, expressions), HEAD, Estimate(sizes, distinct))
-
-
-def _term(column: int, expression: Expr) -> Var | Const:
-    """Return the head's column as a scan's term: itself, or a fresh variable for a computed one."""
-    match expression:
-        case Var() | Const():
-            return expression
-        case _:
-            return Var(f"'{column}", expression.type)

@@ -15,6 +15,7 @@ from tidelog.logic.passes import analyse
 from tidelog.plan.nodes import Plan
 from tidelog.plan.passes import plan_program
 from tidelog.plan.show_dot import show_dot
+from tidelog.plan.show_dred import show_dred
 from tidelog.plan.show_json import show_json
 from tidelog.plan.show_mermaid import show_mermaid
 from tidelog.plan.show_text import show_text
@@ -44,12 +45,24 @@ def plan_source(source: Source, library: Sequence[Path] = (), externs: Externs |
 
 
 PLAN_FORMATS = ("text", "dot", "mermaid", "json")
+PLAN_STRATEGIES = ("auto", "ranked", "dred", "recompute")
 
 
 def show_plan(plan: Plan, form: str) -> str:
     """Return a plan as text for people, as a graph for Graphviz or Mermaid, or as JSON."""
     show = {"text": show_text, "dot": show_dot, "mermaid": show_mermaid, "json": show_json}[form]
     return show(plan)
+
+
+def show_strategy(plan: Plan, strategy: str) -> str:
+    """Return as text what a strategy evaluates: rules from scratch alone, their deltas too, or programs of its own."""
+    match strategy:
+        case "recompute":
+            return show_text(plan, variants=False)
+        case "dred":
+            return show_dred(plan)
+        case _:
+            return show_text(plan)
 
 
 def format_source(source: Source) -> str:

@@ -11,7 +11,7 @@ import click
 from tidelog.session.analyze import analyzing, costs_as_json, rule_costs, show_costs
 from tidelog.session.database import Database
 from tidelog.session.exchange import load_facts
-from tidelog.session.programs import PLAN_FORMATS, plan_source, show_plan
+from tidelog.session.programs import PLAN_FORMATS, PLAN_STRATEGIES, plan_source, show_plan, show_strategy
 from tidelog.shell.limits import limit_options, limits_of, shown_progress
 from tidelog.shell.options import FOLDER, externs_option, library_option, load_externs, load_source, program_argument
 from tidelog.shell.terminal import say
@@ -20,6 +20,7 @@ from tidelog.shell.terminal import say
 @click.command("plan")
 @program_argument
 @click.option("--format", "form", type=click.Choice(PLAN_FORMATS), default=PLAN_FORMATS[0], show_default=True)
+@click.option("--strategy", type=click.Choice(PLAN_STRATEGIES), help="What this one evaluates; dred has own programs.")
 @click.option("--analyze", is_flag=True, help="Evaluate the program, and show derivations and time by rule.")
 @click.option("--rounds", is_flag=True, help="With --analyze: by round, too.")
 @click.option("--facts", type=FOLDER, metavar="DIR", help="With --analyze: the facts to evaluate it on.")
@@ -29,6 +30,7 @@ from tidelog.shell.terminal import say
 def command(
     program: Path,
     form: str,
+    strategy: str | None,
     analyze: bool,
     rounds: bool,
     facts: Path | None,
@@ -38,10 +40,13 @@ def command(
 ) -> None:
     """Show the strata and join plans of PROGRAM."""
     source, functions = load_source(program), load_externs(externs)
+    if strategy is not None and (analyze or form != "text"):
+        raise click.UsageError("--strategy shows text, and goes without --analyze")
     if not analyze:
         if rounds or facts is not None:
             raise click.UsageError("--rounds and --facts go with --analyze")
-        say(show_plan(plan_source(source, library, functions), form).rstrip("\n"))
+        plan = plan_source(source, library, functions)
+        say((show_plan(plan, form) if strategy is None else show_strategy(plan, strategy)).rstrip("\n"))
         return
     if form not in ("text", "json"):
         raise click.UsageError("--analyze shows text or json")

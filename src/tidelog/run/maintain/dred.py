@@ -4,7 +4,7 @@
     alternatives    of the deleted tuples those come back that a rule derives from what is left
     insertion       semi-naive from what came back and what is new
 
-The first two are programs of their own, in the paper's notation
+The first two are programs of their own (`plan.overdelete` and `plan.derive_again` make them, for people)
 
     -TC(x, z) :- -Edge(x, y), TC(y, z).           one for each body atom           (example 4.1)
     +TC(x, z) :- -TC(x, z), Edge(x, y), TC(y, z). one for each rule                (example 4.2)
