@@ -4,7 +4,7 @@
 | --- | --- |
 | `engine` | `ColumnarEngine`: what a session drives |
 | `store`, `phases`, `absorb` | the relations of a program and the operations the maintenance algorithms use |
-| `course`, `pipeline`, `join`, `ordering` | evaluating one rule: bindings through joins to head tuples, in a good order |
+| `course`, `pipeline`, `join`, `ordering` | evaluating one rule: bindings through joins to heads, in a good order |
 | `aggregate` | groups and their reductions |
 | `scalars`, `vectors` | expressions on whole columns |
 | `closures`, `operators` | expressions value by value |
