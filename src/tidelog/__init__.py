@@ -9,6 +9,7 @@ What users need is here:
 * `Externs`: Python functions for programs.
 * `load_facts`, `save_outputs`: folders of files, as `tidelog run` reads and writes them.
 * `engines`: the engines that this installation has.
+* `tidelog.dbsp`: a library of its own, streams of Z-sets and circuits over them.
 * `TidelogError`: what is raised. A `UserError` is a `ProgramError`, `DataError`, `EvaluationError`, `LimitError` or
   `MissingExtraError`; a `VerificationError` is a defect of Tidelog.
 
@@ -26,6 +27,7 @@ The folders are the pipeline, and alphabetical order is the order of data flow a
 ``logic``    what it means: names resolved, types checked, sugar removed, origin kept
 ``plan``     how to compute it: strata, join plans, delta variants, index choice
 ``run``      computing it: maintenance algorithms and the engines they run on
+``dbsp``     the face of ``run/dbsp``, for those who build circuits
 ``session``  a living database: transactions, changes, sources and sinks
 ``shell``    faces: the command line and the shell
 

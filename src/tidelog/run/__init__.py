@@ -4,6 +4,7 @@
 * `limits`: bounds on rounds, tuples, time and memory, and looking on.
 * `maintain`: the algorithms.
 * `reference`: the definition of the semantics, naive over Python sets.
+* `dbsp`: circuits over streams of Z-sets, and Datalog as such a circuit; the library `tidelog.dbsp`.
 * `columnar`: in this process, on sorted arrays and compiled kernels.
 * `spark`: on a cluster. Files of the same name in two engines do the same thing.
 """

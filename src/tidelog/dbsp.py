@@ -1,0 +1,57 @@
+"""DBSP as a library: Z-sets, streams, and circuits that follow changes. See docs/dbsp.md.
+
+* `ZSet`, `IndexedZSet`: rows with integer weights, in sorted columns; `Values` numbers the values in them.
+* `Circuit`, `Wire`, `Loop`: incremental operators connected by wires; `to_dot` and `to_mermaid` draw them.
+* `Stream` and its operators: the same by definition, slow, for looking at and for laws.
+"""
+
+from __future__ import annotations
+
+from tidelog.run.dbsp.circuit import Circuit, Loop, Wire
+from tidelog.run.dbsp.draw import to_dot, to_mermaid
+from tidelog.run.dbsp.indexed import IndexedZSet
+from tidelog.run.dbsp.stream import (
+    Group,
+    Integers,
+    Stream,
+    Streams,
+    ZSets,
+    delay,
+    differentiate,
+    eliminate,
+    fix,
+    incremental,
+    incremental_bilinear,
+    incremental_distinct,
+    integrate,
+    introduce,
+    lift,
+)
+from tidelog.run.dbsp.values import Values
+from tidelog.run.dbsp.zset import ZSet
+
+__all__ = [
+    "Circuit",
+    "Group",
+    "IndexedZSet",
+    "Integers",
+    "Loop",
+    "Stream",
+    "Streams",
+    "Values",
+    "Wire",
+    "ZSet",
+    "ZSets",
+    "delay",
+    "differentiate",
+    "eliminate",
+    "fix",
+    "incremental",
+    "incremental_bilinear",
+    "incremental_distinct",
+    "integrate",
+    "introduce",
+    "lift",
+    "to_dot",
+    "to_mermaid",
+]

@@ -1,0 +1,308 @@
+"""Circuits: operators connected by wires, which one can build, draw and step.
+
+A wire carries a stream of changes; a step takes the changes of the inputs and returns those of the outputs. The methods
+of `Wire` are the incremental operators of DBSP: what flows out of `a.join(b, ...)` are the changes of the join of all
+that came in. `lift` applies a function to the changes themselves, and with `integrate` and `differentiate` gives any
+Q^Delta by its definition.
+
+A `Loop` is a nested stream: inside, every outer step is a stream of iterations, which goes on until nothing changes any
+more. Wires go in by `introduce`, come out by `eliminate`, and go back by `feedback`, one iteration later.
+
+>>> from tidelog.run.dbsp.zset import ZSet
+>>> circuit = Circuit()
+>>> edges = circuit.input("edges", columns=2)
+>>> with circuit.loop() as loop:
+...     edge = loop.introduce(edges)
+...     path = loop.feedback(columns=2)
+...     longer = path.join(edge, on=[(1, 0)], keep=[0, 3])
+...     closed = (edge + longer).distinct()
+...     path.connect(closed)
+>>> circuit.output("paths", loop.eliminate(closed))
+>>> circuit.step(edges=ZSet.of({("a", "b"): 1, ("b", "c"): 1}))["paths"]
+ZSet({('a', 'b'): 1, ('a', 'c'): 1, ('b', 'c'): 1})
+>>> circuit.step(edges=ZSet.of({("a", "b"): -1}))["paths"]
+ZSet({('a', 'b'): -1, ('a', 'c'): -1})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, Self
+
+from tidelog.run.dbsp.indexed import IndexedZSet
+from tidelog.run.dbsp.operators import Delay, Grouped, Held, Introduce, Join, Operator, Stateless, distinct
+from tidelog.run.dbsp.values import VALUES, Values
+from tidelog.run.dbsp.zset import Row, ZSet
+
+
+class Wire:
+    """A stream in a circuit, the output of an operator. `zero` is the neutral element of its values."""
+
+    def __init__(self, scope: Scope, label: str, operator: Operator, inputs: Sequence[Wire], zero: Any) -> None:
+        self.scope = scope
+        self.label = label
+        self.operator = operator
+        self.inputs = tuple(inputs)
+        self.zero = zero
+        self.number = scope.circuit.add(self)
+
+    @property
+    def columns(self) -> int:
+        """The number of columns of the Z-sets on it."""
+        return int(self.zero.columns)
+
+    def then(self, label: str, operator: Operator, others: Sequence[Wire] = (), zero: Any = None) -> Wire:
+        """Return the output of an operator on this wire and others; `zero` is as on this wire unless given."""
+        circuit = self.scope.circuit
+        scope = circuit.scope
+        for wire in (self, *others):
+            if wire.scope is not scope:
+                where = "outside the loop: take it in by `introduce`" if scope is not circuit else "in a loop"
+                raise ValueError(
+                    f"the wire `{wire.label}` is {where}" + ("" if scope is not circuit else ": `eliminate`")
+                )
+        return Wire(scope, label, operator, (self, *others), self.zero if zero is None else zero)
+
+    # --- linear ------------------------------------------------------------------------------------------------------
+
+    def __add__(self, other: Wire) -> Wire:
+        return self.then("+", Stateless(lambda a, b: a + b), [other])
+
+    def __sub__(self, other: Wire) -> Wire:
+        return self.then("-", Stateless(lambda a, b: a - b), [other])
+
+    def __neg__(self) -> Wire:
+        return self.then("negate", Stateless(lambda a: -a))
+
+    def select(self, keep: Callable[[Row], bool], label: str = "select") -> Wire:
+        """Return the rows for which a function is true."""
+        values = self.scope.circuit.values
+        return self.then(label, Stateless(lambda a: a.select(keep, values)))
+
+    def project(self, columns: Sequence[int]) -> Wire:
+        """Return some columns in this order, duplicates counted."""
+        zero = ZSet.zero(len(columns))
+        return self.then(f"project {tuple(columns)}", Stateless(lambda a: a.project(columns)), (), zero)
+
+    def map(self, function: Callable[[Row], Sequence[Hashable]], columns: int, label: str = "map") -> Wire:
+        """Return what a function makes of each row."""
+        values = self.scope.circuit.values
+        return self.then(label, Stateless(lambda a: a.map(function, columns, values)), (), ZSet.zero(columns))
+
+    # --- bilinear, and of whole groups -------------------------------------------------------------------------------
+
+    def join(self, other: Wire, on: Sequence[tuple[int, int]], keep: Sequence[int] | None = None) -> Wire:
+        """Return pairs of rows that agree on pairs of columns; `keep` chooses among the columns of both."""
+        width = self.columns + other.columns
+        kept = tuple(range(width)) if keep is None else tuple(keep)
+        label = "join on " + ", ".join(f"{a} = {b}" for a, b in on) if on else "product"
+        return self.then(label, Join((self.columns, other.columns), on, kept), [other], ZSet.zero(len(kept)))
+
+    def distinct(self) -> Wire:
+        """Return the rows with a positive weight as a set."""
+        return self.then("distinct", distinct(self.columns))
+
+    def aggregate(self, key: Sequence[int], reduce: Callable[[dict[Row, int]], Iterable[Row]], columns: int) -> Wire:
+        """Return for each key what a function makes of its group: from rows of the other columns, with their weights.
+
+        The rows of the result are the key and `columns` more; a group may have any number of them.
+        """
+        rest = [c for c in range(self.columns) if c not in key]
+        values = self.scope.circuit.values
+
+        def reduced(groups: ZSet) -> ZSet:
+            return IndexedZSet(groups, len(key)).aggregate(reduce, columns, values)
+
+        arranged = self.project([*key, *rest])
+        width = len(key) + columns
+        operator = Grouped(self.columns, len(key), reduced, width)
+        return arranged.then(f"aggregate by {tuple(key)}", operator, (), ZSet.zero(width))
+
+    # --- time --------------------------------------------------------------------------------------------------------
+
+    def delay(self) -> Wire:
+        """Return the stream one outer step later: z^-1."""
+        return self._held("z^-1", lambda new, held: (held, new))
+
+    def integrate(self) -> Wire:
+        """Return the sums of all outer steps so far: I."""
+        return self._held("I", lambda new, held: (held + new, held + new))
+
+    def differentiate(self) -> Wire:
+        """Return the changes from one outer step to the next: D."""
+        return self._held("D", lambda new, held: (new - held, new))
+
+    def _held(self, label: str, function: Callable[[Any, Any], tuple[Any, Any]]) -> Wire:
+        if self.scope is not self.scope.circuit:
+            raise ValueError(f"{label} is an operator of the outer time, which stands still in a loop")
+        return self.then(label, Held(function, self.zero))
+
+
+class Scope:
+    """A place for operators: the circuit, or one of its loops."""
+
+    def __init__(self, circuit: Circuit | None = None) -> None:
+        self.circuit: Circuit = circuit or self  # type: ignore[assignment]
+        self.body: list[Wire | Loop] = []
+
+    def wires(self) -> Iterable[Wire]:
+        """Yield all wires, those in loops included."""
+        for part in self.body:
+            yield from part.wires() if isinstance(part, Loop) else (part,)
+
+
+class Circuit(Scope):
+    """Operators and wires; `values` is the numbering of the values that functions of rows see."""
+
+    def __init__(self, values: Values = VALUES) -> None:
+        super().__init__()
+        self.values = values
+        self.scope: Scope = self
+        self.inputs: dict[str, Wire] = {}
+        self.outputs: dict[str, Wire] = {}
+        self._count = 0
+
+    def add(self, wire: Wire) -> int:
+        """Place a wire; return its number."""
+        wire.scope.body.append(wire)
+        self._count += 1
+        return self._count - 1
+
+    def input(self, name: str, columns: int = 0, zero: Any = None) -> Wire:
+        """Return a wire that `step` is given; its values are Z-sets of so many columns, or have another `zero`."""
+        neutral = ZSet.zero(columns) if zero is None else zero
+        wire = self.inputs[name] = Wire(self, name, Stateless(lambda: neutral), (), neutral)
+        return wire
+
+    def output(self, name: str, wire: Wire) -> None:
+        """Let `step` return a wire under a name."""
+        if wire.scope is not self:
+            raise ValueError(f"the wire `{wire.label}` is in a loop: take it out by `eliminate`")
+        self.outputs[name] = wire
+
+    def lift(self, function: Callable[..., Any], *wires: Wire, label: str = "lift", zero: Any = None) -> Wire:
+        """Return a function of what is on some wires at each time; `zero` if its values are not as on the first."""
+        return wires[0].then(label, Stateless(function), wires[1:], zero)
+
+    def loop(self) -> Loop:
+        """Return a loop, to be built in a `with` block."""
+        return Loop(self)
+
+    def step(self, **changes: Any) -> dict[str, Any]:
+        """Take the changes of inputs, those not named being zero, and return the changes of the outputs."""
+        unknown = changes.keys() - self.inputs.keys()
+        if unknown:
+            raise ValueError(f"no input {', '.join(sorted(unknown))}; there are {', '.join(sorted(self.inputs))}")
+        for name, value in changes.items():
+            wanted = self.inputs[name].zero
+            if isinstance(wanted, ZSet) and value.columns != wanted.columns:
+                raise ValueError(f"the input {name} has {wanted.columns} columns, the change {value.columns}")
+        at: dict[int, Any] = {wire.number: changes[name] for name, wire in self.inputs.items() if name in changes}
+        for part in self.body:
+            if isinstance(part, Loop):
+                part.run(at)
+            elif part.number not in at:
+                at[part.number] = _evaluate(part, 0, at)
+        for wire in self.wires():
+            wire.operator.settle()
+        return {name: at[wire.number] for name, wire in self.outputs.items()}
+
+    def snapshot(self) -> Any:
+        """Return the state, for `restore`; costs nothing in the size of what the operators hold."""
+        return [wire.operator.snapshot() for wire in self.wires()]
+
+    def restore(self, state: Any) -> None:
+        """Go back to a state, also from the middle of a step that failed."""
+        for wire, held in zip(self.wires(), state, strict=True):
+            wire.operator.restore(held)
+
+
+class Loop(Scope):
+    """A nested circuit whose clock counts the iterations of one outer step.
+
+    `watch`, if there is one, is told the inner time of each iteration before it begins.
+    """
+
+    def __init__(self, circuit: Circuit) -> None:
+        super().__init__(circuit)
+        self._feedbacks: list[Feedback] = []
+        self._introduced: list[tuple[Wire, Wire]] = []
+        self._eliminated: list[tuple[Wire, Wire]] = []
+        self.watch: Callable[[int], None] | None = None
+
+    def __enter__(self) -> Self:
+        if self.circuit.scope is not self.circuit:
+            raise ValueError("a loop inside a loop: inner time has one dimension here")
+        self.circuit.body.append(self)
+        self.circuit.scope = self
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.circuit.scope = self.circuit
+        open_ended = next((wire for wire in self._feedbacks if wire.source is None), None)
+        if open_ended is not None and exception == (None, None, None):
+            raise ValueError(f"the wire `{open_ended.label}` feeds nothing back: `connect` it")
+
+    def introduce(self, wire: Wire, times: Callable[[Any], Iterable[tuple[int, Any]]] | None = None) -> Wire:
+        """Take a wire into the loop: delta_0. `times` may spread a value over several inner times."""
+        inside = Wire(self, "delta_0", Introduce(wire.zero, times), (wire,), wire.zero)
+        self._introduced.append((wire, inside))
+        return inside
+
+    def feedback(self, columns: int = 0, zero: Any = None, label: str = "z^-1") -> Feedback:
+        """Return a wire that carries what another one, connected later, had one iteration before."""
+        made = Feedback(self, label, ZSet.zero(columns) if zero is None else zero)
+        self._feedbacks.append(made)
+        return made
+
+    def eliminate(self, wire: Wire) -> Wire:
+        """Take a wire out of the loop: the sum over all iterations."""
+        outside = Wire(self.circuit, "integral", Stateless(lambda: wire.zero), (wire,), wire.zero)
+        self._eliminated.append((wire, outside))
+        return outside
+
+    def run(self, at: dict[int, Any]) -> None:
+        """Take an outer step: iterate until nothing is kept for a later time."""
+        for outside, inside in self._introduced:
+            inside.operator.load(at[outside.number])  # type: ignore[attr-defined]
+        at.update({outside.number: outside.zero for _, outside in self._eliminated})
+        wires = list(self.wires())
+        time: int | None = 0
+        while time is not None:
+            if self.watch is not None:
+                self.watch(time)
+            here: dict[int, Any] = {}
+            for wire in wires:
+                here[wire.number] = _evaluate(wire, time, here)
+            for inside, outside in self._eliminated:
+                at[outside.number] = at[outside.number] + here[inside.number]
+            for wire in self._feedbacks:
+                wire.keeper.feed(time, here[wire.source.number])  # type: ignore[union-attr]
+            later = [found for wire in wires if (found := wire.operator.next_time()) is not None]
+            time = min(later, default=None)
+
+
+class Feedback(Wire):
+    """A wire from the last iteration."""
+
+    def __init__(self, loop: Loop, label: str, zero: Any) -> None:
+        self.keeper = Delay(zero)
+        self.source: Wire | None = None
+        super().__init__(loop, label, self.keeper, (), zero)
+
+    def connect(self, source: Wire) -> None:
+        """Say which wire feeds it."""
+        if source.scope is not self.scope:
+            raise ValueError(f"the wire `{source.label}` is not in this loop")
+        self.source = source
+
+
+def _evaluate(wire: Wire, time: int, at: dict[int, Any]) -> Any:
+    """Return what an operator makes of its inputs; an idle one is not asked."""
+    operator = wire.operator
+    if isinstance(operator, Delay | Introduce):
+        return operator.step(time)
+    inputs = [at[other.number] for other in wire.inputs]
+    if not any(map(len, inputs)) and operator.next_time() != time:
+        return wire.zero
+    return operator.step(time, *inputs)

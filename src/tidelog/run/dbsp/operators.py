@@ -1,0 +1,241 @@
+"""The operators of circuits: each takes the changes of its inputs at a time and returns the change of its output.
+
+Changes are changes in two ways at once: since the last outer step (an update), and since the last inner one (an
+iteration of a loop; outside of loops the inner time is always 0). `Join` is (lift (lift join)^Delta)^Delta: a change of
+one side meets all that the other side ever brought, and a pair belongs to the later of its two inner times. It is found
+when its second half comes, at which time the later one may still lie ahead; then it is kept until that time comes.
+`Grouped` is the same for functions that look at a whole group of rows, such as distinct and aggregates.
+
+An operator is idle at a time when its inputs are zero and it has kept nothing for that time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from tidelog.run.columnar.arrays import U, Words
+from tidelog.run.dbsp.trace import Pending, Trace, untimed
+from tidelog.run.dbsp.zset import ZSet, multiplied
+
+
+class Operator(Protocol):
+    """A part of a circuit. Inputs and output are group elements with a length of 0 for zero."""
+
+    def step(self, time: int, *inputs: Any) -> Any:
+        """Return the change of the output at an inner time, given those of the inputs."""
+
+    def next_time(self) -> int | None:
+        """Return the first inner time for which something is kept."""
+
+    def settle(self) -> None:
+        """End an outer step."""
+
+    def snapshot(self) -> Any:
+        """Return the state between two outer steps, which later ones leave alone."""
+
+    def restore(self, state: Any) -> None:
+        """Go back to a state."""
+
+
+class Stateless:
+    """A function at every time: what linear functions need to be incremental."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def step(self, time: int, *inputs: Any) -> Any:
+        return self._function(*inputs)
+
+    def next_time(self) -> int | None:
+        return None
+
+    def settle(self) -> None:
+        """Nothing is kept."""
+
+    def snapshot(self) -> Any:
+        return None
+
+    def restore(self, state: Any) -> None:
+        """Nothing is kept."""
+
+
+class Delay(Stateless):
+    """z^-1 of the inner time. Its input is not known when its output is wanted: `feed` gives it afterwards."""
+
+    def __init__(self, zero: Any) -> None:
+        self._zero = zero
+        self._waiting: dict[int, Any] = {}
+
+    def feed(self, time: int, value: Any) -> None:
+        """Take the input of a time."""
+        if len(value):
+            self._waiting[time + 1] = value
+
+    def step(self, time: int, *inputs: Any) -> Any:
+        return self._waiting.pop(time, self._zero)
+
+    def next_time(self) -> int | None:
+        return min(self._waiting, default=None)
+
+    def restore(self, state: Any) -> None:
+        self._waiting = {}
+
+
+class Introduce(Stateless):
+    """delta_0: what comes in an outer step is there at the first inner time, or at times of its own."""
+
+    def __init__(self, zero: Any, times: Callable[[Any], Iterable[tuple[int, Any]]] | None = None) -> None:
+        self._zero = zero
+        self._times = times
+        self._waiting: dict[int, Any] = {}
+
+    def load(self, value: Any) -> None:
+        """Begin an outer step."""
+        self._waiting = dict(self._times(value)) if self._times is not None else {0: value} if len(value) else {}
+
+    def step(self, time: int, *inputs: Any) -> Any:
+        return self._waiting.pop(time, self._zero)
+
+    def next_time(self) -> int | None:
+        return min(self._waiting, default=None)
+
+    def restore(self, state: Any) -> None:
+        self._waiting = {}
+
+
+class Held(Stateless):
+    """A function of the input and of what is held from the last outer step; returns the output and what to hold.
+
+    z^-1, I and D of the outer time.
+    """
+
+    def __init__(self, function: Callable[[Any, Any], tuple[Any, Any]], zero: Any) -> None:
+        self._step = function
+        self._held = zero
+
+    def step(self, time: int, *inputs: Any) -> Any:
+        output, self._held = self._step(inputs[0], self._held)
+        return output
+
+    def next_time(self) -> int | None:
+        return 0
+
+    def snapshot(self) -> Any:
+        return self._held
+
+    def restore(self, state: Any) -> None:
+        self._held = state
+
+
+class Join(Stateless):
+    """The doubly incremental join of Z-sets on pairs of columns; `keep` chooses among the columns of both sides."""
+
+    def __init__(self, columns: tuple[int, int], on: Sequence[tuple[int, int]], keep: Sequence[int]) -> None:
+        self._key = len(on)
+        keys = [a for a, _ in on], [b for _, b in on]
+        self._orders = [[*key, *(c for c in range(n) if c not in key)] for key, n in zip(keys, columns, strict=True)]
+        places = [(0, self._orders[0].index(c)) for c in range(columns[0])]
+        places += [(1, self._orders[1].index(c)) for c in range(columns[1])]
+        self._keep = [places[c] for c in keep]
+        self._traces = Trace(columns[0]), Trace(columns[1])
+        self._pending = Pending(len(keep))
+
+    def step(self, time: int, *inputs: Any) -> Any:
+        left, right = (change.project(order) for change, order in zip(inputs, self._orders, strict=True))
+        self._meet(left, self._traces[1], time, of_left=True)
+        self._traces[0].add(left, time)
+        self._meet(right, self._traces[0], time, of_left=False)
+        self._traces[1].add(right, time)
+        return self._pending.take(time)
+
+    def _meet(self, change: ZSet, trace: Trace, time: int, *, of_left: bool) -> None:
+        if not len(change):
+            return
+        for found in trace.find(change.rows[: self._key]):
+            mine = change.rows[:, found.places]
+            sides = (mine, found.rows) if of_left else (found.rows, mine)
+            rows = np.stack([sides[side][c] for side, c in self._keep]) if self._keep else mine[:0]
+            weights = multiplied(change.weights[found.places], found.weights)
+            self._pending.put(rows, weights, np.maximum(found.times, U(time)))
+
+    def next_time(self) -> int | None:
+        return self._pending.next()
+
+    def snapshot(self) -> Any:
+        return [trace.batches for trace in self._traces]
+
+    def restore(self, state: Any) -> None:
+        for trace, batches in zip(self._traces, state, strict=True):
+            trace.batches = batches
+        self._pending = Pending(self._pending.columns)
+
+
+class Grouped(Stateless):
+    """A function of whole groups: of the rows that agree in the first `key` columns.
+
+    `function` takes a Z-set that has the complete groups of some keys and returns what they come to. Written A for the
+    input summed up to an outer and an inner time, the change of f(A) at (t, t') is
+
+        f(A[t, t']) - f(A[t-1, t']) - f(A[t, t'-1]) + f(A[t-1, t'-1])
+
+    and only groups with a change at (t, t'), or with one at t earlier and one at t' in an earlier update, have one.
+    """
+
+    def __init__(self, columns: int, key: int, function: Callable[[ZSet], ZSet], output: int) -> None:
+        self._key = key
+        self._function = function
+        self._zero = ZSet.zero(output)
+        self._settled = Trace(columns)
+        self._current = Trace(columns)
+        self._waiting: dict[int, list[Words]] = {}
+
+    def step(self, time: int, *inputs: Any) -> Any:
+        (change,) = inputs
+        keys = self._keys(change, time)
+        if not keys.shape[1]:
+            return self._zero
+        before = self._settled.among(keys)
+        times = before.rows[-1]
+        self._wake(before.where(times > U(time)))
+        known, again = untimed(before, times < U(time)), untimed(before, times == U(time))
+        current = untimed(self._current.among(keys))
+        self._current.add(change, time)
+        f = self._function
+        after = f(known + again + current + change) - f(known + current)
+        return after - (f(known + again) - f(known)) if len(again) else after
+
+    def _keys(self, change: ZSet, time: int) -> Words:
+        waiting = self._waiting.pop(time, [])
+        if not waiting and self._key == change.columns:
+            return change.rows
+        pieces = np.concatenate([change.rows[: self._key], *waiting], axis=1)
+        return ZSet.made(np.ascontiguousarray(pieces), np.ones(pieces.shape[1], np.int64)).rows
+
+    def _wake(self, later: ZSet) -> None:
+        for time in np.unique(later.rows[-1]):
+            keys = later.rows[: self._key, later.rows[-1] == time]
+            self._waiting.setdefault(int(time), []).append(keys)
+
+    def next_time(self) -> int | None:
+        return min(self._waiting, default=None)
+
+    def settle(self) -> None:
+        for batch in self._current.batches:
+            self._settled.push(batch)
+        self._current = Trace(self._current.columns)
+
+    def snapshot(self) -> Any:
+        return self._settled.batches
+
+    def restore(self, state: Any) -> None:
+        self._settled.batches = state
+        self._current = Trace(self._current.columns)
+        self._waiting = {}
+
+
+def distinct(columns: int) -> Grouped:
+    """Return the incremental distinct, in a loop or outside."""
+    return Grouped(columns, columns, ZSet.distinct, columns)

@@ -1,0 +1,236 @@
+"""Z-sets on columns (Definition 4.1 of paper 000): rows with integer weights, an Abelian group under addition.
+
+A `ZSet` of so many columns is a sorted array of distinct rows, a 64-bit word for each column, and an array of weights,
+none of them zero. Both never change. A row is absent when its weight is 0; a Z-set whose weights are all 1 is a set.
+Values become words by `Values`. Sums of weights and products of them are checked: beyond 64 bits is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tidelog.base.errors import EvaluationError
+from tidelog.run.columnar.arrays import Mask, Places, U, Words, arrays, no_rows
+from tidelog.run.dbsp.values import VALUES, Values
+
+Weights = npt.NDArray[np.int64]
+Row = tuple[Any, ...]
+
+_SAFE = 1 << 62
+
+
+class ZSet:
+    """Rows with weights. Make one with `ZSet.of`, or with `ZSet.made` from arrays in any order."""
+
+    __slots__ = ("rows", "weights")
+
+    def __init__(self, rows: Words, weights: Weights) -> None:
+        self.rows = rows
+        self.weights = weights
+
+    @staticmethod
+    def of(weights: Mapping[Any, int], columns: int | None = None, values: Values = VALUES) -> ZSet:
+        """Return the Z-set of a mapping from rows to weights; `columns` is needed when the mapping is empty.
+
+        >>> ZSet.of({("a", "b"): 1, ("b", "c"): 2})
+        ZSet({('a', 'b'): 1, ('b', 'c'): 2})
+        """
+        rows = list(weights)
+        width = columns if columns is not None else len(rows[0]) if rows else None
+        if width is None:
+            raise ValueError("an empty Z-set: say how many columns it has, as in ZSet.of({}, columns=2)")
+        wrong = next((row for row in rows if len(row) != width), None)
+        if wrong is not None:
+            raise ValueError(f"the row {wrong!r} has {len(wrong)} columns, {width} were expected")
+        return ZSet.made(values.codes(rows, width), np.fromiter(weights.values(), np.int64, len(rows)))
+
+    @staticmethod
+    def made(rows: Words, weights: Weights) -> ZSet:
+        """Return the Z-set of rows in any order, which may repeat: the weights of equal rows are added."""
+        count = rows.shape[1]
+        if rows.shape[0] == 0:
+            total = run_sums(weights, np.zeros(min(count, 1), np.int64))
+            return ZSet(rows[:, : len(total)], total).without_zeros()
+        if count < 2:
+            return ZSet(rows, weights).without_zeros()
+        table = arrays(count)
+        places = table.order(narrowed(rows))
+        ordered = np.ascontiguousarray(rows[:, places])
+        first = table.firsts(ordered)
+        if len(first) == count:
+            return ZSet(ordered, weights[places]).without_zeros()
+        return ZSet(np.ascontiguousarray(ordered[:, first]), run_sums(weights[places], first)).without_zeros()
+
+    @staticmethod
+    def zero(columns: int) -> ZSet:
+        """Return the Z-set without rows."""
+        return ZSet(no_rows(columns), np.empty(0, np.int64))
+
+    # --- looking at it -----------------------------------------------------------------------------------------------
+
+    @property
+    def columns(self) -> int:
+        """The number of columns."""
+        return int(self.rows.shape[0])
+
+    def __len__(self) -> int:
+        return int(self.rows.shape[1])
+
+    def items(self, values: Values = VALUES) -> Iterator[tuple[Row, int]]:
+        """Yield each row with its weight."""
+        return zip(values.rows(self.rows), self.weights.tolist(), strict=True)
+
+    def to_dict(self, values: Values = VALUES) -> dict[Row, int]:
+        """Return the mapping from rows to weights."""
+        return dict(self.items(values))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ZSet):
+            return NotImplemented
+        return np.array_equal(self.rows, other.rows) and np.array_equal(self.weights, other.weights)
+
+    def __hash__(self) -> int:
+        return hash((self.rows.tobytes(), self.weights.tobytes()))
+
+    def __repr__(self) -> str:
+        return f"ZSet({dict(sorted(self.items(), key=lambda item: list(map(repr, item[0]))))})"
+
+    # --- the group ---------------------------------------------------------------------------------------------------
+
+    def __add__(self, other: ZSet) -> ZSet:
+        """Add weights row by row; a row whose weights add up to 0 is gone.
+
+        >>> ZSet.of({("a",): 1, ("b",): 2}) + ZSet.of({("a",): -1, ("b",): 1})
+        ZSet({('b',): 3})
+        """
+        if not len(other):
+            return self
+        if not len(self):
+            return other
+        rows = np.concatenate((self.rows, other.rows), axis=1)
+        return ZSet.made(rows, np.concatenate((self.weights, other.weights)))
+
+    def __neg__(self) -> ZSet:
+        return ZSet(self.rows, -self.weights)
+
+    def __sub__(self, other: ZSet) -> ZSet:
+        return self + -other
+
+    def __mul__(self, factor: int) -> ZSet:
+        """Multiply all weights."""
+        return ZSet(self.rows, multiplied(self.weights, np.array(factor))).without_zeros()
+
+    def without_zeros(self) -> ZSet:
+        """Return the same without rows of weight 0, which only making one can leave."""
+        return self if self.weights.all() else self.where(self.weights != 0)
+
+    # --- functions that are not linear -------------------------------------------------------------------------------
+
+    def distinct(self) -> ZSet:
+        """Return the set of the rows with a positive weight: the paper's `toset`.
+
+        >>> ZSet.of({("a",): 3, ("b",): -1}).distinct()
+        ZSet({('a',): 1})
+        """
+        kept = self.where(self.weights > 0)
+        return ZSet(kept.rows, np.ones(len(kept), np.int64))
+
+    def to_diff(self) -> ZSet:
+        """Return the rows with the signs of their weights: the paper's `todiff`."""
+        return ZSet(self.rows, np.sign(self.weights))
+
+    # --- linear functions --------------------------------------------------------------------------------------------
+
+    def where(self, keep: Mask) -> ZSet:
+        """Return the rows at which a mask is true."""
+        return ZSet(np.ascontiguousarray(self.rows[:, keep]), self.weights[keep])
+
+    def select(self, keep: Callable[[Row], bool], values: Values = VALUES) -> ZSet:
+        """Return the rows for which a function of their values is true."""
+        return self.where(np.fromiter((keep(row) for row in values.rows(self.rows)), np.bool_, len(self)))
+
+    def project(self, columns: Sequence[int]) -> ZSet:
+        """Return some columns, in this order; weights of rows that become equal are added.
+
+        >>> ZSet.of({("a", "b"): 1, ("a", "c"): 1}).project([0])
+        ZSet({('a',): 2})
+        """
+        return ZSet.made(np.ascontiguousarray(self.rows[list(columns)]), self.weights)
+
+    def map(self, function: Callable[[Row], Sequence[Hashable]], columns: int, values: Values = VALUES) -> ZSet:
+        """Return what a function makes of each row's values: rows of so many columns."""
+        return ZSet.made(values.codes([function(row) for row in values.rows(self.rows)], columns), self.weights)
+
+    # --- bilinear ----------------------------------------------------------------------------------------------------
+
+    def join(self, other: ZSet, on: Sequence[tuple[int, int]], keep: Sequence[int] | None = None) -> ZSet:
+        """Return pairs of rows that agree on pairs of columns; weights are multiplied.
+
+        The columns of the result are those of both sides, this one's first; `keep` chooses among them.
+
+        >>> edges = ZSet.of({("a", "b"): 1, ("b", "c"): 2})
+        >>> edges.join(edges, on=[(1, 0)], keep=[0, 3])
+        ZSet({('a', 'c'): 2})
+        """
+        order = [b for _, b in on]
+        rest = [c for c in range(other.columns) if c not in order]
+        arranged = other.project([*order, *rest])
+        left, right = matches(self.rows[[a for a, _ in on]], arranged.rows)
+        back = np.argsort([*order, *rest])
+        rows = np.concatenate((self.rows[:, left], arranged.rows[back][:, right]))
+        kept = rows if keep is None else rows[list(keep)]
+        return ZSet.made(np.ascontiguousarray(kept), multiplied(self.weights[left], arranged.weights[right]))
+
+    def __getitem__(self, row: Row) -> int:
+        left, right = matches(VALUES.codes([row], self.columns), self.rows)
+        return int(self.weights[right[0]]) if len(left) else 0
+
+
+def narrowed(rows: Words) -> Words:
+    """Return keys of fewer words that order like rows of several: the columns side by side, by the range they have."""
+    if rows.shape[0] == 1:
+        return rows
+    low, high = rows.min(axis=1), rows.max(axis=1)
+    bits = [int(width).bit_length() for width in high - low]
+    if sum(bits) > 64:
+        return rows
+    key = np.zeros(rows.shape[1], U)
+    for column, least, width in zip(rows, low, bits, strict=True):
+        if width:
+            key = (key << U(width % 64)) | (column - least)
+    return key.reshape(1, -1)
+
+
+def matches(keys: Words, batch: Words) -> tuple[Places, Places]:
+    """Return each pair of a key and a row of a sorted batch that begins with it, as their places."""
+    count, size = keys.shape[1], batch.shape[1]
+    if not keys.shape[0]:
+        return np.repeat(np.arange(count), size), np.tile(np.arange(size), count)
+    table = arrays(max(count, size))
+    low, high, total = table.ranges(keys, batch, keys.shape[0], 64)
+    if not total:
+        none = np.empty(0, np.int64)
+        return none, none
+    return table.expand(low, high)
+
+
+def multiplied(a: Weights, b: npt.NDArray[Any]) -> Weights:
+    """Return products of weights; those that 64 bits do not hold are an error."""
+    if a.size and b.size and int(np.abs(a).max()) * int(np.abs(b).max()) >= _SAFE:
+        raise EvaluationError("a weight, the number of derivations of a row, does not fit in 64 bits")
+    return np.asarray(a * b, np.int64)
+
+
+def run_sums(weights: Weights, first: Places) -> Weights:
+    """Return the sum of each run of weights, given the place of its first; checked like products."""
+    if not len(first):
+        return np.empty(0, np.int64)
+    if int(np.abs(weights).max()) * len(weights) >= _SAFE:
+        exact = np.add.reduceat(weights.astype(object), first)
+        if any(not -_SAFE < total < _SAFE for total in exact):
+            raise EvaluationError("a weight, the number of derivations of a row, does not fit in 64 bits")
+    return np.add.reduceat(weights, first)

@@ -1,0 +1,182 @@
+"""Circuits agree with streams by definition, step by step; loops with evaluation from scratch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.run.dbsp.generate import PAIRS, grid, nested, streams, zsets
+from tidelog.run.dbsp.circuit import Circuit, Wire
+from tidelog.run.dbsp.draw import to_dot, to_mermaid
+from tidelog.run.dbsp.indexed import IndexedZSet
+from tidelog.run.dbsp.operators import Grouped, Join, Operator, distinct
+from tidelog.run.dbsp.stream import Stream, Streams, incremental, lift
+from tidelog.run.dbsp.zset import Row, ZSet
+
+STEPS = 5
+
+
+def total(group: dict[Row, int]) -> list[Row]:
+    """The sum of a column, each row counted as often as its weight, which may be negative here."""
+    return [(str(sum(value * weight for (value,), weight in group.items())),)]
+
+
+def totals(z: ZSet) -> ZSet:
+    return IndexedZSet.by(z, [0]).aggregate(total, 1)
+
+
+def run(build: Callable[[Wire, Wire], Wire], a: Stream[ZSet], b: Stream[ZSet]) -> list[ZSet]:
+    circuit = Circuit()
+    left, right = circuit.input("a", columns=2), circuit.input("b", columns=2)
+    circuit.output("out", build(left, right))
+    return [circuit.step(a=x, b=y)["out"] for x, y in zip(a.take(STEPS), b.take(STEPS), strict=True)]
+
+
+QUERIES: list[tuple[Callable[[Wire, Wire], Wire], Callable[[ZSet, ZSet], ZSet]]] = [
+    (lambda a, b: a + b, lambda a, b: a + b),
+    (lambda a, b: a - b, lambda a, b: a - b),
+    (lambda a, b: -a, lambda a, b: -a),
+    (lambda a, b: a.project([1]), lambda a, b: a.project([1])),
+    (lambda a, b: a.select(lambda row: row[0] > 1), lambda a, b: a.select(lambda row: row[0] > 1)),
+    (lambda a, b: a.map(lambda row: (row[0] + row[1],), 1), lambda a, b: a.map(lambda row: (row[0] + row[1],), 1)),
+    (lambda a, b: a.join(b, on=[(1, 0)]), lambda a, b: a.join(b, on=[(1, 0)])),
+    (lambda a, b: a.join(a, on=[], keep=[3, 0]), lambda a, b: a.join(a, on=[], keep=[3, 0])),
+    (lambda a, b: a.join(b, on=[(0, 1), (1, 0)], keep=[0]), lambda a, b: a.join(b, on=[(0, 1), (1, 0)], keep=[0])),
+    (lambda a, b: (a + b).distinct(), lambda a, b: (a + b).distinct()),
+    (
+        lambda a, b: a.distinct().join(b.distinct(), on=[(0, 0)]),
+        lambda a, b: a.distinct().join(b.distinct(), on=[(0, 0)]),
+    ),
+    (lambda a, b: a.aggregate([0], total, 1), lambda a, b: totals(a)),
+]
+
+
+@settings(max_examples=10)
+@pytest.mark.parametrize("number", range(len(QUERIES)))
+@given(a=streams(), b=streams())
+def test_a_circuit_gives_the_incremental_form(number: int, a: Stream[ZSet], b: Stream[ZSet]) -> None:
+    build, function = QUERIES[number]
+    expected = incremental(lift(function, PAIRS))(a, b).take(STEPS)
+    assert run(build, a, b) == expected
+
+
+@given(a=streams(), b=streams())
+def test_lifting_between_integral_and_difference_is_the_incremental_form(a: Stream[ZSet], b: Stream[ZSet]) -> None:
+    def built(left: Wire, right: Wire) -> Wire:
+        circuit = left.scope.circuit
+        joined = circuit.lift(lambda x, y: x.join(y, on=[(1, 0)], keep=[0, 3]), left.integrate(), right.integrate())
+        return joined.differentiate()
+
+    assert run(built, a, b) == run(lambda x, y: x.join(y, on=[(1, 0)], keep=[0, 3]), a, b)
+
+
+@given(a=streams())
+def test_the_delay_of_the_outer_time(a: Stream[ZSet]) -> None:
+    assert run(lambda x, y: x.delay(), a, a) == [ZSet.zero(2), *a.take(STEPS - 1)]
+
+
+def through(operator: Operator, inputs: Sequence[Stream[Stream[ZSet]]], outer: int, inner: int) -> list[list[ZSet]]:
+    """What an operator makes of nested streams, every inner time asked for."""
+    found = []
+    for t in range(outer):
+        found.append([operator.step(u, *(stream[t][u] for stream in inputs)) for u in range(inner)])
+        operator.settle()
+    return found
+
+
+@settings(max_examples=25)
+@given(nested(), nested())
+def test_the_join_operator_is_the_doubly_incremental_join(a: Stream[Stream[ZSet]], b: Stream[Stream[ZSet]]) -> None:
+    group = Streams(PAIRS)
+    doubly = incremental(lift(incremental(lift(lambda x, y: x.join(y, on=[(1, 0)], keep=[0, 3]), PAIRS)), group))
+    assert through(Join((2, 2), [(1, 0)], [0, 3]), [a, b], 5, 6) == grid(doubly(a, b), 5, 6)
+
+
+@settings(max_examples=25)
+@given(nested())
+def test_distinct_and_aggregates_are_doubly_incremental(a: Stream[Stream[ZSet]]) -> None:
+    group = Streams(PAIRS)
+    doubly = incremental(lift(incremental(lift(ZSet.distinct, PAIRS)), group))
+    assert through(distinct(2), [a], 5, 6) == grid(doubly(a), 5, 6)
+    summed = incremental(lift(incremental(lift(totals, PAIRS)), group))
+    assert through(Grouped(2, 1, totals, 2), [a], 5, 6) == grid(summed(a), 5, 6)
+
+
+def closure(edges: ZSet) -> ZSet:
+    """The transitive closure, naively."""
+    paths = edges.distinct()
+    while (longer := (paths + paths.join(edges.distinct(), on=[(1, 0)], keep=[0, 3])).distinct()) != paths:
+        paths = longer
+    return paths
+
+
+def closure_circuit() -> Circuit:
+    circuit = Circuit()
+    edges = circuit.input("edges", columns=2)
+    with circuit.loop() as loop:
+        edge = loop.introduce(edges).distinct()
+        path = loop.feedback(columns=2)
+        closed = (edge + path.join(edge, on=[(1, 0)], keep=[0, 3])).distinct()
+        path.connect(closed)
+    circuit.output("paths", loop.eliminate(closed))
+    return circuit
+
+
+@settings(max_examples=60)
+@given(st.lists(zsets(positive=True), min_size=1, max_size=5))
+def test_a_recursive_circuit_follows_insertions_and_deletions(batches: list[ZSet]) -> None:
+    circuit = closure_circuit()
+    edges, paths = ZSet.zero(2), ZSet.zero(2)
+    changes = [*batches, *(-batch for batch in reversed(batches[1:]))]
+    for change in changes:
+        edges += change
+        paths += circuit.step(edges=change)["paths"]
+        assert paths == closure(edges)
+
+
+@settings(max_examples=30)
+@given(st.lists(zsets(positive=True), min_size=2, max_size=4))
+def test_a_snapshot_brings_everything_back(batches: list[ZSet]) -> None:
+    circuit = closure_circuit()
+    circuit.step(edges=batches[0])
+    state = circuit.snapshot()
+    there = [circuit.step(edges=batch)["paths"] for batch in batches[1:]]
+    circuit.restore(state)
+    assert [circuit.step(edges=batch)["paths"] for batch in batches[1:]] == there
+
+
+def test_mistakes_are_told() -> None:
+    circuit = Circuit()
+    a = circuit.input("a", columns=2)
+    with pytest.raises(ValueError, match="no input b; there are a"):
+        circuit.step(b=ZSet.zero(2))
+    with pytest.raises(ValueError, match="has 2 columns, the change 1"):
+        circuit.step(a=ZSet.zero(1))
+    with circuit.loop() as loop:
+        with pytest.raises(ValueError, match="take it in by `introduce`"):
+            a.distinct()
+        inside = loop.introduce(a)
+        with pytest.raises(ValueError, match="outer time"):
+            inside.integrate()
+        with pytest.raises(ValueError, match="a loop inside a loop"), circuit.loop():
+            pass
+        with pytest.raises(ValueError, match="not in this loop"):
+            loop.feedback(columns=2).connect(a)
+        loop.feedback(columns=2).connect(inside)
+        loop._feedbacks[0].connect(inside)
+    with pytest.raises(ValueError, match="take it out by `eliminate`"):
+        circuit.output("x", inside)
+    with pytest.raises(ValueError, match="feeds nothing back"), circuit.loop() as loop:
+        loop.feedback(columns=1)
+
+
+def test_a_circuit_is_drawn() -> None:
+    dot, mermaid = to_dot(closure_circuit()), to_mermaid(closure_circuit())
+    assert 'label="edges", shape=ellipse' in dot
+    assert "subgraph cluster0 {" in dot
+    assert dot.count("style=dashed") == 1
+    assert mermaid.startswith('flowchart LR\n  n0(["edges"])\n  subgraph loop0["loop"]\n')
+    assert mermaid.count("-.->") == 1
