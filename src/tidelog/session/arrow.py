@@ -217,7 +217,7 @@ def fit_column(array: Any, type: Type) -> Any:
         return None
     if isinstance(type, types.Float | types.Double):
         return pc.add(fitted, pa.scalar(0.0, target))  # no negative zero, as in `base.values.real`
-    if isinstance(type, types.Bit | types.Signed) and len(fitted):
+    if isinstance(type, types.Bit | types.Signed) and len(fitted) and type.width != target.bit_width:
         low, high = bounds(type)
         found = pc.min_max(fitted).as_py()
         return fitted if low <= found["min"] and found["max"] <= high else None

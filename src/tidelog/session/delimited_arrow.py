@@ -21,7 +21,7 @@ from tidelog.base.errors import DataError
 from tidelog.base.types import Field
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Rows
-from tidelog.session.arrow import TableRows, column_values, fit_column, is_simple, rows_table
+from tidelog.session.arrow import TableRows, arrow_type, column_values, fit_column, is_simple, rows_table
 from tidelog.session.delimited import Dialect, read_text
 from tidelog.session.plain import Plain
 
@@ -37,9 +37,10 @@ def read_columns(path: Path, relation: Relation, plain: Plain, dialect: Dialect)
     try:
         with pa.input_stream(str(path)) as file:
             data = file.read()
-        if dialect.quoted and not quotes_are_proper(data, dialect.separator):
-            return None
         header = _header(data, names, dialect)
+        body = data.find(b"\n") + 1 if header is not None else 0
+        if dialect.quoted and not quotes_are_proper(data, dialect.separator, body):
+            return None
         table = csv.read_csv(
             pa.BufferReader(data),
             csv.ReadOptions(column_names=header or names, skip_rows=int(header is not None), block_size=BLOCK),
@@ -63,14 +64,17 @@ def read_columns(path: Path, relation: Relation, plain: Plain, dialect: Dialect)
     return list(zip(*lists, strict=True))
 
 
-def quotes_are_proper(data: bytes, separator: str) -> bool:
+def quotes_are_proper(data: bytes, separator: str, start: int = 0) -> bool:
     """Tell whether every quote surely opens or closes a cell, or stands twice inside one; Arrow does not mind others.
+
+    What stands before the start is not looked at.
 
     >>> quotes_are_proper(b'"a,b",1', ","), quotes_are_proper(b'"a"b,1', ",")
     (True, False)
     """
-    if b'"' not in data:
+    if data.find(b'"', start) < 0:
         return True
+    data = data[start:]
     quote, ends = ord('"'), [ord(separator), ord("\n"), ord("\r")]
     # A pair at the start of a cell is the empty cell, or begins with a quote; anything else after it is suspicious.
     whole = np.frombuffer(b"\n" + data + b"\n\n", np.uint8)
@@ -111,10 +115,8 @@ def _cell_type(column: Field) -> pa.DataType:
     match column.type:
         case types.Bool():
             return pa.bool_()
-        case types.Bit(width) if width <= 64:
-            return pa.uint64()
-        case types.Signed(width) if width <= 64:
-            return pa.int64()
+        case types.Bit() | types.Signed() if is_simple(column.type):
+            return arrow_type(column.type, Plain({}))
         case types.Float() | types.Double():
             return pa.float64()
         case _:
@@ -139,14 +141,39 @@ def sorted_lines(rows: Rows, columns: tuple[Field, ...], plain: Plain) -> Iterat
     if not all(is_simple(c.type) and not isinstance(c.type, types.Float | types.Double) for c in columns):
         return None
     table = rows_table(rows, columns, plain)
-    ordered = table.take(pc.sort_indices(table, [(name, "ascending") for name in table.column_names]))
-    return (_lines(ordered.slice(start, SLICE)) for start in range(0, len(ordered), SLICE))
+    if not _is_ordered(table):
+        table = table.take(pc.sort_indices(table, [(name, "ascending") for name in table.column_names]))
+    lines = _lines if any(isinstance(column.type, types.String) for column in columns) else _plain_lines
+    return (lines(table.slice(start, SLICE)) for start in range(0, len(table), SLICE))
+
+
+def _is_ordered(table: pa.Table) -> bool:
+    """Tell whether the rows are in order, as the columnar engine gives them unless there are strings."""
+    tied = None
+    for column in table.columns:
+        before, after = column.slice(0, max(0, len(column) - 1)), column.slice(1)
+        falls = pc.less(after, before)
+        if pc.any(falls if tied is None else pc.and_(tied, falls)).as_py():
+            return False
+        same = pc.equal(before, after)
+        tied = same if tied is None else pc.and_(tied, same)
+    return True
+
+
+def _plain_lines(table: pa.Table) -> str:
+    """Return the lines of columns without strings, none of whose cells Arrow quotes."""
+    text = pa.BufferOutputStream()
+    csv.write_csv(table, text, csv.WriteOptions(include_header=False, batch_size=SLICE))
+    return str(text.getvalue(), "utf-8")
 
 
 def _lines(table: pa.Table) -> str:
     cells = [_cells(column.combine_chunks(), alone=table.num_columns == 1) for column in table.columns]
-    joined = pc.binary_join_element_wise(*cells, ",")
-    return "".join(pc.binary_join_element_wise(joined, "", "\n").to_pylist())
+    joined = pc.binary_join_element_wise(pc.binary_join_element_wise(*cells, ","), "", "\n")
+    ends = joined.buffers()[1]
+    assert joined.offset == 0, "made just now"
+    last = np.frombuffer(ends, np.int32, 1, 4 * len(joined))[0]
+    return str(memoryview(joined.buffers()[2])[:last], "utf-8")
 
 
 def _cells(column: Any, *, alone: bool) -> Any:

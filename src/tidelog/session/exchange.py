@@ -35,7 +35,7 @@ def outputs(database: Database) -> list[RelationView]:
 
 def save_outputs(database: Database, folder: str | Path) -> dict[Path, int]:
     """Write every output relation to a file, and return the files with the number of their rows."""
-    rows = {view.name: view.rows(ordered=False) for view in outputs(database)}
+    rows = {view.name: view.held() for view in outputs(database)}
     paths = write_outputs(Path(folder), rows, database.plan.relations, Plain(database.plan.types))
     return dict(zip(paths, map(len, rows.values()), strict=True))
 

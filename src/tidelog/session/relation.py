@@ -66,6 +66,10 @@ class RelationView:
         rows = self._reading.rows(self.name)
         return in_row_order(rows, self._relation.columns) if ordered else list(rows)
 
+    def held(self) -> Rows:
+        """Return the rows in any order as they are kept: columns that are in Arrow stay there."""
+        return self._reading.rows(self.name)
+
     def count(self) -> int:
         """Return the number of rows."""
         return self._reading.count(self.name)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidelog.run.columnar.arrays import CompiledArrays, NumpyArrays, Words, prefix
+from tidelog.run.columnar.arrays import SORT_APART, CompiledArrays, NumpyArrays, Words, helpers, prefix
 
 SLOW, FAST = NumpyArrays(), CompiledArrays()
 
@@ -115,6 +118,7 @@ def test_emit_ranked_and_visible(data: st.DataObject, words: int, ranked: bool, 
         assert FAST.visible(low, high, mark, limit).tolist() == seen
 
 
+<<<<<<< HEAD
 @given(st.data(), st.integers(1, 2), st.booleans(), st.booleans(), st.booleans())
 def test_join_few(data: st.DataObject, words: int, followed: bool, ranked: bool, marked: bool) -> None:
     batch = ordered(data.draw(packed(words)))
@@ -142,3 +146,27 @@ def test_join_few(data: st.DataObject, words: int, followed: bool, ranked: bool,
     assert (fast[0] == slow[0]).all()
     if rank is not None:
         assert (fast[1] == slow[1]).all()
+=======
+@given(st.data(), st.integers(1, 2))
+def test_extremes(data: st.DataObject, words: int) -> None:
+    rows = data.draw(packed(words).filter(lambda rows: rows.shape[1] > 0))
+    field = data.draw(st.integers(0, words - 1)), data.draw(st.sampled_from([0, 7, 63])), 255
+    assert FAST.extremes(rows, *field) == SLOW.extremes(rows, *field)
+
+
+@pytest.mark.parametrize("threads", [0, 2])
+@pytest.mark.parametrize("bits", [3, 8, 20, 64])
+def test_sort_many(threads: int, bits: int) -> None:
+    words = np.random.default_rng(bits).integers(0, (1 << bits) - 1, SORT_APART + 1, np.uint64, endpoint=True)
+    words[: len(words) // 2] >>= np.uint64(bits // 2)  # so that buckets are of all sizes
+    given = words.copy()
+    with ThreadPoolExecutor(max(threads, 1)) as pool:
+        before = helpers.set(pool if threads else None)
+        try:
+            found = FAST.sort(words.reshape(1, -1))
+        finally:
+            helpers.reset(before)
+    assert (found[0] == np.sort(given)).all()
+    assert (words == given).all()
+    assert FAST.sort(found) is found
+>>>>>>> fa76557 (Loading and writing stay in columns; large sorts are cut by their highest digit and shared)

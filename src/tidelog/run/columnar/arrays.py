@@ -10,7 +10,12 @@ of a row is its first `full` words and the bits above `shift` of the next (`shif
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, wait
+from contextvars import ContextVar
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,9 +35,28 @@ Ranks = npt.NDArray[np.int32]
 Marks = npt.NDArray[np.uint8]
 
 COMPILE_AT = 30_000
+SORT_APART = 1 << 20
+"""From so many rows on sorting cuts them by their highest digit first, and threads share it."""
+PARTS = max(1, min(8, os.cpu_count() or 1))
 U = np.uint64
 NO_RANKS: Ranks = np.empty(0, np.int32)
 NO_MARKS: Marks = np.empty(0, np.uint8)
+
+helpers: ContextVar[Executor | None] = ContextVar("helpers", default=None)
+"""The threads that may share the work on large arrays. In their own contexts there are none: a helper never waits."""
+
+
+def share(pool: Executor | None, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """Return what a function gives for each tuple of arguments, computed by the pool if there is one."""
+    if pool is None or len(calls) == 1:
+        return [function(*call) for call in calls]
+    running = [pool.submit(function, *call) for call in calls]
+    try:
+        return [one.result() for one in running]
+    finally:
+        for one in running:
+            one.cancel()
+        wait(running)
 
 
 def no_rows(words: int) -> Words:
@@ -46,7 +70,7 @@ class NumpyArrays:
     name = "numpy"
 
     def sort(self, rows: Words) -> Words:
-        """Return the rows in order."""
+        """Return the rows in order; the same array if they are."""
         if rows.shape[0] == 1:
             return np.sort(rows, axis=1)
         return np.ascontiguousarray(rows[:, self.order(rows)])
@@ -130,6 +154,11 @@ class NumpyArrays:
         out[..., from_a] = a
         out[..., ~from_a] = b
         return out
+
+    def extremes(self, rows: Words, word: int, shift: int, mask: int) -> tuple[int, int]:
+        """Return the least and the greatest value of a field of packed rows, of which there is one at least."""
+        field = (rows[word] >> U(shift)) & U(mask)
+        return int(field.min()), int(field.max())
 
     def emit_ranked(
         self,
@@ -221,10 +250,34 @@ class CompiledArrays(NumpyArrays):
         self._sorting: ModuleType = import_module("tidelog.run.columnar.kernels.sorting")
 
     def sort(self, rows: Words) -> Words:
-        if rows.shape[0] == 1:
-            words = rows[0].copy()
-            return self._sorting.sort_one(words, np.empty_like(words)).reshape(1, -1)  # type: ignore[no-any-return]
-        return super().sort(rows)
+        if rows.shape[0] != 1:
+            return super().sort(rows)
+        words = rows[0]
+        bits, ordered = self._sorting.survey(words)
+        if ordered:
+            return rows
+        if len(words) < SORT_APART:
+            words = words.copy()
+            return self._sorting.sort_one(words, np.empty_like(words), bits).reshape(1, -1)  # type: ignore[no-any-return]
+        return self._sort_apart(words, int(bits)).reshape(1, -1)
+
+    def _sort_apart(self, words: Words, bits: int) -> Words:
+        """Sort many words that differ in these bits: cut them by their highest digit, then sort what lies between."""
+        shift = max(0, bits.bit_length() - 8)
+        pool = helpers.get()
+        parts = np.array_split(words, 1 if pool is None else PARTS)
+        counts = np.zeros((len(parts), 256), np.int64)
+        share(pool, self._sorting.count_digit, [(part, shift, counts[i]) for i, part in enumerate(parts)])
+        starts = np.zeros(257, np.int64)
+        np.cumsum(counts.sum(axis=0), out=starts[1:])
+        places = starts[:-1] + np.cumsum(counts, axis=0) - counts
+        out = np.empty_like(words)
+        share(pool, self._sorting.place_digit, [(part, shift, places[i], out) for i, part in enumerate(parts)])
+        ends = np.searchsorted(starts, np.linspace(0, len(words), 1 if pool is None else 4 * PARTS, endpoint=False))
+        cuts = [*np.unique(ends).tolist(), 256]
+        below = U(bits & ((1 << shift) - 1))
+        share(pool, self._sorting.sort_buckets, [(out, starts, a, b, below) for a, b in pairwise(cuts)])
+        return out
 
     def order(self, rows: Words) -> Places:
         places = np.arange(rows.shape[1])
@@ -297,6 +350,10 @@ class CompiledArrays(NumpyArrays):
         marks = NO_MARKS if mark is None else mark
         made, made_ranks, total = self._kernels.join_few(rows, ranks, *key, batch, given, marks, limit, *output, most)
         return None if total > most else (made, made_ranks)
+
+    def extremes(self, rows: Words, word: int, shift: int, mask: int) -> tuple[int, int]:
+        low, high = self._kernels.extremes(rows[word], shift, U(mask))
+        return int(low), int(high)
 
     def visible(self, low: Places, high: Places, mark: Marks, limit: int) -> Places:
         counts = np.empty(len(low), np.int64)

@@ -17,7 +17,7 @@ import numpy as np
 
 from tidelog.plan.nodes import Plan
 from tidelog.plan.separate_facts import stored_in
-from tidelog.run.columnar.arrays import Words, arrays
+from tidelog.run.columnar.arrays import Mask, Words, arrays, helpers
 from tidelog.run.columnar.batch import ALIVE, REMOVED, Journal
 from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.layout import range_of
@@ -66,7 +66,7 @@ class ColumnarEngine:
         self._strategy = strategy
         self._support = support_of(strategy) if support is None else support
         threads = threads or os.cpu_count() or 1
-        self._pool = ThreadPoolExecutor(threads, "tidelog") if threads > 1 else None
+        self._pool = ThreadPoolExecutor(threads, "tidelog", helpers.set, (None,)) if threads > 1 else None
         self._costs: Costs = {}
         self._journals: list[Journal] = []
         self._orders = Orders(self._codec)
@@ -134,6 +134,7 @@ class ColumnarEngine:
         before = self._state
         store = self._store(before, plan, watch)
         costs = dict(self._costs)
+        before_helpers = helpers.set(self._pool)
         try:
             orphans = _orphans(before, plan)
             for name in orphans:
@@ -152,6 +153,8 @@ class ColumnarEngine:
         except BaseException:
             store.undo()
             raise
+        finally:
+            helpers.reset(before_helpers)
         self._journals += store.journals
         self._costs = costs
         earlier = before.earlier if plan is before.plan else Earlier.of(plan)
@@ -188,11 +191,10 @@ class ColumnarEngine:
         )
         table = arrays(max(inserted.shape[1], deleted.shape[1]))
         deleted = table.without(deleted, inserted)
-        gone = np.ascontiguousarray(deleted[:, _present(relation, deleted)])
+        gone = _chosen(deleted, _present(relation, deleted))
         relation.mark(gone, ALIVE, REMOVED, store.journal)
         relation.set_deleted(gone)
-        fresh = np.ascontiguousarray(inserted[:, ~_present(relation, inserted)])
-        relation.set_delta(relation.stated(fresh))
+        relation.set_delta(relation.stated(_chosen(inserted, ~_present(relation, inserted))))
         relation.insert()
 
     def _changes(self, store: Store, before: State, plan: Plan) -> dict[str, Change]:
@@ -224,9 +226,14 @@ def _orphans(before: State, plan: Plan) -> set[str]:
     return {name for name in before.earlier.rules if name in before.relations and name in plan.relations} - derived
 
 
-def _present(relation: Relation, rows: np.ndarray) -> np.ndarray:
+def _present(relation: Relation, rows: Words) -> Mask:
     """Tell which of the sorted rows hold now."""
     found = np.zeros(rows.shape[1], bool)
     for _, places, _ in relation.locate(relation.main, rows, ALIVE):
         found[places] = True
     return found
+
+
+def _chosen(rows: Words, keep: Mask) -> Words:
+    """Return the rows where the mask is true."""
+    return rows if keep.all() else np.ascontiguousarray(rows[:, keep])

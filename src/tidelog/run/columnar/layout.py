@@ -17,7 +17,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from tidelog.run.columnar.arrays import U, Words
+from tidelog.run.columnar.arrays import U, Words, arrays
 
 FULL = (1 << 64) - 1
 MIDDLE = 1 << 63
@@ -111,13 +111,32 @@ class Layout:
             found = found & U((1 << field.bits) - 1)
         return found + U(field.base) if field.base else found
 
+    def range_of(self, rows: Words, name: Hashable) -> Range:
+        """Return the range of the codes of a field in rows, of which there is one at least."""
+        field = self.fields[name]
+        if field.bits == 0:
+            return Range(field.base, field.base)
+        low, high = arrays(rows.shape[1]).extremes(rows, field.word, field.shift, (1 << field.bits) - 1)
+        return Range(field.base + low, field.base + high)
+
     def pack(self, columns: Mapping[Hashable, Words], count: int) -> Words:
-        """Return packed rows made of columns of codes, all of which must fit."""
+        """Return packed rows made of columns of codes, in unsigned integers of any width, all of which must fit."""
         rows = np.zeros((self.words, count), U)
+        filled: set[int] = set()
         for name, field in self.fields.items():
             if field.bits == 0:
                 continue
-            rows[field.word] |= (columns[name] - U(field.base)) << U(field.shift)
+            target = rows[field.word]
+            if field.word in filled:
+                codes = columns[name] - U(field.base) if field.base else columns[name]
+                target |= codes << U(field.shift) if field.shift else codes
+                continue
+            filled.add(field.word)
+            target[:] = columns[name]
+            if field.base:
+                target -= U(field.base)
+            if field.shift:
+                target <<= U(field.shift)
         return rows
 
     def constant(self, codes: Mapping[Hashable, int]) -> Words:

@@ -17,7 +17,7 @@ import numpy as np
 from tidelog.base.types import Type
 from tidelog.run.columnar.arrays import Places, Words, arrays, no_rows
 from tidelog.run.columnar.batch import ALIVE, GARBAGE, REMOVED, Batch, Journal, merge, push
-from tidelog.run.columnar.layout import NOTHING, Layout, Range, moves, place, range_of, roomy
+from tidelog.run.columnar.layout import NOTHING, Layout, Range, moves, place, roomy
 from tidelog.run.contract import Support
 
 Columns = tuple[int, ...]
@@ -278,7 +278,7 @@ class Relation:
     def _observe(self, rows: Words) -> None:
         if not rows.shape[1]:
             return
-        found = [range_of(self.layout.codes(rows, column)) for column in range(self.arity)]
+        found = [self.layout.range_of(rows, column) for column in range(self.arity)]
         if not all(known.covers(codes) for known, codes in zip(self.observed, found, strict=True)):
             self.observed = tuple(known.join(codes) for known, codes in zip(self.observed, found, strict=True))
 

@@ -27,7 +27,7 @@ def pack_columns(columns: Sequence[Words], rows: Rows, relation: Relation) -> Wo
 
 
 def code_columns(rows: Rows, types: Sequence[Type], codec: Codec) -> list[Words]:
-    """Return columns of codes; rows that offer Arrow columns are taken column by column."""
+    """Return columns of codes; Arrow columns are taken as they are, in unsigned integers of their own width."""
     if types and hasattr(rows, "__arrow_c_stream__"):
         table = import_module("pyarrow").table(rows)
         return [_code_arrow(table.column(i), type, codec) for i, type in enumerate(types)]
@@ -42,12 +42,14 @@ def _code_arrow(column: Any, type: Type, codec: Codec) -> Words:
             encoded = column.combine_chunks().dictionary_encode()
             numbers = codec.codes(encoded.dictionary.to_pylist(), type)
             return numbers[encoded.indices.to_numpy(zero_copy_only=False)] if len(encoded) else np.empty(0, np.uint64)
-        case t.Bool() | t.Bit():
-            return np.asarray(column.to_numpy(), np.uint64)
+        case t.Bool():
+            return np.asarray(column.to_numpy(), np.uint8)
+        case t.Bit():
+            return column.to_numpy()  # type: ignore[no-any-return]
         case t.Signed():
-            return code_signed(column.to_numpy().astype(np.int64))
+            return code_signed(column.to_numpy().astype(np.int64, copy=False))
         case t.Float() | t.Double():
-            return code_floats(column.to_numpy().astype(np.float64))
+            return code_floats(column.to_numpy().astype(np.float64, copy=False))
         case _:
             return codec.codes(column.to_pylist(), type)
 

@@ -1,7 +1,10 @@
-"""Sorting packed rows by radix, least significant digit first, eight bits at a time.
+"""Sorting packed rows by radix, eight bits at a time.
 
-Only digits in which the keys differ cost a pass, so keys of narrow columns in wide fields sort fast: about 2 ns a key
-and pass. numpy's own sort takes 13 ns a key with AVX2 and 50 to 70 ns where it picks AVX-512 on Zen 4.
+Only digits in which the keys differ cost a pass, so keys of narrow columns in wide fields sort fast, and keys in order
+cost one look. Up to about a million keys the least significant digit goes first (`sort_one`). More keys are first cut
+into buckets by their highest digit (`count_digit`, `place_digit`), each of which is then sorted within the processor's
+cache (`sort_buckets`); threads can share both. Measured on Zen 4 for 48 differing bits: 7 ns a key in cache, 9 ns from
+memory, where numpy's own sort takes 13 ns with AVX2 and 50 to 70 ns where it picks AVX-512.
 """
 
 from __future__ import annotations
@@ -10,54 +13,109 @@ import numpy as np
 from numba import njit
 
 U = np.uint64
+C = np.uint32
+FEW = 24
+"""Up to so many keys are sorted by insertion."""
 
 
 @njit(cache=True, nogil=True)
-def differing(words):  # type: ignore[no-untyped-def]
-    """Return the bits in which the words differ."""
+def survey(words):  # type: ignore[no-untyped-def]
+    """Return the bits in which the words differ, and whether they are in order."""
     bits = U(0)
-    if words.shape[0]:
-        first = words[0]
-        for i in range(words.shape[0]):
-            bits |= words[i] ^ first
-    return bits
+    ordered = True
+    for i in range(1, words.shape[0]):
+        bits |= words[i] ^ words[0]
+        ordered &= words[i - 1] <= words[i]
+    return bits, ordered
 
 
 @njit(cache=True, nogil=True)
-def sort_one(words, other):  # type: ignore[no-untyped-def]
-    """Sort words, using another array of the same length; return the array that holds the result, one of the two."""
+def _sort_digits(words, other, bits, counts):  # type: ignore[no-untyped-def]
+    """Sort words that differ in these bits, using another array; return whether the result is in the other one."""
     n = words.shape[0]
-    bits = differing(words)
-    starts = np.empty(256, np.int64)
+    swapped = False
     bit = 0
     while bit < 64:
         if (bits >> U(bit)) & U(1) == U(0):
             bit += 1
             continue
         s = U(bit)
-        starts[:] = 0
+        counts[:] = C(0)
         for i in range(n):
-            starts[(words[i] >> s) & U(255)] += 1
-        total = 0
+            counts[(words[i] >> s) & U(255)] += C(1)
+        total = C(0)
         for k in range(256):
-            count = starts[k]
-            starts[k] = total
+            count = counts[k]
+            counts[k] = total
             total += count
         for i in range(n):
             word = words[i]
             digit = (word >> s) & U(255)
-            other[starts[digit]] = word
-            starts[digit] += 1
+            p = counts[digit]
+            other[p] = word
+            counts[digit] = p + C(1)
         words, other = other, words
+        swapped = not swapped
         bit += 8
-    return words
+    return swapped
+
+
+@njit(cache=True, nogil=True)
+def sort_one(words, other, bits):  # type: ignore[no-untyped-def]
+    """Sort words that differ in these bits, using another array; return the one of the two that holds the result."""
+    return other if _sort_digits(words, other, bits, np.empty(256, C)) else words
+
+
+@njit(cache=True, nogil=True)
+def count_digit(words, shift, counts):  # type: ignore[no-untyped-def]
+    """Count the words by their digit above a shift."""
+    s = U(shift)
+    for i in range(words.shape[0]):
+        counts[(words[i] >> s) & U(255)] += 1
+
+
+@njit(cache=True, nogil=True)
+def place_digit(words, shift, places, out):  # type: ignore[no-untyped-def]
+    """Put each word at the next place of its digit."""
+    s = U(shift)
+    for i in range(words.shape[0]):
+        word = words[i]
+        digit = (word >> s) & U(255)
+        p = places[digit]
+        out[p] = word
+        places[digit] = p + 1
+
+
+@njit(cache=True, nogil=True)
+def sort_buckets(words, starts, first, last, bits):  # type: ignore[no-untyped-def]
+    """Sort each bucket from the first to before the last: the words from its start to the next; they differ in bits."""
+    largest = 0
+    for k in range(first, last):
+        largest = max(largest, starts[k + 1] - starts[k])
+    other = np.empty(largest, U)
+    counts = np.empty(256, C)
+    for k in range(first, last):
+        a, b = starts[k], starts[k + 1]
+        if b - a > FEW:
+            if _sort_digits(words[a:b], other[: b - a], bits, counts):
+                words[a:b] = other[: b - a]
+            continue
+        for i in range(a + 1, b):
+            word = words[i]
+            p = i
+            while p > a and words[p - 1] > word:
+                words[p] = words[p - 1]
+                p -= 1
+            words[p] = word
 
 
 @njit(cache=True, nogil=True)
 def order_one(words, places, other_words, other_places):  # type: ignore[no-untyped-def]
     """Sort words and carry their places along; return the arrays that hold the results. Equal words keep order."""
     n = words.shape[0]
-    bits = differing(words)
+    bits, ordered = survey(words)
+    if ordered:
+        return words, places
     starts = np.empty(256, np.int64)
     bit = 0
     while bit < 64:

@@ -288,6 +288,18 @@ def move(words, moves, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def extremes(words, shift, mask):  # type: ignore[no-untyped-def]
+    """Return the least and the greatest value of a field."""
+    s = U(shift)
+    low = high = (words[0] >> s) & mask
+    for i in range(words.shape[0]):
+        value = (words[i] >> s) & mask
+        low = min(low, value)
+        high = max(high, value)
+    return low, high
+
+
+@njit(cache=True, nogil=True)
 def runs(words, first):  # type: ignore[no-untyped-def]
     """Write the position of the first row of each run of equal rows; return the number of runs."""
     n = words.shape[1]
