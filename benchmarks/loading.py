@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.batch import Settings
-from benchmarks.measure import measure
+from benchmarks.measure import CHECKOUT, measure
 from benchmarks.tables import megabytes, ratio, seconds, table
 
 PROGRAM = "input relation Pair(a: u32, b: u32)\n"
@@ -61,7 +61,7 @@ def run_loading(rows: int, settings: Settings) -> list[str]:
 
 def _child(arguments: list[str], settings: Settings) -> dict[str, Any]:
     command = [sys.executable, "-m", "benchmarks.loading", *arguments]
-    run = measure(command, settings.bounds, {"PYTHONPATH": str(Path(__file__).parents[1])})
+    run = measure(command, settings.bounds, CHECKOUT)
     if run.status != "ok":
         return {"rows": None, "errors": f"{run.status} {run.errors[-1000:]}"}
     return {**json.loads(run.output or "{}"), "memory": run.memory}

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PAUSE = 0.02
+CHECKOUT = {"PYTHONPATH": os.pathsep.join(str(Path(__file__).parents[1] / part) for part in ("", "src"))}
+"""The environment of a child that is to import this checkout, not what is installed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import Bounds, Run, measure
+from benchmarks.measure import CHECKOUT, Bounds, Run, measure
 from benchmarks.workloads import Workload
 
 COMPILING = Bounds(seconds=600.0)
@@ -86,7 +86,7 @@ def race(racer: Racer, workload: Workload, facts: Path, work: Path, bounds: Boun
     if program is None:
         return Result(workload.name, racer, "not expressible")
     command = [sys.executable, "-m", f"benchmarks.race_{racer.name}", str(program), *arguments]
-    run = measure(command, bounds, {"PYTHONPATH": str(Path(__file__).parents[1])})
+    run = measure(command, bounds, CHECKOUT)
     if run.status != "ok":
         return _stopped(workload, racer, run)
     told = json.loads(run.output.splitlines()[-1])

@@ -18,7 +18,7 @@ from typing import Any
 
 from benchmarks.batch import Settings
 from benchmarks.inputs import prepare
-from benchmarks.measure import measure
+from benchmarks.measure import CHECKOUT, measure
 from benchmarks.tables import count, megabytes, ratio, seconds, table
 from benchmarks.workloads import WORKLOADS, Workload
 
@@ -89,7 +89,7 @@ def _child(kind: str, subject: Subject, workload: Workload, facts: Path, setting
     run = measure(
         [sys.executable, "-m", "benchmarks.update", *arguments],
         settings.bounds,
-        {"PYTHONPATH": str(Path(__file__).parents[1])},
+        CHECKOUT,
     )
     partial = run.status == "timeout" and run.output.endswith("}\n")
     if run.status != "ok" and not partial:
