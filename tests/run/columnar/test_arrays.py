@@ -118,7 +118,6 @@ def test_emit_ranked_and_visible(data: st.DataObject, words: int, ranked: bool, 
         assert FAST.visible(low, high, mark, limit).tolist() == seen
 
 
-<<<<<<< HEAD
 @given(st.data(), st.integers(1, 2), st.booleans(), st.booleans(), st.booleans())
 def test_join_few(data: st.DataObject, words: int, followed: bool, ranked: bool, marked: bool) -> None:
     batch = ordered(data.draw(packed(words)))
@@ -146,7 +145,8 @@ def test_join_few(data: st.DataObject, words: int, followed: bool, ranked: bool,
     assert (fast[0] == slow[0]).all()
     if rank is not None:
         assert (fast[1] == slow[1]).all()
-=======
+
+
 @given(st.data(), st.integers(1, 2))
 def test_extremes(data: st.DataObject, words: int) -> None:
     rows = data.draw(packed(words).filter(lambda rows: rows.shape[1] > 0))
@@ -169,4 +169,3 @@ def test_sort_many(threads: int, bits: int) -> None:
     assert (found[0] == np.sort(given)).all()
     assert (words == given).all()
     assert FAST.sort(found) is found
->>>>>>> fa76557 (Loading and writing stay in columns; large sorts are cut by their highest digit and shared)
