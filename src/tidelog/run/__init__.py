@@ -1,6 +1,7 @@
 """Computing a plan: the maintenance algorithms, written once, and the engines they run on. Imports `base` and `plan`.
 
 * `contract`: `Engine`, what a session asks; `Backend` and `Phase`, what the algorithms ask of an engine.
+* `phases`: what a scan sees of a relation in each phase; `scalar`: expressions value by value.
 * `limits`: bounds on rounds, tuples, time and memory, and looking on.
 * `maintain`: the algorithms.
 * `reference`: the definition of the semantics, naive over Python sets.

@@ -3,11 +3,10 @@
 | file | what |
 | --- | --- |
 | `engine` | `ColumnarEngine`: what a session drives |
-| `store`, `phases`, `absorb` | the relations of a program and the operations the maintenance algorithms use |
+| `store`, `absorb` | the relations of a program and the operations the maintenance algorithms use |
 | `course`, `pipeline`, `join`, `ordering` | evaluating one rule: bindings through joins to heads, in a good order |
 | `aggregate` | groups and their reductions |
 | `scalars`, `vectors` | expressions on whole columns |
-| `closures`, `operators` | expressions value by value |
 | `relation`, `batch` | sorted batches of packed rows in several orders; their ranks, support and journals |
 | `table`, `layout`, `encode`, `rows` | bindings; columns side by side in words; values as codes; rows in and out |
 | `verify` | whether every support count is right |

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from tidelog.run.columnar.arrays import Mask, Places, Ranks, Words, arrays, no_rows
-from tidelog.run.columnar.batch import ALIVE, REMOVED, Batch, Journal
+from tidelog.run.columnar.batch import Batch, Journal
 from tidelog.run.columnar.layout import Layout, moves
 from tidelog.run.columnar.pipeline import Bag
 from tidelog.run.columnar.relation import Relation
 from tidelog.run.contract import Support
+from tidelog.run.phases import ALIVE, REMOVED
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,10 @@ from tidelog.plan.nodes import Aggregate
 from tidelog.run.columnar.arrays import Places, U, Words, arrays
 from tidelog.run.columnar.encode import Codec, is_ordered
 from tidelog.run.columnar.layout import place, range_of
-from tidelog.run.columnar.scalars import ScalarError, Scalars
+from tidelog.run.columnar.scalars import Scalars
 from tidelog.run.columnar.table import Table
 from tidelog.run.columnar.vectors import fit, read, write
+from tidelog.run.scalar.failure import ScalarError
 
 VALUE = "value of the group"
 

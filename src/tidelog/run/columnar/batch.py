@@ -14,12 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tidelog.run.columnar.arrays import Places, Words, arrays
+from tidelog.run.phases import ALIVE
 
 Ranks = npt.NDArray[np.int32]
 Marks = npt.NDArray[np.uint8]
-
-ALIVE, DYING, REMOVED, GARBAGE = 0, 1, 2, 3
-"""A row holds; is removed in this round; was removed earlier in this update; was removed in an earlier update."""
 
 
 class Journal:

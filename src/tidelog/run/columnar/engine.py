@@ -18,11 +18,10 @@ import numpy as np
 from tidelog.plan.nodes import Plan
 from tidelog.plan.separate_facts import stored_in
 from tidelog.run.columnar.arrays import Mask, Words, arrays, helpers
-from tidelog.run.columnar.batch import ALIVE, REMOVED, Journal
+from tidelog.run.columnar.batch import Journal
 from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.layout import range_of
 from tidelog.run.columnar.ordering import Orders
-from tidelog.run.columnar.phases import DELETED, INSERTED
 from tidelog.run.columnar.relation import Relation
 from tidelog.run.columnar.rows import DecodedRows, code_columns, decoded, find, pack_columns
 from tidelog.run.columnar.scalars import Scalars
@@ -31,6 +30,7 @@ from tidelog.run.columnar.verify import check_support
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Support, Update
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.choose import Costs, Earlier, maintain, support_of
+from tidelog.run.phases import ALIVE, DELETED, INSERTED, REMOVED
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,9 @@ from tidelog.run.columnar.arrays import Mask, Places, Words, arrays
 from tidelog.run.columnar.batch import Batch
 from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.layout import Layout, Range, moves, place
-from tidelog.run.columnar.relation import Order, Relation, View
+from tidelog.run.columnar.relation import Order, Relation
 from tidelog.run.columnar.table import Source, Table, empty, joined, split_sources
+from tidelog.run.phases import View
 
 FEW = 64
 """Fewer bindings than this are searched as they come."""

@@ -36,9 +36,10 @@ from tidelog.run.columnar.join import (
     present,
 )
 from tidelog.run.columnar.layout import Layout, Range, range_of
-from tidelog.run.columnar.relation import CURRENT, Relation
+from tidelog.run.columnar.relation import Relation
 from tidelog.run.columnar.table import Table, unit
 from tidelog.run.contract import Phase, Support
+from tidelog.run.phases import CURRENT
 
 if TYPE_CHECKING:
     from tidelog.run.columnar.store import Store

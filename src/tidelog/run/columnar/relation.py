@@ -9,32 +9,18 @@ says which of these a scan sees. `finish` ends the update: removed rows are garb
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
 
 from tidelog.base.types import Type
 from tidelog.run.columnar.arrays import Places, Words, arrays, no_rows
-from tidelog.run.columnar.batch import ALIVE, GARBAGE, REMOVED, Batch, Journal, merge, push
+from tidelog.run.columnar.batch import Batch, Journal, merge, push
 from tidelog.run.columnar.layout import NOTHING, Layout, Range, moves, place, roomy
 from tidelog.run.contract import Support
+from tidelog.run.phases import ALIVE, CURRENT, GARBAGE, REMOVED, View
 
 Columns = tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """What a scan sees: settled rows with a mark up to `limit` (below 0: none), inserted rows, the delta, deletions."""
-
-    limit: int = -1
-    inserted: bool = False
-    delta: bool = False
-    deleted: bool = False
-
-
-CURRENT = View(ALIVE, inserted=True, delta=True)
-"""The tuples there are now."""
 
 
 class Order:

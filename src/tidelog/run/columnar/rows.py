@@ -11,11 +11,11 @@ import numpy as np
 from tidelog.base import types as t
 from tidelog.base.types import Type
 from tidelog.run.columnar.arrays import Words, arrays
-from tidelog.run.columnar.batch import ALIVE
 from tidelog.run.columnar.encode import Codec, code_floats, code_signed, read_floats, read_signed
 from tidelog.run.columnar.layout import Layout
 from tidelog.run.columnar.relation import Relation
 from tidelog.run.contract import Row, Rows
+from tidelog.run.phases import ALIVE
 
 
 def pack_columns(columns: Sequence[Words], rows: Rows, relation: Relation) -> Words:

@@ -17,10 +17,11 @@ from tidelog.base import types as t
 from tidelog.base.free import free_variables
 from tidelog.base.types import Type, TypeDefinition
 from tidelog.run.columnar.arrays import Mask, Places, U, Words, arrays
-from tidelog.run.columnar.closures import Closure, Closures, elements
 from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.table import Table
 from tidelog.run.columnar.vectors import Vector, operate, read, slice_bits, write
+from tidelog.run.scalar.closures import Closure, Closures, elements
+from tidelog.run.scalar.failure import ScalarError
 
 _LAZY = ("and", "or", "=>")
 
@@ -175,16 +176,6 @@ class Scalars:
         if found is None:
             found = self._memory[expression] = (self._closures.compile(expression), {})
         return found
-
-
-class ScalarError(Exception):
-    """An expression failed for one binding of its variables; the engine says in which rule."""
-
-    def __init__(self, error: Exception, expression: e.Expr, bindings: dict[str, Any]) -> None:
-        super().__init__(str(error))
-        self.error = error
-        self.expression = expression
-        self.bindings = bindings
 
 
 def _is_number(type: Type) -> bool:

@@ -10,33 +10,23 @@ from functools import partial
 
 import numpy as np
 
-from tidelog.base.errors import EvaluationError
-from tidelog.base.show import show_value
-from tidelog.plan.nodes import Aggregate, Plan, Project, Rule, Scan, Version
+from tidelog.plan.nodes import Aggregate, Plan, Project, Rule, Scan
 from tidelog.run.columnar.absorb import absorbed, exchanged, gather, released
 from tidelog.run.columnar.aggregate import group, reduce_groups
 from tidelog.run.columnar.arrays import arrays, no_rows
-from tidelog.run.columnar.batch import ALIVE, DYING, REMOVED, Journal
+from tidelog.run.columnar.batch import Journal
 from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.join import Probe, match
 from tidelog.run.columnar.layout import place, range_of
 from tidelog.run.columnar.ordering import Orders
-from tidelog.run.columnar.phases import (
-    AFTER,
-    BEFORE,
-    DELETED,
-    INSERTED,
-    delta_below,
-    view_aggregated,
-    view_below,
-    view_own,
-)
 from tidelog.run.columnar.pipeline import Bag, Pipeline
-from tidelog.run.columnar.relation import Relation, View
-from tidelog.run.columnar.scalars import ScalarError, Scalars
+from tidelog.run.columnar.relation import Relation
+from tidelog.run.columnar.scalars import Scalars
 from tidelog.run.columnar.table import Table, unit
 from tidelog.run.contract import Job, Phase, Support
 from tidelog.run.limits import RuleRun, Watch, analysis
+from tidelog.run.phases import AFTER, ALIVE, BEFORE, DELETED, DYING, INSERTED, REMOVED, View, view_of
+from tidelog.run.scalar.failure import ScalarError, failed
 
 Bags = Mapping[str, Sequence[Bag]]
 
@@ -115,13 +105,7 @@ class Store:
 
     def view(self, scan: Scan, rule: Rule, *, negated: bool) -> View:
         """Return what a scan of a rule sees now."""
-        if scan.relation in self.members:
-            return view_own(self.phase, scan.version)
-        if scan.version is Version.DELTA:
-            return delta_below(self.phase, negative=rule.negated[scan.occurrence])
-        if rule.aggregated[scan.occurrence]:
-            return view_aggregated(self.phase)
-        return view_below(self.phase, scan.version, negated=negated)
+        return view_of(scan, rule, self.phase, self.members, negated=negated)
 
     # --- the backend's operations ------------------------------------------------------------------------------------
 
@@ -152,7 +136,7 @@ class Store:
         try:
             bags = pipeline.run() if table is None else pipeline.finish(table)
         except ScalarError as failure:
-            raise _failure(failure, pipeline.rule) from failure.error
+            raise failed(failure, pipeline.rule) from failure.error
         self.derivations += pipeline.derivations
         self.watch.derived(pipeline.derivations)
         return bags
@@ -334,7 +318,7 @@ class Store:
         try:
             result = self.groups(step, keys, view)
         except ScalarError as failure:
-            raise _failure(failure, rule) from failure.error
+            raise failed(failure, rule) from failure.error
         return [] if result is None else self._run(Pipeline(rule, self.orders.course(tree), self), result)
 
     def groups(self, step: Aggregate, keys: Table, view: View) -> Table | None:
@@ -349,9 +333,3 @@ class Store:
         firsts = grouped.table.taken(grouped.groups).keeping([key.name for key in step.keys])
         codes = reduce_groups(step, grouped, self.scalars, self.codec)
         return firsts.extended(step.result.name, codes, [key.name for key in step.keys])
-
-
-def _failure(failure: ScalarError, rule: Rule) -> EvaluationError:
-    bindings = ", ".join(f"{name} = {show_value(value)}" for name, value in failure.bindings.items())
-    where = f", with {bindings}" if bindings else ""
-    return EvaluationError(f"{failure.error}{where}\n  in the rule `{rule.origin.text}` ({rule.origin.span})")

@@ -3,7 +3,7 @@
 | file | what |
 | --- | --- |
 | `engine` | `SparkEngine`: what a session drives; small programs stay on the driver |
-| `store`, `phases`, `absorb`, `checkpoint` | the relations of a program and the algorithms' operations, a job each |
+| `store`, `absorb`, `checkpoint` | the relations of a program and the algorithms' operations, a job each |
 | `pipeline`, `scalars`, `aggregate` | rules as queries, expressions as Columns |
 | `worker`, `daemon` | what Spark has no functions for, in its Python workers |
 | `claim`, `local` | whole strata in one job, by the columnar engine |

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as f
 
+from tidelog.run.phases import AFTER, MIDDLE
 from tidelog.run.spark.checkpoint import Part, settle
-from tidelog.run.spark.phases import AFTER, MIDDLE
 from tidelog.run.spark.relation import CHANGE, RANK, SUPPORT, TIMES, Relation, by_hash
 
 _PRESENT, _LEFT = "present_rank", "left"

@@ -31,9 +31,9 @@ from tidelog.run.contract import NO_LIMITS, Limits, Phase
 from tidelog.run.limits import Watch, tell
 from tidelog.run.maintain.rounds import changed_below, full, reads_change
 from tidelog.run.maintain.seminaive import bootstrap
+from tidelog.run.phases import AFTER
 from tidelog.run.spark.checkpoint import Part, collect, settle
 from tidelog.run.spark.local import evaluate
-from tidelog.run.spark.phases import AFTER
 from tidelog.run.spark.relation import RANK, SUPPORT, TIMES, columns_of, united
 from tidelog.run.spark.store import Store
 from tidelog.run.spark.worker import BEGIN, END, EvaluationFailedError

@@ -24,13 +24,13 @@ from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update, W
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.choose import Costs, Earlier, maintain
 from tidelog.run.maintain.rounds import reads_change
+from tidelog.run.phases import AFTER, DELETED, INSERTED
 from tidelog.run.spark.checkpoint import collect, settle
 from tidelog.run.spark.claim import REPLICATE_ROWS, Claims
 from tidelog.run.spark.encode import Cells
 from tidelog.run.spark.facts import change_facts, kept_relations
 from tidelog.run.spark.frames import given_out, taken_in
 from tidelog.run.spark.local import held
-from tidelog.run.spark.phases import AFTER, DELETED, INSERTED
 from tidelog.run.spark.relation import SUPPORT, TIMES, Relation, size_of, united
 from tidelog.run.spark.rows import SimpleRows, SparkRows, contains, frame_of
 from tidelog.run.spark.session import adopt, engine_session, start_session

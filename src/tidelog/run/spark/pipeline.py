@@ -19,7 +19,7 @@ from pyspark.sql import types as s
 from tidelog.base.expr import Const, Expr, Var
 from tidelog.plan.nodes import Aggregate, AntiJoin, Extend, Project, Rule, Scan, Select, Unnest
 from tidelog.run.columnar.course import Step, steps_of
-from tidelog.run.columnar.relation import View
+from tidelog.run.phases import View
 from tidelog.run.spark import worker
 from tidelog.run.spark.aggregate import reduction
 from tidelog.run.spark.encode import spark_type

@@ -17,8 +17,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from tidelog.base.types import BOOL, Type
-from tidelog.run.columnar.batch import ALIVE, DYING
-from tidelog.run.columnar.relation import View
+from tidelog.run.phases import ALIVE, DYING, View
 from tidelog.run.spark.checkpoint import Part, settle
 
 RANK, SUPPORT, TIMES, CHANGE = "rank", "support", "times", "change"

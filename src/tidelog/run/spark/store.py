@@ -14,14 +14,13 @@ from pyspark.sql import types as s
 
 from tidelog.base.expr import Function
 from tidelog.base.types import Type, TypeDefinition
-from tidelog.plan.nodes import Aggregate, Plan, Rule, Scan, Version
-from tidelog.run.columnar.relation import View
+from tidelog.plan.nodes import Aggregate, Plan, Rule, Scan
 from tidelog.run.contract import Job, Phase
 from tidelog.run.limits import Watch
+from tidelog.run.phases import AFTER, BEFORE, DELETED, INSERTED, View, view_of
 from tidelog.run.spark.absorb import Outcome, absorbed, bootstrapped, exchanged, released
 from tidelog.run.spark.checkpoint import Part, settle
 from tidelog.run.spark.encode import Cells, spark_type
-from tidelog.run.spark.phases import AFTER, BEFORE, DELETED, INSERTED, delta_below, view_below, view_own
 from tidelog.run.spark.pipeline import Pipeline
 from tidelog.run.spark.relation import (
     CHANGE,
@@ -130,11 +129,7 @@ class Store:
 
     def view(self, scan: Scan, rule: Rule, *, negated: bool) -> View:
         """Return what a scan of a rule sees now."""
-        if scan.relation in self.members:
-            return view_own(self.phase, scan.version)
-        if scan.version is Version.DELTA:
-            return delta_below(self.phase, negative=rule.negated[scan.occurrence])
-        return view_below(self.phase, scan.version, negated=negated)
+        return view_of(scan, rule, self.phase, self.members, negated=negated)
 
     # --- the backend's operations ------------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from tidelog.base.show import show_value
 from tidelog.base.span import NOWHERE
 from tidelog.base.types import TypeDefinition
 from tidelog.base.values import Group
-from tidelog.run.columnar.closures import Closure, Closures, elements
+from tidelog.run.scalar.closures import Closure, Closures, elements
 from tidelog.run.spark.encode import Cells, arrow_type
 
 BEGIN, END = "[[tidelog: ", " :tidelog]]"

@@ -19,7 +19,7 @@ from tidelog.base.free import free_variables
 from tidelog.base.text import show_value
 from tidelog.base.types import TypeDefinition
 from tidelog.base.values import FrozenMap, Group, Variant, in_order
-from tidelog.run.columnar.operators import operator_function
+from tidelog.run.scalar.operators import operator_function
 
 Environment = dict[str, Any]
 Closure = Callable[[Environment], Any]

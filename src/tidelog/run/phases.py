@@ -1,11 +1,30 @@
-"""What a scan sees in each phase of an update: `run.contract.Phase` as views of a relation."""
+"""What a scan sees in each phase of an update: `run.contract.Phase` as views of a relation, for every engine.
+
+During an update a relation keeps apart what changes. Rows that are removed keep their place among the *settled* ones
+and are marked; rows that become true stand in *inserted*, those of the current round in the *delta*; *deleted* are the
+rows whose removal others are to see.
+"""
 
 from __future__ import annotations
 
-from tidelog.plan.nodes import Version
-from tidelog.run.columnar.batch import ALIVE, DYING, REMOVED
-from tidelog.run.columnar.relation import View
+from dataclasses import dataclass
+
+from tidelog.plan.nodes import Rule, Scan, Version
 from tidelog.run.contract import Phase
+
+ALIVE, DYING, REMOVED, GARBAGE = 0, 1, 2, 3
+"""A row holds; is removed in this round; was removed earlier in this update; was removed in an earlier update."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a scan sees: settled rows with a mark up to `limit` (below 0: none), inserted rows, the delta, deletions."""
+
+    limit: int = -1
+    inserted: bool = False
+    delta: bool = False
+    deleted: bool = False
+
 
 BEFORE = View(REMOVED)
 MIDDLE = View(ALIVE)
@@ -15,8 +34,20 @@ BOTH = View(REMOVED, inserted=True)
 DELETED = View(deleted=True)
 INSERTED = View(inserted=True)
 DELTA = View(delta=True)
-WITH_DELTA = View(ALIVE, inserted=True, delta=True)
+CURRENT = View(ALIVE, inserted=True, delta=True)
+"""The tuples there are now."""
 WITH_DYING = View(DYING)
+
+
+def view_of(scan: Scan, rule: Rule, phase: Phase, members: frozenset[str], *, negated: bool) -> View:
+    """Return what a scan of a rule sees in a phase of the stratum of some relations; `negated` if it is anti-joined."""
+    if scan.relation in members:
+        return view_own(phase, scan.version)
+    if scan.version is Version.DELTA:
+        return delta_below(phase, negative=rule.negated[scan.occurrence])
+    if rule.aggregated[scan.occurrence]:
+        return view_aggregated(phase)
+    return view_below(phase, scan.version, negated=negated)
 
 
 def view_below(phase: Phase, version: Version, *, negated: bool) -> View:
@@ -50,7 +81,7 @@ def view_own(phase: Phase, version: Version) -> View:
     """Return what is seen of a relation of the stratum at work."""
     match phase:
         case Phase.BOOT | Phase.INSERT:
-            return DELTA if version is Version.DELTA else AFTER if version is Version.OLD else WITH_DELTA
+            return DELTA if version is Version.DELTA else AFTER if version is Version.OLD else CURRENT
         case Phase.DELETE:
             return DELTA if version is Version.DELTA else WITH_DYING if version is Version.OLD else MIDDLE
         case Phase.REDERIVE:
