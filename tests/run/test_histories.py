@@ -28,6 +28,7 @@ ENGINES: dict[str, Make] = {
     "columnar": ColumnarEngine,
     "columnar-ranked": lambda plan: ColumnarEngine(plan, strategy="ranked"),
     "columnar-dred": lambda plan: ColumnarEngine(plan, strategy="dred"),
+    "columnar-elastic": lambda plan: ColumnarEngine(plan, strategy="elastic"),
     "columnar-recompute": lambda plan: ColumnarEngine(plan, strategy="recompute"),
 }
 Answers = dict[str, frozenset[Row]]

@@ -121,6 +121,8 @@ class Phase(Enum):
     | REDERIVE | middle | middle | what is left; the delta: all that was removed |
     | GAIN | old: middle, all: after | after | what is left |
     | INSERT | after | after | old: without the delta; new: with it |
+    | RETRACT | after | after | old: with the tuples that leave in this iteration; new: without |
+    | REDISCOVER | after | after | what is left; the delta: what left in this iteration |
 
     In LOSE the delta of a relation below is what was deleted from it, in GAIN what was inserted; under a negation these
     are exchanged. A relation that is aggregated is after in REDERIVE: a group has one result before and one after, and
@@ -133,6 +135,8 @@ class Phase(Enum):
     REDERIVE = "rederive"
     GAIN = "gain"
     INSERT = "insert"
+    RETRACT = "retract"
+    REDISCOVER = "rediscover"
 
 
 class Support(Enum):
@@ -142,13 +146,15 @@ class Support(Enum):
     | --- | --- | --- |
     | NONE | nothing | removes its head, whether or not there are others |
     | RANKED | its rank; its derivations of lower rank, and all | is taken from the counts; 0 of lower rank remove it |
+    | FIRST | its first iteration as rank; its derivations in it | is taken from the count, if it was one of these |
 
-    Under RANKED every derivation in a bag carries the greatest rank among its body's tuples of the stratum at work, 0
-    if there is none.
+    Except under NONE every derivation in a bag carries the greatest rank among its body's tuples of the stratum at work,
+    0 if there is none. Under FIRST a derivation of rank r belongs to iteration r + 1.
     """
 
     NONE = "none"
     RANKED = "ranked"
+    FIRST = "first"
 
 
 class Backend(Protocol):
@@ -214,3 +220,32 @@ class Backend(Protocol):
 
     def has_delta(self, relation: str) -> bool:
         """Tell whether the delta of a relation has a tuple."""
+
+
+class Iterations(Backend, Protocol):
+    """A backend that also follows a fixpoint iteration by iteration (`run.maintain.elastic`), under `Support.FIRST`.
+
+    Derivations are scheduled for the iteration they belong to. Whoever goes through the iterations in order advances
+    every relation of the stratum to the next one that is due, and schedules what the tuples that leave and come do.
+    """
+
+    def schedule(self, relation: str, bag: Any, sign: int) -> None:
+        """Let derivations be lost (-1) or gained (+1) in the iterations they belong to.
+
+        One that belongs to a later iteration than its head, which is present, has no effect and is dropped.
+        """
+
+    def due(self, relations: Sequence[str]) -> int | None:
+        """Return the first iteration for which there is something; None if there is nothing more."""
+
+    def advance(self, relation: str, iteration: int) -> None:
+        """Let the delta become old, and settle what is due; the tuples that leave their iteration become the delta.
+
+        That is those that have no derivation left in it, and those that now have one in this, an earlier one.
+        """
+
+    def turn(self, relation: str) -> int:
+        """Remove the delta, which REDISCOVER sees except for what comes, and make what comes in this iteration the delta.
+
+        Return the number of tuples that REDISCOVER sees.
+        """

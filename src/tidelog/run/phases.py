@@ -36,7 +36,7 @@ INSERTED = View(inserted=True)
 DELTA = View(delta=True)
 CURRENT = View(ALIVE, inserted=True, delta=True)
 """The tuples there are now."""
-WITH_DYING = View(DYING)
+WITH_DYING = View(DYING, inserted=True)
 
 
 def view_of(scan: Scan, rule: Rule, phase: Phase, members: frozenset[str], *, negated: bool) -> View:
@@ -53,7 +53,7 @@ def view_of(scan: Scan, rule: Rule, phase: Phase, members: frozenset[str], *, ne
 def view_below(phase: Phase, version: Version, *, negated: bool) -> View:
     """Return what is seen of a relation of a stratum below; `negated` for the scan of an anti-join."""
     match phase:
-        case Phase.BOOT | Phase.INSERT:
+        case Phase.BOOT | Phase.INSERT | Phase.RETRACT | Phase.REDISCOVER:
             return AFTER
         case Phase.DELETE | Phase.REDERIVE:
             return BOTH if negated else MIDDLE
@@ -82,9 +82,9 @@ def view_own(phase: Phase, version: Version) -> View:
     match phase:
         case Phase.BOOT | Phase.INSERT:
             return DELTA if version is Version.DELTA else AFTER if version is Version.OLD else CURRENT
-        case Phase.DELETE:
-            return DELTA if version is Version.DELTA else WITH_DYING if version is Version.OLD else MIDDLE
-        case Phase.REDERIVE:
-            return DELETED if version is Version.DELTA else MIDDLE
+        case Phase.DELETE | Phase.RETRACT:
+            return DELTA if version is Version.DELTA else WITH_DYING if version is Version.OLD else AFTER
+        case Phase.REDERIVE | Phase.REDISCOVER:
+            return DELETED if version is Version.DELTA else AFTER
         case _:
             return AFTER

@@ -4,6 +4,7 @@
 | --- | --- |
 | `engine` | `ColumnarEngine`: what a session drives |
 | `store`, `absorb` | the relations of a program and the operations the maintenance algorithms use |
+| `iterations` | derivations that wait for their iteration |
 | `course`, `pipeline`, `join`, `ordering` | evaluating one rule: bindings through joins to heads, in a good order |
 | `aggregate` | groups and their reductions |
 | `scalars`, `vectors` | expressions on whole columns |

@@ -15,7 +15,7 @@ from tidelog.run.columnar.arrays import Mask, Places, Ranks, Words, arrays, no_r
 from tidelog.run.columnar.batch import Batch, Journal
 from tidelog.run.columnar.layout import Layout, moves
 from tidelog.run.columnar.pipeline import Bag
-from tidelog.run.columnar.relation import Relation
+from tidelog.run.columnar.relation import LINES, Relation
 from tidelog.run.contract import Support
 from tidelog.run.phases import ALIVE, REMOVED
 
@@ -106,7 +106,7 @@ def absorbed(relation: Relation, found: Gathered, journal: Journal, boot: int | 
     table = arrays(found.rows.shape[1])
     firsts = table.firsts(found.rows)
     heads = np.ascontiguousarray(found.rows[:, firsts])
-    every = _sums(np.ones(found.rows.shape[1], np.int64) if found.times is None else found.times, firsts)
+    every = sums(np.ones(found.rows.shape[1], np.int64) if found.times is None else found.times, firsts)
     present = list(relation.locate(relation.main, heads, ALIVE))
     new = np.ones(len(firsts), bool)
     for _, places, _ in present:
@@ -116,8 +116,8 @@ def absorbed(relation: Relation, found: Gathered, journal: Journal, boot: int | 
     else:
         for batch, places, targets in present:
             assert batch.counts is not None
-            batch.counts[1, targets] += every[places]
-    both = np.stack((every[new], every[new]))
+            batch.counts[1:, targets] += every[places]
+    both = np.stack([every[new]] * LINES[relation.support])
     if boot is not None:
         return Batch(np.ascontiguousarray(heads[:, new]), boot, both)
     rank = np.zeros(found.rows.shape[1], np.int32) if found.rank is None else found.rank
@@ -150,7 +150,7 @@ def released(relation: Relation, found: Gathered, journal: Journal) -> Batch:
         return _overdeleted(relation, found)
     firsts = arrays(found.rows.shape[1]).firsts(found.rows)
     heads = np.ascontiguousarray(found.rows[:, firsts])
-    every = _sums(np.ones(found.rows.shape[1], np.int64) if found.times is None else found.times, firsts)
+    every = sums(np.ones(found.rows.shape[1], np.int64) if found.times is None else found.times, firsts)
     present = list(relation.locate(relation.main, heads, REMOVED))
     rank = _count(present, found, firsts, every, journal, sign=-1)
     lost = np.zeros(len(firsts), bool)
@@ -172,7 +172,7 @@ def _overdeleted(relation: Relation, found: Gathered) -> Batch:
     return Batch(np.ascontiguousarray(heads[:, there]))
 
 
-def _sums(values: Places, firsts: Places) -> Places:
+def sums(values: Places, firsts: Places) -> Places:
     """Return the sum of the values of each run."""
     return np.add.reduceat(values, firsts) if len(firsts) else np.empty(0, np.int64)
 
@@ -192,7 +192,7 @@ def _count(
         head_rank[places] = batch.ranks()[targets]
     above = np.repeat(head_rank, np.diff(np.append(firsts, found.rows.shape[1])))
     supports = above > (0 if found.rank is None else found.rank)
-    supporting = _sums(supports.astype(np.int64) if found.times is None else supports * found.times, firsts)
+    supporting = sums(supports.astype(np.int64) if found.times is None else supports * found.times, firsts)
     for batch, places, targets in present:
         assert batch.counts is not None
         for line, change in enumerate((supporting, every)):

@@ -21,6 +21,8 @@ from tidelog.run.contract import Support
 from tidelog.run.phases import ALIVE, CURRENT, GARBAGE, REMOVED, View
 
 Columns = tuple[int, ...]
+LINES = {Support.NONE: 0, Support.RANKED: 2, Support.FIRST: 1}
+"""How many counts a tuple has under each kind of support."""
 
 
 class Order:
@@ -110,7 +112,13 @@ class Relation:
 
     def stated(self, rows: Words) -> Batch:
         """Return sorted rows as stored facts: each one derivation that uses nothing."""
-        return Batch(rows) if self.support is Support.NONE else Batch(rows, 0, np.ones((2, rows.shape[1]), np.int64))
+        counts = self.counts(rows.shape[1], 1)
+        return Batch(rows) if counts is None else Batch(rows, 0, counts)
+
+    def counts(self, size: int, value: int) -> Places | None:
+        """Return counts for so many tuples, all the same; None if none are kept."""
+        lines = LINES[self.support]
+        return np.full((lines, size), value, np.int64) if lines else None
 
     def order(self, bound: frozenset[int]) -> Order:
         """Return an order whose first columns are the bound ones, making one if there is none."""
@@ -251,8 +259,15 @@ class Relation:
                 if again.rank is not None:
                     journal.write(found.ranks(), targets, again.ranks()[places])
                 if found.counts is not None and again.counts is not None:
-                    for line in range(2):
-                        journal.write(found.counts[line], targets, again.counts[line, places])
+                    for line, counts in enumerate(found.counts):
+                        journal.write(counts, targets, again.counts[line, places])
+
+    def gone_rows(self) -> Words:
+        """Return the rows removed so far by the update at work, sorted."""
+        if len(self.gone) < 2:
+            return self.gone[0] if self.gone else no_rows(self.layout.words)
+        rows = np.concatenate(self.gone, axis=1)
+        return arrays(rows.shape[1]).sort(rows)
 
     def set_deleted(self, rows: Words) -> None:
         """Make sorted rows that this update has removed the view `deleted`."""
@@ -279,7 +294,7 @@ class Relation:
         count = deleted.shape[1]
         if count:
             marks = np.full(count, REMOVED, np.uint8)
-            counts = None if self.support is Support.NONE else np.zeros((2, count), np.int64)
+            counts = self.counts(count, 0)
             gone = Batch(deleted, None if counts is None else 0, counts, marks)
             for order in self._orders.values():
                 order.settled.append(gone if order is self.main else self._reordered(gone, order))

@@ -16,6 +16,7 @@ from tidelog.run.columnar.aggregate import group, reduce_groups
 from tidelog.run.columnar.arrays import arrays, no_rows
 from tidelog.run.columnar.batch import Journal
 from tidelog.run.columnar.encode import Codec
+from tidelog.run.columnar.iterations import Schedule
 from tidelog.run.columnar.join import Probe, match
 from tidelog.run.columnar.layout import place, range_of
 from tidelog.run.columnar.ordering import Orders
@@ -71,6 +72,7 @@ class Store:
         self.journals = [self.journal]
         self._aside: dict[str, Relation] = {}
         self._begun: tuple[dict[str, Relation], dict[str, Relation]] = ({}, {})
+        self._schedule = Schedule()
         self.derivations = 0
         self.phase = Phase.BOOT
         self.members: frozenset[str] = frozenset()
@@ -201,8 +203,7 @@ class Store:
         """End the removal of tuples; those that have derivations left are the view `deleted` then."""
         target = self.touch(relation)
         self._remove_delta(target)
-        rows = np.concatenate(target.gone, axis=1) if target.gone else no_rows(target.layout.words)
-        rows = arrays(rows.shape[1]).sort(rows)
+        rows = target.gone_rows()
         target.gone = [rows]
         left = np.ones(rows.shape[1], bool)
         for batch, places, found in target.locate(target.main, rows, REMOVED):
@@ -215,7 +216,7 @@ class Store:
         """Let the delta become old, and let what did not come back be deleted."""
         target = self.touch(relation)
         self._insert_delta(target)
-        rows = target.gone[0] if target.gone else no_rows(target.layout.words)
+        rows = target.gone_rows()
         target.gone = []
         still = np.zeros(rows.shape[1], bool)
         for batch, places, found in target.locate(target.main, rows, REMOVED):
@@ -234,6 +235,38 @@ class Store:
         delta = self.relation(relation).main.delta
         return delta is not None and delta.size > 0
 
+    # --- following iterations ----------------------------------------------------------------------------------------
+
+    def schedule(self, relation: str, bag: Sequence[Bag] | None, sign: int) -> None:
+        """Let derivations be lost or gained in the iterations they belong to."""
+        if bag:
+            self._schedule.add(self.touch(relation), bag, sign)
+
+    def due(self, relations: Sequence[str]) -> int | None:
+        """Return the first iteration for which there is something."""
+        return self._schedule.due(relations)
+
+    def advance(self, relation: str, iteration: int) -> None:
+        """Let the delta become old; count what is due; make the tuples that leave their iteration the delta."""
+        target = self.touch(relation)
+        self._insert_delta(target)
+        leaving = self._schedule.settle(target, iteration, self.journal)
+        if leaving is not None:
+            target.mark(leaving.rows, ALIVE, DYING, self.journal)
+            target.set_delta(leaving)
+
+    def turn(self, relation: str) -> int:
+        """Remove the delta, and make what comes the delta; what is removed and does not come is the view `deleted`."""
+        target = self.touch(relation)
+        coming = self._schedule.coming(target)
+        assert target.main.delta is not None
+        gone = arrays(coming.size).without(target.main.delta.rows.copy(), coming.rows)
+        self._remove_delta(target)
+        target.set_deleted(gone)
+        target.set_delta(coming)
+        self.watch.add_tuples(coming.size)
+        return gone.shape[1]
+
     # --- dropping work, and starting a stratum afresh ----------------------------------------------------------------
 
     def begin(self) -> None:
@@ -241,6 +274,7 @@ class Store:
         self.journal = Journal()
         self.journals.append(self.journal)
         self._begun = dict(self.relations), dict(self.touched)
+        self._schedule = Schedule()
 
     def drop(self) -> None:
         """Undo what was done since `begin`."""

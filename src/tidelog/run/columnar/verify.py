@@ -1,7 +1,8 @@
-"""Checking the invariant of ranked support: counts are right, and every tuple has a supporting derivation.
+"""Checking what is kept of tuples: counts are right, and every tuple has a supporting derivation.
 
 If each tuple has a derivation from strictly lower ranks and no derivation has a head that is missing, the state is the
-least model, so this shows the state right as well as the counts, by one evaluation of every rule.
+least model, so this shows the state right as well as the counts, by one evaluation of every rule. Under `Support.FIRST`
+a tuple's rank must be just above its lowest derivation; by induction over ranks that is its first iteration.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from tidelog.run.columnar.absorb import Gathered, gather
 from tidelog.run.columnar.arrays import arrays
 from tidelog.run.columnar.relation import Relation
 from tidelog.run.columnar.store import Store
-from tidelog.run.contract import Phase
+from tidelog.run.contract import Phase, Support
 
 
 def check_support(store: Store) -> Iterator[str]:
@@ -47,7 +48,11 @@ def _compare(relation: Relation, found: Gathered) -> str:
     rank = np.zeros(found.rows.shape[1], np.int32) if found.rank is None else found.rank
     supports = np.bincount(group[rank < held.ranks()[group]], minlength=held.size)
     every = np.bincount(group, minlength=held.size)
-    wrong = np.count_nonzero((supports != held.counts[0]) | (every != held.counts[1]))
+    if relation.support is Support.FIRST:
+        late = np.count_nonzero(np.minimum.reduceat(rank, firsts) + 1 != held.ranks())
+        if late:
+            return f"{late} tuples of {held.size} are not in their first iteration"
+    wrong = np.count_nonzero((supports != held.counts[0]) | (every != held.counts[1:]).any(axis=0))
     if wrong:
         return f"{wrong} tuples of {held.size} have a wrong count of derivations"
     return "" if (supports > 0).all() else "a tuple has no support"

@@ -18,7 +18,7 @@ from typing import Any
 from tidelog.plan.nodes import Plan, Rule, Stratum
 from tidelog.run.contract import Backend, Support, Work
 from tidelog.run.limits import OverBudgetError, Watch
-from tidelog.run.maintain import dred, ranked
+from tidelog.run.maintain import dred, elastic, ranked
 from tidelog.run.maintain.seminaive import bootstrap
 
 BUDGET_SHARE = 0.25
@@ -34,12 +34,13 @@ class Algorithm:
     """One way to bring a stratum up to date: the support it needs, and the function that does it."""
 
     support: Support
-    update: Callable[[Backend, Stratum, Sequence[Rule], Sequence[Rule], Watch], int]
+    update: Callable[[Any, Stratum, Sequence[Rule], Sequence[Rule], Watch], int]
 
 
 ALGORITHMS: Mapping[str, Algorithm] = {
     "ranked": Algorithm(Support.RANKED, ranked.update),
     "dred": Algorithm(Support.NONE, dred.update),
+    "elastic": Algorithm(Support.FIRST, elastic.update),
 }
 """The update algorithms by the name of their strategy."""
 DEFAULT = "ranked"

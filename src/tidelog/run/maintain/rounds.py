@@ -46,7 +46,7 @@ def backwards(backend: Backend, stratum: Stratum, rules: Iterable[Rule]) -> Bags
     """Return the derivations that removed tuples have from what is left, by these rules."""
     gone = {relation for relation in stratum.relations if backend.removed(relation)}
     backend.enter(Phase.REDERIVE, frozenset(stratum.relations))
-    return backend.derive([(rule, _rederivation(rule)) for rule in rules if rule.head in gone])
+    return backend.derive([(rule, rederivation(rule)) for rule in rules if rule.head in gone])
 
 
 def gain(backend: Backend, stratum: Stratum, kept: Sequence[Rule], added: Sequence[Rule]) -> Bags:
@@ -89,7 +89,7 @@ _rederivations: dict[int, tuple[Rule, Project]] = {}
 _MOST_REDERIVATIONS = 10_000
 
 
-def _rederivation(rule: Rule) -> Project:
+def rederivation(rule: Rule) -> Project:
     """Return the tree that evaluates a rule backwards; made once for a rule, as long as not too many are kept."""
     known = _rederivations.get(id(rule))
     if known is None or known[0] is not rule:
