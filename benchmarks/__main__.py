@@ -30,6 +30,7 @@ def _arguments() -> argparse.ArgumentParser:
     arguments.add_argument("--long", action="store_true", help="also those that take minutes")
     arguments.add_argument("--timeout", type=float, default=300.0, help="seconds a racer may take")
     arguments.add_argument("--memory", type=float, default=6.0, help="gigabytes a racer may take")
+    arguments.add_argument("--strategy", default="auto", help="how derived relations follow updates")
     arguments.add_argument("--rows", type=int, default=10_000_000, help="rows to load")
     arguments.add_argument("--json", type=Path, help="write all results there")
     return arguments
@@ -44,7 +45,7 @@ def main(given: list[str] | None = None) -> int:
         case "batch":
             mistakes = run_batch(chosen(options.suite, quick=options.quick, long=options.long), settings)
         case "updates":
-            mistakes = run_updates(options.suite, settings, quick=options.quick)
+            mistakes = run_updates(options.suite, settings, options.strategy, quick=options.quick)
         case "loading":
             mistakes = run_loading(100_000 if options.quick else options.rows, settings)
         case _:

@@ -1,6 +1,6 @@
 """One workload under updates, in a process of its own; says as JSON what each update cost.
 
-    python -m benchmarks.update batch|tracked|updates PROGRAM FOLDER RELATION RULE SECONDS OUTPUT...
+    python -m benchmarks.update batch|tracked|updates STRATEGY PROGRAM FOLDER RELATION RULE SECONDS OUTPUT...
 
 `batch` and `tracked` only materialise, for their peak memory.
 """
@@ -112,7 +112,7 @@ def rule_in_and_out(session: Session, rule: str) -> Iterator[dict[str, Any]]:
 
 
 def main() -> None:
-    kind, program, folder, relation, rule, seconds, *outputs = sys.argv[1:]
+    kind, strategy, program, folder, relation, rule, seconds, *outputs = sys.argv[1:]
     start = time.perf_counter()
     told: dict[str, Any] = {}
     if kind != "tracked":
@@ -123,7 +123,7 @@ def main() -> None:
             session = Session(Path(program), Path(folder), "recompute")
         told["batch"], told["batch_cpu"] = min(first[0], session.initial), min(first[1], session.initial_cpu)
     if kind != "batch":
-        session = Session(Path(program), Path(folder), "auto")
+        session = Session(Path(program), Path(folder), strategy)
         told["tracked"], told["tracked_cpu"] = session.initial, session.initial_cpu
     if kind == "updates":
         told["lines"] = []

@@ -3,8 +3,8 @@
 For each workload: evaluate in batch mode (nothing kept for later), materialise with ranks and counts, then take facts
 of the input out and put them back, 1, 10, 100, 1,000 and 1% of them at a time, and add and remove one rule. Each is
 done several times with other facts; the median counts. The cost is the time of the whole transaction over that of
-the batch evaluation; the work is in derivations; the strategy is what the engine chose. Memory is the peak of a process
-that only materialises, with and without what updates need.
+the batch evaluation; the work is in derivations; the strategy is what ran, under the one asked for. Memory is the
+peak of a process that only materialises, with and without what updates need.
 """
 
 from __future__ import annotations
@@ -43,20 +43,21 @@ SUBJECTS = (
     Subject("tiny-tc", "Edge", "Path(x, x) :- Edge(x, _)."),
     Subject("tiny-andersen", "Assign", "PointsTo(x, x) :- Load(x, _)."),
 )
+KINDS = ("batch", "tracked", "updates")
 HEADING = ("update", "facts", "time", "of batch", "cpu", "of batch", "work", "changes", "strategy")
 
 
-def run_updates(suite: str | None, settings: Settings, *, quick: bool = False) -> list[str]:
+def run_updates(suite: str | None, settings: Settings, strategy: str, *, quick: bool = False) -> list[str]:
     """Measure every subject, print a table each, and return what is wrong."""
     mistakes: list[str] = []
     results: list[dict[str, Any]] = []
     for subject in subjects(suite, quick=quick):
         workload = WORKLOADS[subject.workload]
         facts = prepare(workload.name, settings.data, settings.work)
-        told = {kind: _child(kind, subject, workload, facts, settings) for kind in ("batch", "tracked", "updates")}
+        told = {kind: _child((kind, strategy), subject, workload, facts, settings) for kind in KINDS}
         wrong = [f"{workload.name} {kind}: {found['errors']}" for kind, found in told.items() if "errors" in found]
         if not wrong:
-            print(show(workload, told), flush=True)
+            print(show(workload, strategy, told), flush=True)
             sizes = told["updates"].get("sizes", {})  # none if it was stopped
             wrong = [
                 f"{workload.name}: {size} tuples of {name} after all updates were undone, not {known}"
@@ -64,7 +65,7 @@ def run_updates(suite: str | None, settings: Settings, *, quick: bool = False) -
                 if size != (known := workload.sizes[name] or told["batch"]["sizes"][name])
             ]
         mistakes += wrong
-        results.append({"workload": workload.name, **told})
+        results.append({"workload": workload.name, "strategy": strategy, **told})
         if settings.json is not None:
             settings.json.write_text(json.dumps(results, indent=1))
     return mistakes
@@ -82,10 +83,12 @@ def subjects(suite: str | None, *, quick: bool = False) -> list[Subject]:
     return [subject for subject in SUBJECTS if fits(subject)]
 
 
-def _child(kind: str, subject: Subject, workload: Workload, facts: Path, settings: Settings) -> dict[str, Any]:
+def _child(
+    task: tuple[str, str], subject: Subject, workload: Workload, facts: Path, settings: Settings
+) -> dict[str, Any]:
     program = workload.text(".dl")
     half = str(settings.bounds.seconds / 2)
-    arguments = [kind, str(program), str(facts), subject.relation, subject.rule, half, *workload.sizes]
+    arguments = [*task, str(program), str(facts), subject.relation, subject.rule, half, *workload.sizes]
     run = measure(
         [sys.executable, "-m", "benchmarks.update", *arguments],
         settings.bounds,
@@ -97,13 +100,13 @@ def _child(kind: str, subject: Subject, workload: Workload, facts: Path, setting
     return {**json.loads(run.output.splitlines()[-1]), "memory": run.memory}
 
 
-def show(workload: Workload, told: Mapping[str, Mapping[str, Any]]) -> str:
+def show(workload: Workload, strategy: str, told: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the table of one workload."""
     base = told["updates"]
     batch, tracked = (told[kind]["memory"] for kind in ("batch", "tracked"))
     heading = (
-        f"\n== updates of {workload.name}: batch {seconds(base['batch'])}, materialised {seconds(base['tracked'])} "
-        f"(cpu {seconds(base['batch_cpu'])}, {seconds(base['tracked_cpu'])}); memory {megabytes(batch)}, "
+        f"\n== updates of {workload.name}, {strategy}: batch {seconds(base['batch'])}, "
+        f"materialised {seconds(base['tracked'])} (cpu {seconds(base['batch_cpu'])}, {seconds(base['tracked_cpu'])}); memory {megabytes(batch)}, "
         f"{megabytes(tracked)} ({ratio(tracked / batch)})"
     )
     rows = [

@@ -151,9 +151,7 @@ def edges(text: str) -> Facts:
         pytest.param("14 12 24 34", "14", "13", (1, 1), (2, 2), id="re-discovery and insertion in one iteration"),
     ],
 )
-def test_3_2_each_term(
-    facts: str, deleted: str, inserted: str, was: tuple[int, int], becomes: tuple[int, int]
-) -> None:
+def test_3_2_each_term(facts: str, deleted: str, inserted: str, was: tuple[int, int], becomes: tuple[int, int]) -> None:
     engine = engine_on(PATHS, LINEAR, edges(facts))
     assert support(engine, "Path")[1, 4] == was
     change(engine, edges(deleted), edges(inserted))

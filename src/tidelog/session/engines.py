@@ -40,7 +40,9 @@ class Entry:
 
 DEFAULT = "columnar"
 ENGINES = {
-    "columnar": Entry("tidelog.run.columnar.engine", "ColumnarEngine", ("auto", "ranked", "dred", "elastic", "recompute")),
+    "columnar": Entry(
+        "tidelog.run.columnar.engine", "ColumnarEngine", ("auto", "ranked", "dred", "elastic", "recompute")
+    ),
     "reference": Entry("tidelog.run.reference.engine", "ReferenceEngine"),
     "spark": Entry(
         "tidelog.run.spark.engine", "SparkEngine", ("auto", "ranked", "recompute"), package="pyspark", extra="spark"
