@@ -106,7 +106,8 @@ def show(workload: Workload, strategy: str, told: Mapping[str, Mapping[str, Any]
     batch, tracked = (told[kind]["memory"] for kind in ("batch", "tracked"))
     heading = (
         f"\n== updates of {workload.name}, {strategy}: batch {seconds(base['batch'])}, "
-        f"materialised {seconds(base['tracked'])} (cpu {seconds(base['batch_cpu'])}, {seconds(base['tracked_cpu'])}); memory {megabytes(batch)}, "
+        f"materialised {seconds(base['tracked'])} "
+        f"(cpu {seconds(base['batch_cpu'])}, {seconds(base['tracked_cpu'])}); memory {megabytes(batch)}, "
         f"{megabytes(tracked)} ({ratio(tracked / batch)})"
     )
     rows = [

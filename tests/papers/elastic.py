@@ -123,8 +123,9 @@ class Iteration:
 def update(rules: Sequence[Rule], old: State, deleted: Facts, inserted: Facts) -> list[Iteration]:
     """Algorithm 3, with negation as in section 3.3.
 
-    One correction: there the re-discovery term reads negated tuples from the intersection of the two epochs. A rule held
-    back by a tuple that came or went in this epoch would be found by it; it must be absent from both.
+    One correction: there the re-discovery term reads negated tuples, too, from the intersection of the two epochs, and
+    so finds derivations that an inserted tuple forbids, and a second time those that a deleted tuple allows. They must
+    be absent from both.
     """
     assert deleted <= supp(old[0])
     assert not inserted & supp(old[0])

@@ -43,7 +43,7 @@ EDB: Facts = frozenset(
 
 
 def vpt(text: str) -> Counter[Fact]:
-    """`a L1 1, b L1 2` as a multiset of the paper: vpt(a, L1) once, vpt(b, L1) twice."""
+    """Read a multiset: `a L1 1, b L1 2` has a pointing to L1 once, and b twice."""
     entries = [entry.split() for entry in text.split(",") if entry.strip()]
     return Counter({("Vpt", (v, o)): int(count) for v, o, count in entries})
 
@@ -75,7 +75,7 @@ def all_iterations(states: list[State]) -> dict[Fact, tuple[int, ...]]:
     return {fact: kept for state in states for fact, kept in iterations(state).items()}
 
 
-# --- 3.1: Bootstrap ---------------------------------------------------------------------------------------------------
+# --- 2.2 and 3.1: Bootstrap -------------------------------------------------------------------------------------------
 
 
 def test_2_2_semi_naive_evaluation() -> None:
@@ -167,7 +167,6 @@ DIRECT = "input relation Direct(a: bit<8>, b: bit<8>)\n"
 
 
 def test_3_3_constraints() -> None:
-    """`alias(v, w) :- vpt(v, o), vpt(w, o), v != w.`"""
     engine = engine_on(DECLARATIONS, VPT + "Alias(v, w) :- Vpt(v, o), Vpt(w, o), v != w.", EDB)
     assert set(engine.rows("Alias")) == {("a", "b"), ("b", "a")}
 

@@ -148,8 +148,8 @@ class Support(Enum):
     | RANKED | its rank; its derivations of lower rank, and all | is taken from the counts; 0 of lower rank remove it |
     | FIRST | its first iteration as rank; its derivations in it | is taken from the count, if it was one of these |
 
-    Except under NONE every derivation in a bag carries the greatest rank among its body's tuples of the stratum at work,
-    0 if there is none. Under FIRST a derivation of rank r belongs to iteration r + 1.
+    Except under NONE every derivation in a bag carries the greatest rank among its body's tuples of the stratum at
+    work, 0 if there is none. Under FIRST a derivation of rank r belongs to iteration r + 1.
     """
 
     NONE = "none"
@@ -245,7 +245,7 @@ class Iterations(Backend, Protocol):
         """
 
     def turn(self, relation: str) -> int:
-        """Remove the delta, which REDISCOVER sees except for what comes, and make what comes in this iteration the delta.
+        """Remove the delta, and make what comes in this iteration the delta.
 
-        Return the number of tuples that REDISCOVER sees.
+        What is removed and does not come is what REDISCOVER sees as delta; return the number of these tuples.
         """

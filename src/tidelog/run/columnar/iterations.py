@@ -23,6 +23,7 @@ from tidelog.run.columnar.arrays import Words, arrays
 from tidelog.run.columnar.batch import Batch, Journal
 from tidelog.run.columnar.pipeline import Bag
 from tidelog.run.columnar.relation import Relation
+from tidelog.run.phases import ALIVE, DYING
 
 
 class Schedule:

@@ -265,7 +265,7 @@ class Store:
         target.set_deleted(gone)
         target.set_delta(coming)
         self.watch.add_tuples(coming.size)
-        return gone.shape[1]
+        return int(gone.shape[1])
 
     # --- dropping work, and starting a stratum afresh ----------------------------------------------------------------
 
