@@ -42,6 +42,16 @@ def test_unique_and_firsts(data: st.DataObject, words: int) -> None:
     assert expected.shape[1] == len({tuple(row) for row in rows.T.tolist()})
 
 
+@given(st.data(), st.integers(1, 2))
+def test_extents(data: st.DataObject, words: int) -> None:
+    rows = data.draw(packed(words).filter(lambda rows: rows.shape[1] > 0))
+    lines = np.array([[0, 3, 255, 7], [words - 1, 0, (1 << 64) - 1, 0], [0, 0, 0, 9]], np.uint64)
+    slow, fast = SLOW.extents(rows, lines), FAST.extents(rows, lines)
+    assert [*map(list, slow)] == [*map(list, fast)]
+    assert slow[0][1] == rows[words - 1].min()
+    assert slow[0][2] == slow[1][2] == 9
+
+
 @given(st.data(), st.integers(1, 3), st.booleans())
 def test_ranges(data: st.DataObject, words: int, in_order: bool) -> None:
     batch = ordered(data.draw(packed(words)))
@@ -145,13 +155,6 @@ def test_join_few(data: st.DataObject, words: int, followed: bool, ranked: bool,
     assert (fast[0] == slow[0]).all()
     if rank is not None:
         assert (fast[1] == slow[1]).all()
-
-
-@given(st.data(), st.integers(1, 2))
-def test_extremes(data: st.DataObject, words: int) -> None:
-    rows = data.draw(packed(words).filter(lambda rows: rows.shape[1] > 0))
-    field = data.draw(st.integers(0, words - 1)), data.draw(st.sampled_from([0, 7, 63])), 255
-    assert FAST.extremes(rows, *field) == SLOW.extremes(rows, *field)
 
 
 @pytest.mark.parametrize("threads", [0, 2])

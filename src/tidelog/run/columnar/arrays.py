@@ -89,6 +89,11 @@ class NumpyArrays:
         np.any(rows[:, 1:] != rows[:, :-1], axis=0, out=new[1:])
         return np.flatnonzero(new)
 
+    def extents(self, rows: Words, lines: Words) -> tuple[Words, Words]:
+        """Return the least and greatest code in each field of one row or more (`lines`: word, shift, mask, base)."""
+        fields = [((rows[int(word)] >> shift) & mask) + base for word, shift, mask, base in lines]
+        return np.array([codes.min() for codes in fields], U), np.array([codes.max() for codes in fields], U)
+
     def unique(self, rows: Words) -> Words:
         """Return the distinct rows of sorted rows. May reuse the memory of its argument."""
         places = self.firsts(rows)
@@ -154,11 +159,6 @@ class NumpyArrays:
         out[..., from_a] = a
         out[..., ~from_a] = b
         return out
-
-    def extremes(self, rows: Words, word: int, shift: int, mask: int) -> tuple[int, int]:
-        """Return the least and the greatest value of a field of packed rows, of which there is one at least."""
-        field = (rows[word] >> U(shift)) & U(mask)
-        return int(field.min()), int(field.max())
 
     def emit_ranked(
         self,
@@ -286,6 +286,11 @@ class CompiledArrays(NumpyArrays):
             _, places = self._sorting.order_one(keys, places, np.empty_like(keys), np.empty_like(places))
         return places
 
+    def extents(self, rows: Words, lines: Words) -> tuple[Words, Words]:
+        low, high = np.empty(len(lines), U), np.empty(len(lines), U)
+        self._kernels.extents(rows, lines, low, high)
+        return low, high
+
     def unique(self, rows: Words) -> Words:
         if rows.shape[0] == 1:
             return rows[:, : self._kernels.unique_one(rows[0])]
@@ -350,10 +355,6 @@ class CompiledArrays(NumpyArrays):
         marks = NO_MARKS if mark is None else mark
         made, made_ranks, total = self._kernels.join_few(rows, ranks, *key, batch, given, marks, limit, *output, most)
         return None if total > most else (made, made_ranks)
-
-    def extremes(self, rows: Words, word: int, shift: int, mask: int) -> tuple[int, int]:
-        low, high = self._kernels.extremes(rows[word], shift, U(mask))
-        return int(low), int(high)
 
     def visible(self, low: Places, high: Places, mark: Marks, limit: int) -> Places:
         counts = np.empty(len(low), np.int64)

@@ -136,11 +136,15 @@ def merge(a: Batch, b: Batch) -> Batch:
     return Batch(rows, rank, counts)
 
 
+SMALL = 4096
+"""Below this a batch is merged earlier: to copy it costs less than to probe one batch more."""
+
+
 def push(batches: list[Batch], batch: Batch) -> None:
     """Add a batch to a geometric list: batches merge when they come near each other in size."""
     if not batch.size:
         return
     batches.append(batch)
-    while len(batches) > 1 and batches[-2].size < 2 * batches[-1].size:
+    while len(batches) > 1 and batches[-2].size < (8 if batches[-2].size < SMALL else 2) * batches[-1].size:
         last = batches.pop()
         batches[-1] = merge(batches[-1], last)

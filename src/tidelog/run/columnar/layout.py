@@ -11,13 +11,14 @@ right, mask, number to add, target word, shift left. All numbers are modulo 2**6
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from tidelog.run.columnar.arrays import U, Words, arrays
+from tidelog.run.columnar.arrays import U, Words
 
 FULL = (1 << 64) - 1
 MIDDLE = 1 << 63
@@ -82,6 +83,12 @@ class Layout:
 
     fields: Mapping[Hashable, Field]
     words: int
+    lines: Words = dataclasses.field(init=False, compare=False, repr=False)
+    """The fields as an array, one line each in order: word, shift, mask, base."""
+
+    def __post_init__(self) -> None:
+        lines = [(f.word, f.shift, (1 << f.bits) - 1, f.base) for f in self.fields.values()]
+        object.__setattr__(self, "lines", np.array(lines, U).reshape(len(lines), 4))
 
     def prefix(self, count: int) -> tuple[int, int]:
         """Return the prefix that the first `count` fields make: full words, and the shift of the next one."""
@@ -110,14 +117,6 @@ class Layout:
         if field.bits < 64:
             found = found & U((1 << field.bits) - 1)
         return found + U(field.base) if field.base else found
-
-    def range_of(self, rows: Words, name: Hashable) -> Range:
-        """Return the range of the codes of a field in rows, of which there is one at least."""
-        field = self.fields[name]
-        if field.bits == 0:
-            return Range(field.base, field.base)
-        low, high = arrays(rows.shape[1]).extremes(rows, field.word, field.shift, (1 << field.bits) - 1)
-        return Range(field.base + low, field.base + high)
 
     def pack(self, columns: Mapping[Hashable, Words], count: int) -> Words:
         """Return packed rows made of columns of codes, in unsigned integers of any width, all of which must fit."""

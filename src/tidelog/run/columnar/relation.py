@@ -160,8 +160,11 @@ class Relation:
 
     def count(self) -> int:
         """Return the number of tuples there are now."""
-        parts = (*self.main.settled, *self.main.inserted, self._delta(self.main))
-        return sum(batch.alive_size for batch in parts)
+        delta = self._delta(self.main)
+        count = delta.size - delta.gone
+        for batch in (*self.main.settled, *self.main.inserted):
+            count += batch.size - batch.gone
+        return count
 
     def is_empty(self, view: View) -> bool:
         """Tell whether a view surely has no tuple."""
@@ -279,7 +282,8 @@ class Relation:
     def _observe(self, rows: Words) -> None:
         if not rows.shape[1]:
             return
-        found = [self.layout.range_of(rows, column) for column in range(self.arity)]
+        low, high = arrays(rows.shape[1]).extents(rows, self.layout.lines)
+        found = [Range(*pair) for pair in zip(low.tolist(), high.tolist(), strict=True)]
         if not all(known.covers(codes) for known, codes in zip(self.observed, found, strict=True)):
             self.observed = tuple(known.join(codes) for known, codes in zip(self.observed, found, strict=True))
 

@@ -288,15 +288,17 @@ def move(words, moves, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def extremes(words, shift, mask):  # type: ignore[no-untyped-def]
-    """Return the least and the greatest value of a field."""
-    s = U(shift)
-    low = high = (words[0] >> s) & mask
-    for i in range(words.shape[0]):
-        value = (words[i] >> s) & mask
-        low = min(low, value)
-        high = max(high, value)
-    return low, high
+def extents(words, lines, low, high):  # type: ignore[no-untyped-def]
+    """Write the least and greatest code in each field; there is at least one row."""
+    for k in range(lines.shape[0]):
+        word, right, mask = np.int64(lines[k, 0]), lines[k, 1], lines[k, 2]
+        least, greatest = mask, U(0)
+        for i in range(words.shape[1]):
+            code = (words[word, i] >> right) & mask
+            least = min(least, code)
+            greatest = max(greatest, code)
+        low[k] = least + lines[k, 3]
+        high[k] = greatest + lines[k, 3]
 
 
 @njit(cache=True, nogil=True)
