@@ -15,7 +15,7 @@ from tidelog.run.columnar.arrays import Mask, Places, Ranks, Words, arrays, no_r
 from tidelog.run.columnar.batch import Batch, Journal
 from tidelog.run.columnar.layout import Layout, moves
 from tidelog.run.columnar.pipeline import Bag
-from tidelog.run.columnar.relation import LINES, Relation
+from tidelog.run.columnar.relation import LINES, Relation, Where
 from tidelog.run.contract import Support
 from tidelog.run.phases import ALIVE, REMOVED
 
@@ -140,8 +140,8 @@ def _fresh(relation: Relation, found: Gathered) -> Batch:
     return Batch(fresh.copy())
 
 
-def released(relation: Relation, found: Gathered, journal: Journal) -> Batch:
-    """Take derivations away; return the present tuples that this removes: those that have no support left.
+def released(relation: Relation, found: Gathered, journal: Journal) -> tuple[Batch, Where]:
+    """Take derivations away; return the present tuples that this removes, having no support left, and where they are.
 
     Tuples that are removed already lose derivations, too: those that have any left at the end may come back. Where
     nothing is counted, every tuple that loses a derivation is removed.
@@ -154,22 +154,30 @@ def released(relation: Relation, found: Gathered, journal: Journal) -> Batch:
     present = list(relation.locate(relation.main, heads, REMOVED))
     rank = _count(present, found, firsts, every, journal, sign=-1)
     lost = np.zeros(len(firsts), bool)
+    where: Where = []
     for batch, places, targets in present:
         assert batch.counts is not None
-        alive = batch.mark is None or batch.mark[targets] == ALIVE
-        lost[places] = (batch.counts[0, targets] == 0) & alive
         assert (batch.counts[:, targets] >= 0).all(), "counts never fall below zero"
-    return Batch(np.ascontiguousarray(heads[:, lost]), rank[lost], np.zeros((2, int(lost.sum())), np.int64))
+        here = batch.counts[0, targets] == 0
+        if batch.mark is not None:
+            here &= batch.mark[targets] == ALIVE
+        if here.any():
+            lost[places] = here
+            where.append((batch, targets[here]))
+    counts = np.zeros((2, int(np.count_nonzero(lost))), np.int64)
+    return Batch(np.ascontiguousarray(heads[:, lost]), rank[lost], counts), where
 
 
-def _overdeleted(relation: Relation, found: Gathered) -> Batch:
-    """Return the tuples there are among those of some derivations."""
+def _overdeleted(relation: Relation, found: Gathered) -> tuple[Batch, Where]:
+    """Return the tuples there are among those of some derivations, and where they are."""
     table = arrays(found.rows.shape[1])
     heads = table.unique(found.rows.copy())
     there = np.zeros(heads.shape[1], bool)
-    for _, places, _ in relation.locate(relation.main, heads, ALIVE):
+    where: Where = []
+    for batch, places, targets in relation.locate(relation.main, heads, ALIVE):
         there[places] = True
-    return Batch(np.ascontiguousarray(heads[:, there]))
+        where.append((batch, targets))
+    return Batch(np.ascontiguousarray(heads[:, there])), where
 
 
 def sums(values: Places, firsts: Places) -> Places:

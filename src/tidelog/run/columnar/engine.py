@@ -22,7 +22,7 @@ from tidelog.run.columnar.batch import Journal
 from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.layout import range_of
 from tidelog.run.columnar.ordering import Orders
-from tidelog.run.columnar.relation import Relation
+from tidelog.run.columnar.relation import Relation, Where
 from tidelog.run.columnar.rows import DecodedRows, code_columns, decoded, find, pack_columns
 from tidelog.run.columnar.scalars import Scalars
 from tidelog.run.columnar.store import Equipment, Store
@@ -191,10 +191,12 @@ class ColumnarEngine:
         )
         table = arrays(max(inserted.shape[1], deleted.shape[1]))
         deleted = table.without(deleted, inserted)
-        gone = _chosen(deleted, _present(relation, deleted))
-        relation.mark(gone, ALIVE, REMOVED, store.journal)
+        there, where = _present(relation, deleted)
+        gone = _chosen(deleted, there)
+        relation.take_away(gone, REMOVED, store.journal, where)
         relation.set_deleted(gone)
-        relation.set_delta(relation.stated(_chosen(inserted, ~_present(relation, inserted))))
+        there, _ = _present(relation, inserted)
+        relation.set_delta(relation.stated(_chosen(inserted, ~there)))
         relation.insert()
 
     def _changes(self, store: Store, before: State, plan: Plan) -> dict[str, Change]:
@@ -226,12 +228,14 @@ def _orphans(before: State, plan: Plan) -> set[str]:
     return {name for name in before.earlier.rules if name in before.relations and name in plan.relations} - derived
 
 
-def _present(relation: Relation, rows: Words) -> Mask:
-    """Tell which of the sorted rows hold now."""
+def _present(relation: Relation, rows: Words) -> tuple[Mask, Where]:
+    """Tell which of the sorted rows hold now, and where they are."""
     found = np.zeros(rows.shape[1], bool)
-    for _, places, _ in relation.locate(relation.main, rows, ALIVE):
+    where: Where = []
+    for batch, places, targets in relation.locate(relation.main, rows, ALIVE):
         found[places] = True
-    return found
+        where.append((batch, targets))
+    return found, where
 
 
 def _chosen(rows: Words, keep: Mask) -> Words:

@@ -18,17 +18,21 @@ from tidelog.run.columnar.arrays import Places, Words, arrays, no_rows
 from tidelog.run.columnar.batch import Batch, Journal, merge, push
 from tidelog.run.columnar.layout import NOTHING, Layout, Range, moves, place, roomy
 from tidelog.run.contract import Support
-from tidelog.run.phases import ALIVE, CURRENT, GARBAGE, REMOVED, View
+from tidelog.run.phases import ALIVE, CURRENT, DYING, GARBAGE, REMOVED, View
 
 Columns = tuple[int, ...]
 LINES = {Support.NONE: 0, Support.RANKED: 2, Support.FIRST: 1}
 """How many counts a tuple has under each kind of support."""
 
 
+Where = list[tuple[Batch, Places]]
+"""Rows as places in batches."""
+
+
 class Order:
     """The tuples of a relation sorted by its columns in one order."""
 
-    __slots__ = ("columns", "deleted", "delta", "inserted", "layout", "settled")
+    __slots__ = ("columns", "deleted", "delta", "dying", "inserted", "layout", "removed", "settled")
 
     def __init__(self, columns: Columns, layout: Layout) -> None:
         self.columns = columns
@@ -37,18 +41,24 @@ class Order:
         self.inserted: list[Batch] = []
         self.delta: Batch | None = None
         self.deleted: Batch | None = None
+        self.dying: Where = []
+        self.removed: Where = []
+        """Where the rows stand that the update at work removes in this round, and that it has removed."""
 
     def copy(self) -> Order:
-        """Return an order whose lists can change on their own; batches are shared."""
+        """Return an order whose lists can change on their own, before an update; batches are shared."""
         other = Order(self.columns, self.layout)
         other.settled, other.inserted = list(self.settled), list(self.inserted)
         other.delta, other.deleted = self.delta, self.deleted
         return other
 
     def change(self, by: Callable[[Batch], Batch]) -> None:
-        """Replace every batch."""
-        self.settled = [by(batch) for batch in self.settled]
-        self.inserted = [by(batch) for batch in self.inserted]
+        """Replace every batch by one of the same rows."""
+        made = {id(batch): by(batch) for batch in (*self.settled, *self.inserted)}
+        self.settled = [made[id(batch)] for batch in self.settled]
+        self.inserted = [made[id(batch)] for batch in self.inserted]
+        self.dying = [(made[id(batch)], places) for batch, places in self.dying]
+        self.removed = [(made[id(batch)], places) for batch, places in self.removed]
         self.delta = None if self.delta is None else by(self.delta)
         self.deleted = None if self.deleted is None else by(self.deleted)
 
@@ -75,8 +85,6 @@ class Relation:
         self._ordering = Lock()
         self.planned: Callable[[], Sequence[Columns]] = tuple
         """The orders that serve all probes of the program (`plan.choose_indexes`); each is made when first probed."""
-        self.gone: list[Words] = []
-        """Rows removed so far by the update at work."""
 
     def copy(self) -> Relation:
         """Return a relation of the same tuples whose batches can be replaced on their own."""
@@ -142,6 +150,10 @@ class Relation:
         order = Order(columns, self._layout(columns))
         order.settled = [self._reordered(batch, order) for batch in self.main.settled]
         order.inserted = [self._reordered(batch, order) for batch in self.main.inserted]
+        if self.main.dying or self.main.removed:
+            marked = [batch for batch in order.settled if batch.mark is not None]
+            order.dying = [(batch, np.flatnonzero(batch.marks() == DYING)) for batch in marked]
+            order.removed = [(batch, np.flatnonzero(batch.marks() == REMOVED)) for batch in marked]
         self._orders[columns] = order
         return order
 
@@ -219,8 +231,6 @@ class Relation:
             steps = moves((order.layout.fields[c], layout.fields[c]) for c in columns)
             zero = layout.constant({})
             order.change(lambda batch, steps=steps, zero=zero: batch.moved(steps, zero))  # type: ignore[misc]
-            if order is self.main:
-                self.gone = [arrays(rows.shape[1]).move(rows, steps, zero) for rows in self.gone]
             order.layout = layout
 
     def set_delta(self, batch: Batch) -> None:
@@ -245,13 +255,44 @@ class Relation:
             push(target(order), self._delta(order))
         self.set_delta(self.nothing())
 
-    def mark(self, rows: Words, was: int, to: int, journal: Journal) -> None:
-        """Change the mark of sorted rows that have another one, in every order."""
+    def take_away(self, rows: Words, to: int, journal: Journal, where: Where | None = None) -> None:
+        """Mark sorted rows that hold as `DYING` or `REMOVED` in every order; `where` they stand in the main one."""
         if not rows.shape[1]:
             return
         for order in self._orders.values():
-            for batch, _, places in self.locate(order, self._translated(rows, order), was):
-                journal.mark(batch, places[batch.marks()[places] == was], to)
+            if order is self.main and where is not None:
+                found = where
+            else:
+                located = self.locate(order, self._translated(rows, order), ALIVE)
+                found = [(batch, places) for batch, _, places in located]
+            for batch, places in found:
+                journal.mark(batch, places, to)
+            (order.dying if to == DYING else order.removed).extend(found)
+
+    def remove_dying(self, journal: Journal) -> None:
+        """Let the rows that are dying be removed, in every order."""
+        for order in self._orders.values():
+            for batch, places in order.dying:
+                journal.mark(batch, places, REMOVED)
+            order.removed += order.dying
+            order.dying = []
+
+    def removed(self, *, derived: bool = False) -> Words:
+        """Return the rows that this update has removed and that did not come back; those that can, if `derived`.
+
+        Where derivations are counted, a row that has none left cannot.
+        """
+        found: list[Words] = []
+        for batch, places in self.main.removed:
+            gone = places[batch.marks()[places] == REMOVED]
+            if derived and batch.counts is not None:
+                gone = gone[batch.counts[1, gone] > 0]
+            found.append(batch.rows[:, gone])
+        if not found:
+            return no_rows(self.layout.words)
+        rows = np.concatenate(found, axis=1)
+        table = arrays(rows.shape[1])
+        return table.unique(table.sort(rows)).copy()
 
     def rerank(self, batch: Batch, journal: Journal) -> None:
         """Let removed rows hold again, with the rank and counts of a batch, in every order."""
@@ -264,13 +305,6 @@ class Relation:
                 if found.counts is not None and again.counts is not None:
                     for line, counts in enumerate(found.counts):
                         journal.write(counts, targets, again.counts[line, places])
-
-    def gone_rows(self) -> Words:
-        """Return the rows removed so far by the update at work, sorted."""
-        if len(self.gone) < 2:
-            return self.gone[0] if self.gone else no_rows(self.layout.words)
-        rows = np.concatenate(self.gone, axis=1)
-        return arrays(rows.shape[1]).sort(rows)
 
     def set_deleted(self, rows: Words) -> None:
         """Make sorted rows that this update has removed the view `deleted`."""
@@ -291,6 +325,7 @@ class Relation:
         """Hold these tuples: some that were there before this update, some that it inserted, and some it deleted."""
         for order in self._orders.values():
             order.settled, order.inserted, order.delta = [], [], None
+            order.dying, order.removed = [], []
         self.set_delta(kept)
         self.settle()
         self.set_delta(inserted)
@@ -301,16 +336,18 @@ class Relation:
             counts = self.counts(count, 0)
             gone = Batch(deleted, None if counts is None else 0, counts, marks)
             for order in self._orders.values():
-                order.settled.append(gone if order is self.main else self._reordered(gone, order))
+                again = gone if order is self.main else self._reordered(gone, order)
+                order.settled.append(again)
+                order.removed.append((again, np.arange(count)))
         self.set_deleted(deleted)
 
     def finish(self, journal: Journal) -> None:
         """End an update: removed rows become garbage, inserted rows join the batches."""
         self.insert()
-        deleted = self._deleted(self.main).rows
-        if deleted.shape[1]:
-            self.mark(deleted, REMOVED, GARBAGE, journal)
         for order in self._orders.values():
+            for batch, places in order.removed:
+                journal.mark(batch, places[batch.marks()[places] == REMOVED], GARBAGE)
+            order.removed = []
             for batch in order.inserted:
                 push(order.settled, batch)
             order.inserted = []

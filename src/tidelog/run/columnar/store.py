@@ -26,7 +26,7 @@ from tidelog.run.columnar.scalars import Scalars
 from tidelog.run.columnar.table import Table, unit
 from tidelog.run.contract import Job, Phase, Support
 from tidelog.run.limits import RuleRun, Watch, analysis
-from tidelog.run.phases import AFTER, ALIVE, BEFORE, DELETED, DYING, INSERTED, REMOVED, View, view_of
+from tidelog.run.phases import AFTER, BEFORE, DELETED, DYING, INSERTED, REMOVED, View, view_of
 from tidelog.run.scalar.failure import ScalarError, failed
 
 Bags = Mapping[str, Sequence[Bag]]
@@ -170,14 +170,13 @@ class Store:
         """Let removed tuples that came back hold again, and keep the others as inserted."""
         delta = target.main.delta
         assert delta is not None
-        if not delta.size:
-            return
-        back = np.zeros(delta.size, bool)
-        for _, places, _ in target.locate(target.main, delta.rows, REMOVED):
-            back[places] = True
-        if back.any():
-            target.rerank(delta.taken(back), self.journal)
-            target.set_delta(delta.taken(~back))
+        if delta.size and target.main.removed:
+            back = np.zeros(delta.size, bool)
+            for _, places, _ in target.locate(target.main, delta.rows, REMOVED):
+                back[places] = True
+            if back.any():
+                target.rerank(delta.taken(back), self.journal)
+                target.set_delta(delta.taken(~back))
         target.insert()
 
     def release(self, relation: str, bag: Sequence[Bag] | None) -> int:
@@ -186,8 +185,8 @@ class Store:
         self._remove_delta(target)
         if not bag:
             return 0
-        delta = released(target, gather(target, bag), self.journal)
-        target.mark(delta.rows, ALIVE, DYING, self.journal)
+        delta, where = released(target, gather(target, bag), self.journal)
+        target.take_away(delta.rows, DYING, self.journal, where)
         target.set_delta(delta)
         return delta.size
 
@@ -195,33 +194,22 @@ class Store:
         delta = target.main.delta
         assert delta is not None
         if delta.size:
-            target.mark(delta.rows, DYING, REMOVED, self.journal)
-            target.gone.append(delta.rows)
+            target.remove_dying(self.journal)
             target.set_delta(target.nothing())
 
     def removed(self, relation: str) -> int:
-        """End the removal of tuples; those that have derivations left are the view `deleted` then."""
+        """End the removal of tuples; those that may have derivations left are the view `deleted` then."""
         target = self.touch(relation)
         self._remove_delta(target)
-        rows = target.gone_rows()
-        target.gone = [rows]
-        left = np.ones(rows.shape[1], bool)
-        for batch, places, found in target.locate(target.main, rows, REMOVED):
-            if batch.counts is not None:
-                left[places] = batch.counts[1, found] > 0
-        target.set_deleted(np.ascontiguousarray(rows[:, left]))
-        return int(np.count_nonzero(left))
+        rows = target.removed(derived=True)
+        target.set_deleted(rows)
+        return int(rows.shape[1])
 
     def conclude(self, relation: str) -> None:
         """Let the delta become old, and let what did not come back be deleted."""
         target = self.touch(relation)
         self._insert_delta(target)
-        rows = target.gone_rows()
-        target.gone = []
-        still = np.zeros(rows.shape[1], bool)
-        for batch, places, found in target.locate(target.main, rows, REMOVED):
-            still[places] = batch.marks()[found] == REMOVED
-        target.set_deleted(np.ascontiguousarray(rows[:, still]))
+        target.set_deleted(target.removed())
 
     def changed(self, relation: str) -> tuple[bool, bool]:
         """Tell whether this update has deleted tuples of a relation, and whether it has inserted some."""
@@ -252,7 +240,7 @@ class Store:
         self._insert_delta(target)
         leaving = self._schedule.settle(target, iteration, self.journal)
         if leaving is not None:
-            target.mark(leaving.rows, ALIVE, DYING, self.journal)
+            target.take_away(leaving.rows, DYING, self.journal)
             target.set_delta(leaving)
 
     def turn(self, relation: str) -> int:
