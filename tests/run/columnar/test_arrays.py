@@ -102,6 +102,8 @@ def test_emit_and_move(data: st.DataObject, left_words: int, batch_words: int) -
         np.uint64,
     ).reshape(-1, 6)
     assert (FAST.emit(low, high, left, batch, moves) == SLOW.emit(low, high, left, batch, moves)).all()
+    fewer = FAST.emit_few_times(low, high, left, batch, moves)
+    assert (ordered(fewer) == ordered(SLOW.emit_few_times(low, high, left, batch, moves))).all()
     constant = np.arange(left_words, dtype=np.uint64).reshape(left_words, 1)
     assert (FAST.move(batch, moves, constant) == SLOW.move(batch, moves, constant)).all()
 
@@ -155,6 +157,14 @@ def test_join_few(data: st.DataObject, words: int, followed: bool, ranked: bool,
     assert (fast[0] == slow[0]).all()
     if rank is not None:
         assert (fast[1] == slow[1]).all()
+
+
+def test_repetitions_are_left_out() -> None:
+    batch = np.array([[0, 1, 2, (1 << 64) - 1]], np.uint64)
+    whole = np.array([[0, 0, (1 << 64) - 1, 0, 0, 0]], np.uint64)
+    left = np.zeros((1, 3), np.uint64)
+    low, high = np.zeros(3, np.int64), np.full(3, 4, np.int64)
+    assert (FAST.emit_few_times(low, high, left, batch, whole) == batch).all()
 
 
 @pytest.mark.parametrize("threads", [0, 2])

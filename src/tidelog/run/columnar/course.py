@@ -31,6 +31,10 @@ from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.join import Names, Probe
 from tidelog.run.columnar.table import Source
 
+SELDOM = 0.7
+PAUSE = 8
+"""If more than this share of the matches are distinct, nobody looks for repetitions so many times."""
+
 Step = Scan | Aggregate | AntiJoin | Select | Extend | Unnest
 
 
@@ -100,6 +104,18 @@ class Link:
         self.needed = tuple(sorted(course.head_needs.union(*(_reads(later) for later in rest))))
         """The variables that the steps to come and the head read."""
         self._arranged: tuple[tuple[int, ...] | None, Names] | None = None
+        self._wait = 0
+        """How often the step is to be evaluated before its matches are looked through for repetitions again."""
+
+    def repeats(self) -> bool:
+        """Tell whether many matches of this step are expected to make the same row."""
+        self._wait -= 1
+        return self._wait < 0
+
+    def note_share(self, share: float) -> None:
+        """Note which share of the matches was left when repetitions were left out."""
+        if share > SELDOM:
+            self._wait = PAUSE
 
     @cached_property
     def then(self) -> Link | None:

@@ -176,7 +176,7 @@ class ColumnarEngine:
         if plan is not before.plan:
             functions, types = {**before.plan.functions, **plan.functions}, {**before.plan.types, **plan.types}
             scalars = Scalars(self._codec, functions, types)
-        equipment = Equipment(self._codec, scalars, self._orders, self._pool, self._support)
+        equipment = Equipment(self._codec, scalars, self._orders, self._support)
         return Store(plan, equipment, kept, before.relations, watch)
 
     def _change_facts(self, store: Store, name: str, change: Change) -> None:

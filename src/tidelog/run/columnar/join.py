@@ -227,13 +227,21 @@ class Matches:
         total = sum(int((end - begin).sum()) for begin, end in zip(low, high, strict=True))
         return Matches(self.table.filtered(keep), self.seen, self.batches, low, high, total)
 
-    def emit(self, output: Output) -> Table:
-        """Return one row for each match."""
+    def together(self, output: Output) -> Matches:
+        """Return the same matches, with bindings that make equal parts of a row side by side."""
+        functions = arrays(self.table.count)
+        order = functions.order(functions.move(self.table.rows, output.left, output.constant))
+        low, high = [places[order] for places in self.low], [places[order] for places in self.high]
+        return Matches(self.table.taken(order), self.seen, self.batches, low, high, self.total)
+
+    def emit(self, output: Output, *, few_times: bool = False) -> Table:
+        """Return one row for each match, or fewer of those that repeat."""
         table = arrays(max(self.total, self.table.count))
         rows = table.move(self.table.rows, output.left, output.constant)
         if self.table.rank is None and all(batch.mark is None for batch, _ in self.batches):
+            emit = table.emit_few_times if few_times else table.emit
             outs = [
-                table.emit(low, high, rows, batch.rows, output.right)
+                emit(low, high, rows, batch.rows, output.right)
                 for low, high, (batch, _) in zip(self.low, self.high, self.batches, strict=True)
             ]
             return Table(output.layout, np.concatenate(outs, axis=1) if len(outs) > 1 else outs[0])

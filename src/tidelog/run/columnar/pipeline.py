@@ -13,7 +13,6 @@ step in the sense of Ngo et al., made of the same joins.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from concurrent.futures import wait
 from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, assert_never
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING, assert_never
 import numpy as np
 
 from tidelog.plan.nodes import Aggregate, AntiJoin, Extend, Rule, Scan, Select, Unnest
-from tidelog.run.columnar.arrays import Places, Ranks, Words, arrays
+from tidelog.run.columnar.arrays import Places, Ranks, Words, arrays, helpers, share
 from tidelog.run.columnar.batch import Batch
 from tidelog.run.columnar.course import Course, Link
 from tidelog.run.columnar.join import (
@@ -47,6 +46,8 @@ if TYPE_CHECKING:
 CHUNK = 1 << 22
 CHOOSE_FROM = 512
 """From so many rows on, the order of a cyclic body is chosen row by row."""
+REPEATED = 4
+"""From so many matches a binding on, repetitions are looked for while matches are emitted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +74,9 @@ class Pipeline:
         self.head = store.relation(course.tree.relation)
         self.bags: list[Bag] = []
         self.derivations = 0
+        self._distinct = self.head.support is Support.NONE
+        """Whether it does not matter how often a tuple is derived."""
         self._counting = Lock()
-        self._apart = False
-        """Whether parts of the bindings are taken through the steps by several threads already."""
 
     def run(self) -> list[Bag]:
         """Return the bags of derived head tuples."""
@@ -172,36 +173,28 @@ class Pipeline:
         """Emit matches, in parts that are not too large, and go on with the rest."""
         if matches is None or not matches.total:
             return
+        few_times = self._distinct and link.repeats() and matches.total > REPEATED * matches.table.count
+        if few_times:
+            matches = matches.together(self._output(link, matches.table, matches.seen))
         if matches.total <= CHUNK or matches.table.count == 1:
-            self._emit(matches, link)
+            self._emit(matches, link, few_times)
             return
         ends = np.searchsorted(np.cumsum(matches.counts()), np.arange(CHUNK, matches.total + CHUNK, CHUNK), "left") + 1
         ends = np.unique(np.minimum(ends, matches.table.count))
         parts = zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)
-        if self._apart or not self.store.pool:
-            for start, end in parts:
-                self._emit(matches.part(start, end), link)
-            return
-        self._apart = True
-        running = [self.store.pool.submit(self._emit, matches.part(start, end), link) for start, end in parts]
-        try:
-            for part in running:
-                part.result()
-        finally:
-            for part in running:
-                part.cancel()
-            wait(running)
-            self._apart = False
+        share(helpers.get(), lambda start, end: self._emit(matches.part(start, end), link, few_times), [*parts])
 
-    def _emit(self, matches: Matches, link: Link) -> None:
+    def _emit(self, matches: Matches, link: Link, few_times: bool) -> None:
         if not matches.total:
             return
         if link.probe.equal:
             self._go(link.then, matches.table_of(link.probe, link.wanted(self._next_columns(link))))
             return
-        made = matches.emit(self._output(link, matches.table, matches.seen))
+        made = matches.emit(self._output(link, matches.table, matches.seen), few_times=few_times)
+        if few_times:
+            link.note_share(made.count / matches.total)
         if link.then is None and self.course.sources is not None:
-            self._keep(Bag(made.layout, made.rows, made.rank))
+            self._keep(Bag(made.layout, made.rows, made.rank), matches.total)
         else:
             self._go(link.then, made)
 
@@ -226,11 +219,11 @@ class Pipeline:
         layout = head_layout(self.head.layout, {column: range_of(codes) for column, codes in columns.items()})
         self._keep(Bag(layout, layout.pack(columns, table.count), table.rank))
 
-    def _keep(self, bag: Bag) -> None:
+    def _keep(self, bag: Bag, derivations: int | None = None) -> None:
         """Keep a bag; a large one is first rid of repetitions, and in a bootstrap of tuples the head relation has."""
         count = bag.rows.shape[1]
         with self._counting:
-            self.derivations += count
+            self.derivations += count if derivations is None else derivations
         self.store.watch.look()
         if count >= CHUNK // 4 and bag.rank is None:
             bag = self._condensed(bag)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
@@ -39,7 +38,6 @@ class Equipment:
     codec: Codec
     scalars: Scalars
     orders: Orders
-    pool: ThreadPoolExecutor | None
     support: Support
 
 
@@ -62,7 +60,6 @@ class Store:
         self.codec = equipment.codec
         self.scalars = equipment.scalars
         self.orders = equipment.orders
-        self.pool = equipment.pool
         self.support = equipment.support
         self.relations = relations
         self._before = before

@@ -159,6 +159,47 @@ def emit_one(low, high, left, batch, moves, out):  # type: ignore[no-untyped-def
 
 
 @njit(cache=True, nogil=True)
+def emit_few_times(low, high, left, batch, moves, recent, out):  # type: ignore[no-untyped-def]
+    """As `emit_one`, leaving out most repetitions: words that are among the recent ones. Return how many are written.
+
+    `recent` has a power of two places; the place of a word is given by the top bits of its product with an odd number.
+    """
+    down = U(64)
+    size = recent.shape[0]
+    while size > 1:
+        size >>= 1
+        down -= U(1)
+    factor = U(0x9E3779B97F4A7C15)
+    # No place may seem to hold a word that belongs there before one was seen: 0 belongs to place 0, ~0 to another one.
+    recent[:] = ~U(0)
+    recent[(~U(0) * factor) >> down] = U(0)
+    p = 0
+    if moves.shape[0] == 1:
+        right, mask, add, up = moves[0, 1], moves[0, 2], moves[0, 3], moves[0, 5]
+        for i in range(low.shape[0]):
+            word = left[i]
+            for j in range(low[i], high[i]):
+                made = word | ((((batch[j] >> right) & mask) + add) << up)
+                place = (made * factor) >> down
+                out[p] = made
+                p += recent[place] != made
+                recent[place] = made
+        return p
+    for i in range(low.shape[0]):
+        word = left[i]
+        for j in range(low[i], high[i]):
+            b = batch[j]
+            made = word
+            for k in range(moves.shape[0]):
+                made |= (((b >> moves[k, 1]) & moves[k, 2]) + moves[k, 3]) << moves[k, 5]
+            place = (made * factor) >> down
+            out[p] = made
+            p += recent[place] != made
+            recent[place] = made
+    return p
+
+
+@njit(cache=True, nogil=True)
 def emit_many(low, high, left, batch, moves, out):  # type: ignore[no-untyped-def]
     """As `emit_one`, for rows of several words."""
     p = 0
