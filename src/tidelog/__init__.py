@@ -2,7 +2,8 @@
 
 What users need is here:
 
-* `Database`: a program, its facts, and every consequence; `Limits` bound what it may take.
+* `Database`: a program, its facts, and every consequence; `Limits` bound what it may take, and a
+  `Switch` what an update may before it gives way to an evaluation from scratch.
 * `Transaction`: changes facts and rules together; its `Commit` has the exact `Changes`, a `Change` for each relation.
 * `RelationView`, `Rule`: looking at what a database has; `Variant` and `FrozenMap` are values of structs and maps.
 * `Subscription`: being told of changes; an error of a subscriber is told as a `SubscriptionWarning`.
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     )
     from tidelog.base.extern import Externs
     from tidelog.base.values import FrozenMap, Variant
-    from tidelog.run.contract import Limits
+    from tidelog.run.contract import Limits, Switch
     from tidelog.session.changes import Change, Changes, Commit
     from tidelog.session.database import Database
     from tidelog.session.engines import available as engines
@@ -79,6 +80,7 @@ __all__ = [
     "Rule",
     "Subscription",
     "SubscriptionWarning",
+    "Switch",
     "TidelogError",
     "Transaction",
     "UserError",
@@ -107,6 +109,7 @@ _HOMES = {
     "Rule": "session.rules",
     "Subscription": "session.subscriptions",
     "SubscriptionWarning": "session.subscriptions",
+    "Switch": "run.contract",
     "TidelogError": "base.errors",
     "Transaction": "session.transaction",
     "UserError": "base.errors",

@@ -1,10 +1,11 @@
-"""The strategy `elastic`: Theorem 3.5 of Zhao et al. on random histories of facts and rules.
+"""The strategy `elastic`: Theorem 3.5 of Zhao et al. on random histories of facts and rules, and when it gives up.
 
 TIDELOG_HISTORIES sets the number of histories of 12 steps.
 """
 
 from __future__ import annotations
 
+import math
 import os
 from random import Random
 
@@ -12,8 +13,12 @@ import pytest
 
 from tests.generate.pipeline import plan_text
 from tests.run.support import support
+from tidelog.base.errors import UserError
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract import Change, Row, Support
+from tidelog.run.contract import Change, Row, Support, Switch, Work
+from tidelog.run.maintain import choose
+from tidelog.session.database import Database
+from tidelog.session.profile import show_profile
 from tidelog.session.soak.histories import random_history
 from tidelog.session.soak.spec import Program
 
@@ -45,3 +50,74 @@ def test_theorem_3_5(block: int) -> None:
             changes_rules = step.rules_added or step.rules_removed
             engine.update(facts, plan_text(str(program)) if changes_rules else None)
             assert all_support(engine) == all_support(bootstrapped(program)), f"seed {seed}, {step}\n{program}"
+
+
+# --- the switching parameter ------------------------------------------------------------------------------------------
+
+CLOSURE = """
+input relation Edge(a: u32, b: u32)
+output relation Path(a: u32, b: u32)
+Path(x, y) :- Edge(x, y).
+Path(x, z) :- Path(x, y), Edge(y, z).
+"""
+CHAIN = [(node, node + 1) for node in range(300)]
+"""45,150 paths, as many derivations."""
+
+
+def chain(switch: Switch | None) -> ColumnarEngine:
+    engine = ColumnarEngine(plan_text(CLOSURE), strategy="elastic", switch=switch)
+    (work,) = engine.update({"Edge": Change(CHAIN)}).work
+    assert work.derivations >= 45_150
+    return engine
+
+
+def cut(engine: ColumnarEngine, node: int) -> Work:
+    """Delete an edge; the further from an end of the chain, the more paths go."""
+    (work,) = engine.update({"Edge": Change((), [CHAIN[node]])}).work
+    assert engine.count("Path") == (node * (node + 1) + (299 - node) * (300 - node)) // 2
+    assert not engine.verify()
+    return work
+
+
+@pytest.mark.parametrize(
+    ("switch", "node", "strategy", "reason"),
+    [
+        pytest.param(Switch(0.3), 2, "elastic", "within 13,545 derivations", id="low impact, by work"),
+        pytest.param(
+            Switch(0.3), 150, "recompute", "the update took more than 13,545 derivations", id="high impact, by work"
+        ),
+        pytest.param(None, 150, "recompute", "the update took more than 10,000 derivations", id="at least 10,000"),
+        pytest.param(Switch(math.inf), 150, "elastic", "chosen by the user", id="never"),
+        pytest.param(Switch(1e9, "time"), 150, "elastic", "within ", id="by time, enough of it"),
+    ],
+)
+def test_switching(switch: Switch | None, node: int, strategy: str, reason: str) -> None:
+    work = cut(chain(switch), node)
+    assert work.strategy == strategy
+    assert work.reason.startswith(reason)
+
+
+def test_switching_by_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The update may take a fifth of the time of the last bootstrap, and is dropped in the round after that."""
+    engine = chain(Switch(0.2, "time"))
+    monkeypatch.setitem(choose.LEAST, "time", 0.0)
+    engine._costs = {members: choose.Cost(cost.work, 0.0) for members, cost in engine._costs.items()}
+    work = cut(engine, 150)
+    assert (work.strategy, work.reason) == ("recompute", "the update took more than 0.0 ms")
+    assert next(iter(engine._costs.values())).time > 0
+
+
+def test_what_an_engine_cannot_is_refused() -> None:
+    with pytest.raises(UserError, match="the engine `reference` has no option `switch`"):
+        Database(CLOSURE, "reference", switch=Switch(0.2))
+
+
+def test_a_database_shows_what_ran_and_why() -> None:
+    database = Database(CLOSURE, strategy="elastic")
+    with database.transaction() as tx:
+        tx.insert("Edge", [(1, 2), (2, 3)])
+    assert "Path: elastic (within 10,000 derivations)" in show_profile(tx.result)
+    database.follow_by("elastic", Switch(math.inf))
+    with database.transaction() as tx:
+        tx.delete("Edge", [(1, 2)])
+    assert "Path: elastic (chosen by the user)" in show_profile(tx.result)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from tidelog.plan.nodes import Plan, Project, Rule
 
@@ -46,6 +46,18 @@ class Limits:
     tuples: int | None = None
     seconds: float | None = None
     memory: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """When an update of a stratum is dropped for an evaluation from scratch: beyond a share of what the last one took.
+
+    `by` says what counts: `work`, in derivations, so that the same update always goes the same way, or `time`, as in
+    Zhao et al. A share of `math.inf` never switches.
+    """
+
+    share: float
+    by: Literal["work", "time"] = "work"
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,6 +74,8 @@ class Watch:
         self.round = 0
         self.budget: float = math.inf
         """How many derivations the update of the stratum may still take."""
+        self.patience: float = math.inf
+        """When it is given up, by `time.perf_counter`."""
         self.stratum: Stratum | None = None
         self.rule: Rule | None = None
 
@@ -98,6 +100,8 @@ class Watch:
 
     def look(self) -> None:
         """Look at the clock and at the memory, and report."""
+        if self.patience < math.inf and time.perf_counter() > self.patience:
+            raise OverBudgetError
         if self._observer is not None and time.monotonic() - self._told > INTERVAL:
             self._told = time.monotonic()
             relations = self.stratum.relations if self.stratum else ()

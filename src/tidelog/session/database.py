@@ -10,7 +10,7 @@ from tidelog.base.diagnostic import Diagnostic
 from tidelog.base.extern import Externs
 from tidelog.base.span import Source
 from tidelog.plan.nodes import DeclaredIndex, Plan
-from tidelog.run.contract import NO_LIMITS, Limits, Row
+from tidelog.run.contract import NO_LIMITS, Limits, Row, Switch
 from tidelog.session.relation import RelationView
 from tidelog.session.rules import Rule, RuleBase
 from tidelog.session.sources import program_source
@@ -29,7 +29,9 @@ class Database:
     `tidelog.engines()`, by default the fastest. `externs` has the Python functions that the program declares, and
     `library` folders in which it may find modules to import. `spark` is the session that the engine `spark` runs on; by
     default the one that is running, or a new local one. `limits` bound each evaluation: when one is exceeded, a
-    `LimitError` is raised and nothing has changed. Raises `ProgramError` with all mistakes of the program.
+    `LimitError` is raised and nothing has changed. `strategy` says how derived relations follow changes, and `switch`
+    when an update of some is given up for an evaluation from scratch; docs/strategies.md explains both. Raises
+    `ProgramError` with all mistakes of the program.
 
     >>> import tidelog
     >>> db = tidelog.Database('''
@@ -53,9 +55,10 @@ class Database:
         library: Sequence[str | Path] = (),
         spark: SparkSession | None = None,
         limits: Limits = NO_LIMITS,
+        switch: Switch | None = None,
     ) -> None:
         rules = RuleBase.load(program_source(program), tuple(map(Path, library)), externs)
-        self._store = Store(rules, engine, strategy, spark, limits)
+        self._store = Store(rules, engine, strategy, spark, limits, switch)
         self._limits = limits
 
     @property
@@ -68,9 +71,14 @@ class Database:
         """How derived relations follow changes; `auto` leaves that to the engine, change by change."""
         return self._store.strategy
 
-    def follow_by(self, strategy: str) -> None:
+    @property
+    def switch(self) -> Switch | None:
+        """When an update is given up for an evaluation from scratch; None leaves that to the strategy."""
+        return self._store.switch
+
+    def follow_by(self, strategy: str, switch: Switch | None = None) -> None:
         """Go over to another strategy; costs an evaluation from scratch, and changes nothing else."""
-        self._store.follow_by(strategy)
+        self._store.follow_by(strategy, switch)
 
     @property
     def number(self) -> int:

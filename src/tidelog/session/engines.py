@@ -20,11 +20,12 @@ from tidelog.run.contract import NO_LIMITS, Engine, Limits
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Where an engine's class lives, how it can follow changes, and the optional package it needs."""
+    """Where an engine's class lives, how it can follow changes, its options, and the optional package it needs."""
 
     module: str
     attribute: str
     strategies: tuple[str, ...] = ("auto", "recompute")
+    options: tuple[str, ...] = ()
     package: str | None = None
     extra: str = ""
 
@@ -41,7 +42,7 @@ class Entry:
 DEFAULT = "columnar"
 ENGINES = {
     "columnar": Entry(
-        "tidelog.run.columnar.engine", "ColumnarEngine", ("auto", "ranked", "dred", "elastic", "recompute")
+        "tidelog.run.columnar.engine", "ColumnarEngine", ("auto", "ranked", "dred", "elastic", "recompute"), ("switch",)
     ),
     "reference": Entry("tidelog.run.reference.engine", "ReferenceEngine"),
     "spark": Entry(
@@ -60,13 +61,18 @@ def available() -> tuple[str, ...]:
 
 
 def make_engine(
-    name: str | None, plan: Plan, strategy: str = "auto", spark: Any = None, limits: Limits = NO_LIMITS
+    name: str | None,
+    plan: Plan,
+    strategy: str = "auto",
+    spark: Any = None,
+    limits: Limits = NO_LIMITS,
+    **options: Any,
 ) -> Engine:
     """Return a new engine for a plan; without a name, the default one.
 
     `strategy` says how derived relations follow a change; `auto` leaves that to the engine. With `recompute` nothing is
     kept for later changes, which suits a single evaluation. `spark` is the session that the engine `spark` runs on.
-    `limits` bound the first evaluation.
+    `limits` bound the first evaluation. `options` are those of the engine; one that is None is left to it.
     """
     chosen = DEFAULT if name is None else name
     entry = ENGINES.get(chosen)
@@ -74,11 +80,15 @@ def make_engine(
         raise UserError(_unknown("engine", chosen, [n for n, e in ENGINES.items() if e.exists()]))
     if strategy not in entry.strategies:
         raise UserError(_unknown("strategy", strategy, entry.strategies))
+    given = {option: value for option, value in options.items() if value is not None}
+    for option in given:
+        if option not in entry.options:
+            raise UserError(f"the engine `{chosen}` has no option `{option}`; leave it out, or choose another engine")
     if entry.package is not None and not entry.installed():
         raise MissingExtraError(entry.package, entry.extra)
     engine: Callable[..., Engine] = getattr(import_module(entry.module), entry.attribute)
     if chosen == "columnar":
-        return engine(plan, strategy=strategy, limits=limits)
+        return engine(plan, strategy=strategy, limits=limits, **given)
     if chosen == "spark":
         return engine(plan, strategy=strategy, spark=spark, limits=limits)
     return engine(plan, limits=limits)

@@ -19,7 +19,7 @@ from tidelog.base.text import show_row
 from tidelog.plan.nodes import Plan, Relation
 from tidelog.plan.separate_facts import stored_in
 from tidelog.run import contract
-from tidelog.run.contract import NO_LIMITS, Engine, Limits, Row, Rows
+from tidelog.run.contract import NO_LIMITS, Engine, Limits, Row, Rows, Switch
 from tidelog.session.changes import Change, Changes, Commit, check_known
 from tidelog.session.engines import make_engine
 from tidelog.session.index import Index
@@ -51,13 +51,19 @@ class Store:
     """An engine and its committed state. Made by a database and used by its views and transactions."""
 
     def __init__(
-        self, rules: RuleBase, engine: str | None, strategy: str, spark: Any = None, limits: Limits = NO_LIMITS
+        self,
+        rules: RuleBase,
+        engine: str | None,
+        strategy: str,
+        spark: Any = None,
+        limits: Limits = NO_LIMITS,
+        switch: Switch | None = None,
     ) -> None:
-        self._new_engine: Callable[[Plan, str], Engine] = lambda plan, strategy: make_engine(
-            engine, plan, strategy, spark, limits
+        self._new_engine: Callable[[Plan, str, Switch | None], Engine] = lambda plan, strategy, switch: make_engine(
+            engine, plan, strategy, spark, limits, switch=switch
         )
-        self._engine = self._new_engine(rules.plan, strategy)
-        self.strategy = strategy
+        self._engine = self._new_engine(rules.plan, strategy, switch)
+        self.strategy, self.switch = strategy, switch
         self._state = State(0, rules)
         self._readers: dict[str, RowReader] = {}
         self._keyed: dict[str, KeyedRows] = {}
@@ -146,7 +152,7 @@ class Store:
         with self._reading:
             for problem in self._engine.verify():
                 raise VerificationError(problem)
-            fresh = self._fresh(self.strategy)
+            fresh = self._fresh(self.strategy, self.switch)
             for name, relation in self.plan.relations.items():
                 kept, computed = set(self._engine.rows(name)), set(fresh.rows(name))
                 count = self._engine.count(name)
@@ -157,21 +163,21 @@ class Store:
                         f"{name} has {count} rows, evaluation from scratch gives {len(computed)}{example}"
                     )
 
-    def _fresh(self, strategy: str) -> Engine:
+    def _fresh(self, strategy: str, switch: Switch | None) -> Engine:
         """Return another engine with the same facts and rules."""
-        fresh = self._new_engine(self.plan, strategy)
+        fresh = self._new_engine(self.plan, strategy, switch)
         relations = self.plan.relations
         inputs = [name for name, found in relations.items() if found.role == "input" and not found.auxiliary]
         fresh.update({name: contract.Change(inserted=self._engine.rows(stored_in(name, relations))) for name in inputs})
         return fresh
 
-    def follow_by(self, strategy: str) -> None:
+    def follow_by(self, strategy: str, switch: Switch | None) -> None:
         """Go over to an engine with another strategy; what is true stays true."""
         self.begin()
         try:
             with self._reading:
-                self._engine = self._fresh(strategy)
-                self.strategy = strategy
+                self._engine = self._fresh(strategy, switch)
+                self.strategy, self.switch = strategy, switch
         finally:
             self.end()
 

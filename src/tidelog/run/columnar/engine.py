@@ -27,7 +27,7 @@ from tidelog.run.columnar.rows import DecodedRows, code_columns, decoded, find, 
 from tidelog.run.columnar.scalars import Scalars
 from tidelog.run.columnar.store import Equipment, Store
 from tidelog.run.columnar.verify import check_support
-from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Support, Update
+from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Support, Switch, Update
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.choose import Costs, Earlier, maintain, support_of
 from tidelog.run.phases import ALIVE, DELETED, INSERTED, REMOVED
@@ -46,7 +46,8 @@ class State:
 class ColumnarEngine:
     """The state of one program in this process.
 
-    `strategy` is one of `run.maintain.choose.ALGORITHMS`, `auto` or `recompute`. It decides what support tuples have;
+    `strategy` is one of `run.maintain.choose.ALGORITHMS`, `auto` or `recompute`, and `switch` says when it is given up
+    for an evaluation from scratch; by default the strategy does. The strategy decides what support tuples have;
     `support` asks for another, for whoever only wants to read it off. `threads` is how many are used; `limits` bound
     the first evaluation.
     """
@@ -58,12 +59,14 @@ class ColumnarEngine:
         plan: Plan,
         *,
         strategy: str = "auto",
+        switch: Switch | None = None,
         support: Support | None = None,
         threads: int | None = None,
         limits: Limits = NO_LIMITS,
     ) -> None:
         self._codec = Codec()
         self._strategy = strategy
+        self._switch = switch
         self._support = support_of(strategy) if support is None else support
         threads = threads or os.cpu_count() or 1
         self._pool = ThreadPoolExecutor(threads, "tidelog", helpers.set, (None,)) if threads > 1 else None
@@ -146,7 +149,8 @@ class ColumnarEngine:
             work = [
                 done
                 for stratum in plan.strata
-                if (done := maintain(store, stratum, before.earlier, costs, watch, self._strategy)) is not None
+                if (done := maintain(store, stratum, before.earlier, costs, watch, self._strategy, self._switch))
+                is not None
             ]
             changes = self._changes(store, before, plan)
             store.finish()

@@ -1,10 +1,10 @@
 """Which algorithm brings a stratum up to date, and the way out when it was the wrong one.
 
 A stratum that reads nothing changed and has the rules it had is left alone. One whose relations were not together in a
-stratum before is evaluated from scratch. Otherwise an update algorithm runs, the user's choice or `ranked`. Unless the
-user chose, it runs under a work budget, counted in derivations so that it is repeatable: a quarter of what the last
-evaluation from scratch took. When it overruns, its partial work is dropped and the stratum is evaluated from scratch;
-strata above see only the difference.
+stratum before is evaluated from scratch. Otherwise an update algorithm runs, the user's choice or `ranked`. It may have
+a budget: a share of what the last evaluation from scratch took, in derivations, which is repeatable, or in seconds
+(`Switch`; Zhao et al. call the share the switching parameter). When it overruns, its partial work is dropped and the
+stratum is evaluated from scratch; strata above see only the difference.
 """
 
 from __future__ import annotations
@@ -13,38 +13,50 @@ import math
 import time
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, assert_never
 
 from tidelog.plan.nodes import Plan, Rule, Stratum
-from tidelog.run.contract import Backend, Support, Work
+from tidelog.run.contract import Backend, Support, Switch, Work
 from tidelog.run.limits import OverBudgetError, Watch
 from tidelog.run.maintain import dred, elastic, ranked
 from tidelog.run.maintain.seminaive import bootstrap
 
-BUDGET_SHARE = 0.25
-LEAST_BUDGET = 10_000
-"""Derivations that are always allowed: below this a bootstrap's fixed costs decide."""
+LEAST = {"work": 10_000.0, "time": 0.01}
+"""Derivations and seconds that are always allowed: below this a bootstrap's fixed costs decide."""
+NEVER = Switch(math.inf)
 
-Costs = MutableMapping[frozenset[str], int]
-"""Derivations of the last bootstrap of each stratum, by its relations."""
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What an evaluation from scratch took, in derivations and in seconds."""
+
+    work: int
+    time: float
+
+
+NOTHING = Cost(0, 0.0)
+Costs = MutableMapping[frozenset[str], Cost]
+"""What the last bootstrap of each stratum took, by its relations."""
 
 
 @dataclass(frozen=True, slots=True)
 class Algorithm:
-    """One way to bring a stratum up to date: the support it needs, and the function that does it."""
+    """One way to bring a stratum up to date: the support it needs, the function that does it, when it is given up."""
 
     support: Support
     update: Callable[[Any, Stratum, Sequence[Rule], Sequence[Rule], Watch], int]
+    switch: Switch = NEVER
 
 
 ALGORITHMS: Mapping[str, Algorithm] = {
     "ranked": Algorithm(Support.RANKED, ranked.update),
     "dred": Algorithm(Support.NONE, dred.update),
-    "elastic": Algorithm(Support.FIRST, elastic.update),
+    "elastic": Algorithm(Support.FIRST, elastic.update, Switch(0.2)),
 }
 """The update algorithms by the name of their strategy."""
 DEFAULT = "ranked"
 """What `auto` begins with."""
+DEFAULT_SWITCH = Switch(0.25)
 
 
 def support_of(strategy: str) -> Support:
@@ -54,6 +66,11 @@ def support_of(strategy: str) -> Support:
 
 def _named(strategy: str) -> str:
     return DEFAULT if strategy == "auto" else strategy
+
+
+def switch_of(strategy: str) -> Switch:
+    """Return when a strategy gives an update up, unless the user says otherwise."""
+    return DEFAULT_SWITCH if strategy == "auto" else ALGORITHMS[strategy].switch
 
 
 Evaluate = Callable[[Any, Stratum, Watch], int]
@@ -97,6 +114,7 @@ def maintain(
     costs: Costs,
     watch: Watch,
     strategy: str,
+    switch: Switch | None = None,
     evaluate: Evaluate = bootstrap,
 ) -> Work | None:
     """Bring a stratum up to date; None if there is nothing to do. `evaluate` is what does it from scratch."""
@@ -112,21 +130,48 @@ def maintain(
         return _bootstrapped(backend, stratum, costs, watch, evaluate, "its relations were not one stratum before")
     start = time.perf_counter()
     spent = backend.derivations
-    if strategy == "auto":
-        watch.budget = max(LEAST_BUDGET, BUDGET_SHARE * costs.get(members, 0))
+    budget = _budget(switch_of(strategy) if switch is None else switch, costs.get(members, NOTHING))
+    watch.budget, watch.patience = budget.work, start + budget.seconds
     backend.begin()
     name = _named(strategy)
     try:
         rounds = ALGORITHMS[name].update(backend, stratum, removed, added, watch)
     except OverBudgetError:
-        watch.budget = math.inf
+        watch.budget = watch.patience = math.inf
         backend.drop()
-        work = _bootstrapped(backend, stratum, costs, watch, evaluate, "the update overran its work budget")
+        work = _bootstrapped(backend, stratum, costs, watch, evaluate, f"the update took more than {budget}")
         return replace(work, derivations=backend.derivations - spent, seconds=time.perf_counter() - start)
     finally:
-        watch.budget = math.inf
+        watch.budget = watch.patience = math.inf
     used = backend.derivations - spent
-    return Work(stratum.number, stratum.relations, name, "", rounds, used, time.perf_counter() - start)
+    reason = "chosen by the user" if budget == UNLIMITED else f"within {budget}"
+    return Work(stratum.number, stratum.relations, name, reason, rounds, used, time.perf_counter() - start)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What an update may take."""
+
+    work: float = math.inf
+    seconds: float = math.inf
+
+    def __str__(self) -> str:
+        return f"{self.work:,.0f} derivations" if self.work < math.inf else f"{self.seconds * 1000:.1f} ms"
+
+
+UNLIMITED = Budget()
+
+
+def _budget(switch: Switch, last: Cost) -> Budget:
+    if switch.share == math.inf:
+        return UNLIMITED
+    match switch.by:
+        case "work":
+            return Budget(work=max(LEAST["work"], switch.share * last.work))
+        case "time":
+            return Budget(seconds=max(LEAST["time"], switch.share * last.time))
+        case _:
+            assert_never(switch.by)
 
 
 def _bootstrapped(
@@ -139,7 +184,7 @@ def _bootstrapped(
         backend.reset(relation)
     rounds = evaluate(backend, stratum, watch)
     used = backend.derivations - spent
-    costs[frozenset(stratum.relations)] = used
+    costs[frozenset(stratum.relations)] = Cost(used, time.perf_counter() - start)
     for relation in stratum.relations:
         backend.compare(relation)
     return Work(stratum.number, stratum.relations, "recompute", reason, rounds, used, time.perf_counter() - start)

@@ -22,7 +22,7 @@ from tidelog.plan.nodes import Plan, Stratum
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
 from tidelog.run.limits import Watch
-from tidelog.run.maintain.choose import Costs, Earlier, maintain
+from tidelog.run.maintain.choose import Cost, Costs, Earlier, maintain
 from tidelog.run.maintain.rounds import reads_change
 from tidelog.run.phases import AFTER, DELETED, INSERTED
 from tidelog.run.spark.checkpoint import collect, settle
@@ -46,7 +46,7 @@ class State:
     plan: Plan
     relations: Mapping[str, Relation]
     earlier: Earlier
-    costs: Mapping[frozenset[str], int]
+    costs: Mapping[frozenset[str], Cost]
 
 
 class SparkEngine:
@@ -232,7 +232,7 @@ class SparkEngine:
         if column is not None and (frozenset(stratum.relations), stratum.recursive) in earlier.strata:
             return _refreshed(claims, store, stratum, column, earlier)
         strategy = "recompute" if empty else self._strategy
-        done = maintain(store, stratum, earlier, costs, store.watch, strategy, claims.evaluate)
+        done = maintain(store, stratum, earlier, costs, store.watch, strategy, evaluate=claims.evaluate)
         if done is None or done.strategy != "recompute":
             return done
         reason = "it was empty" if empty else done.reason
