@@ -19,6 +19,22 @@ def random_graph(nodes: int, edges: int, seed: int = 1) -> Pairs:
     return list(found)
 
 
+def acyclic(nodes: int, edges: int, seed: int = 4) -> Pairs:
+    """Return so many distinct edges, each from a smaller node to a larger one (DAG-R of Hu et al.)."""
+    rng = random.Random(seed)
+    found: dict[tuple[int, int], None] = {}
+    while len(found) < edges:
+        one, other = int(rng.random() * nodes), int(rng.random() * nodes)
+        if one != other:
+            found[(min(one, other), max(one, other))] = None
+    return list(found)
+
+
+def chains(count: int, length: int) -> Pairs:
+    """Return so many chains of so many nodes each: the symmetric-transitive closure makes a clique of each."""
+    return [(length * k + i, length * k + i + 1) for k in range(count) for i in range(length - 1)]
+
+
 def andersen(variables: int, seed: int = 2) -> dict[str, Pairs]:
     """Return the statements of a C program with so many variables, in functions of 40 that share some globals.
 

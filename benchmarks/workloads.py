@@ -42,6 +42,10 @@ def _closures(name: str, make: Make, size: int | None, *, quick: bool = False, l
     ]
 
 
+def _symmetric(name: str, make: Make, size: int | None, *, quick: bool = False, long: bool = False) -> Workload:
+    return Workload(f"stc-{name}", "stc", "stc", make, {"Path": size}, quick, long)
+
+
 GALEN = inputs.files(P0="galen/p", Q0="galen/q", R="galen/r", C="galen/c", U="galen/u", S="galen/s")
 CRDT = inputs.files(Insert="crdt/insert", Remove="crdt/remove")
 POINTERS: Mapping[str, int | None] = {"PointsTo": None}
@@ -59,6 +63,10 @@ _ALL = [
     *_closures("SF", inputs.graph("SF.cedge"), None, long=True),
     *_closures("random-1000-10000", inputs.random_graph(1_000, 10_000), 999_000),
     *_closures("random-10000-30000", inputs.random_graph(10_000, 30_000), None, long=True),
+    *_closures("DAG-R", inputs.made(lambda: {"Edge": generate.acyclic(10_000, 100_000)}), None, long=True),
+    _symmetric("OL", inputs.graph("OL.cedge"), 37_271_025, long=True),
+    _symmetric("random-1000-10000", inputs.random_graph(1_000, 10_000), 1_000_000),
+    _symmetric("cliques", inputs.made(lambda: {"Edge": generate.chains(1_000, 40)}), 1_600_000, quick=True),
     Workload("sg-OL", "sg", "sg", inputs.graph("OL.cedge"), {"Same": 285_431}, quick=True),
     Workload("sg-HepTh", "sg", "sg", inputs.graph("CA-HepTh"), {"Same": None}, long=True),
     Workload("triangles-Facebook", "graphs", "triangles", inputs.upward("ego-Facebook"), {"Triangle": 1_612_010}),

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "tidelog"
-KERNELS = SOURCE / "run" / "columnar" / "kernels"
+KERNELS = [*(SOURCE / "run" / "columnar" / "kernels").rglob("*.py"), SOURCE / "run" / "closure" / "kernels.py"]
 LONGEST = 500
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc"}
 
@@ -43,7 +43,7 @@ def allowed_in_kernels(module: str) -> bool:
     return inside or top in {"numpy", "numba"} or top in sys.stdlib_module_names
 
 
-@pytest.mark.parametrize("path", sorted(KERNELS.rglob("*.py")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(KERNELS), ids=lambda path: path.name)
 def test_kernels_import_only_numpy_and_numba(path: Path) -> None:
     assert [module for module in imports(path.read_text()) if not allowed_in_kernels(module)] == []
 

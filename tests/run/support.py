@@ -13,6 +13,4 @@ def support(engine: ColumnarEngine, relation: str) -> dict[Row, tuple[int, ...]]
     batch = held.gathered()
     names = [column.name for column in engine.plan.relations[relation].columns]
     counts = [] if batch.counts is None else batch.counts.tolist()
-    return dict(
-        zip(decoded(held, batch.rows, names, codec), zip(batch.ranks().tolist(), *counts, strict=True), strict=True)
-    )
+    return dict(zip(decoded(held, batch, names, codec), zip(batch.ranks().tolist(), *counts, strict=True), strict=True))

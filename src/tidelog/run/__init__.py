@@ -4,6 +4,7 @@
 * `phases`: what a scan sees of a relation in each phase; `scalar`: expressions value by value.
 * `limits`: bounds on rounds, tuples, time and memory, and looking on.
 * `maintain`: the algorithms.
+* `closure`: structures for transitive closures and equivalences, which engines use for strata that are nothing else.
 * `reference`: the definition of the semantics, naive over Python sets.
 * `dbsp`: circuits over streams of Z-sets, and Datalog as such a circuit; the library `tidelog.dbsp`.
 * `columnar`: in this process, on sorted arrays and compiled kernels.

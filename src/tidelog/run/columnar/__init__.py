@@ -8,7 +8,8 @@
 | `course`, `pipeline`, `join`, `ordering` | evaluating one rule: bindings through joins to heads, in a good order |
 | `aggregate` | groups and their reductions |
 | `scalars`, `vectors` | expressions on whole columns |
-| `relation`, `batch` | sorted batches of packed rows in several orders; their ranks, support and journals |
+| `claim`, `closed`, `nodes` | strata that are closures, evaluated by `run.closure` |
+| `relation`, `batch`, `lazy` | sorted batches of packed rows in several orders; their ranks, support and journals |
 | `table`, `layout`, `encode`, `rows` | bindings; columns side by side in words; values as codes; rows in and out |
 | `verify` | whether every support count is right |
 | `arrays`, `kernels/` | the table of array functions, and its compiled form |

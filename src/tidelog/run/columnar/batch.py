@@ -96,6 +96,10 @@ class Batch:
             None if self.mark is None else self.mark[places],
         )
 
+    def unmarked(self) -> Batch:
+        """Return the rows whatever becomes of them here."""
+        return Batch(self.rows, self.rank, self.counts)
+
     def alive(self) -> Batch:
         """Return the rows that hold, without marks."""
         if self.mark is None:

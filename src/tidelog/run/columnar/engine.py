@@ -10,15 +10,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from tidelog.plan.nodes import Plan
+from tidelog.plan.nodes import Plan, Stratum
 from tidelog.plan.separate_facts import stored_in
 from tidelog.run.columnar.arrays import Mask, Words, arrays, helpers
-from tidelog.run.columnar.batch import Journal
+from tidelog.run.columnar.batch import Batch, Journal
+from tidelog.run.columnar.claim import closure_of, evaluate
 from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.layout import range_of
 from tidelog.run.columnar.ordering import Orders
@@ -27,9 +28,10 @@ from tidelog.run.columnar.rows import DecodedRows, code_columns, decoded, find, 
 from tidelog.run.columnar.scalars import Scalars
 from tidelog.run.columnar.store import Equipment, Store
 from tidelog.run.columnar.verify import check_support
-from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Support, Switch, Update
+from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Support, Switch, Update, Work
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.choose import Costs, Earlier, maintain, support_of
+from tidelog.run.maintain.seminaive import bootstrap
 from tidelog.run.phases import ALIVE, DELETED, INSERTED, REMOVED
 
 
@@ -89,7 +91,7 @@ class ColumnarEngine:
     def rows(self, relation: str) -> Rows:
         """Return the tuples of a relation."""
         found = self._relation(relation)
-        return self._decoded(relation, found, found.rows(), self._state.plan)
+        return self._decoded(relation, found, found.gathered(), self._state.plan)
 
     def count(self, relation: str) -> int:
         """Return the number of tuples of a relation."""
@@ -122,8 +124,8 @@ class ColumnarEngine:
         self._journals = []
         self._state = token
 
-    def _decoded(self, name: str, relation: Relation, rows: Words, plan: Plan) -> DecodedRows:
-        return decoded(relation, rows, [column.name for column in plan.relations[name].columns], self._codec)
+    def _decoded(self, name: str, relation: Relation, batch: Batch, plan: Plan) -> DecodedRows:
+        return decoded(relation, batch, [column.name for column in plan.relations[name].columns], self._codec)
 
     def _relation(self, name: str) -> Relation:
         found = self._state.relations.get(name)
@@ -147,10 +149,7 @@ class ColumnarEngine:
             for name in orphans:
                 store.compare(name)
             work = [
-                done
-                for stratum in plan.strata
-                if (done := maintain(store, stratum, before.earlier, costs, watch, self._strategy, self._switch))
-                is not None
+                done for stratum in plan.strata if (done := self._maintain(store, stratum, before, costs)) is not None
             ]
             changes = self._changes(store, before, plan)
             store.finish()
@@ -165,6 +164,12 @@ class ColumnarEngine:
         relations = {name: relation for name, relation in store.relations.items() if name in plan.relations}
         self._state = State(plan, relations, store.scalars, earlier)
         return Update(changes, tuple(work))
+
+    def _maintain(self, store: Store, stratum: Stratum, before: State, costs: Costs) -> Work | None:
+        claimed = self._strategy == "recompute" and self._support is Support.NONE and closure_of(stratum) is not None
+        how = evaluate if claimed else bootstrap
+        done = maintain(store, stratum, before.earlier, costs, store.watch, self._strategy, self._switch, how)
+        return replace(done, strategy="closure") if claimed and done is not None else done
 
     def _store(self, before: State, plan: Plan, watch: Watch) -> Store:
         kept = {
@@ -208,7 +213,7 @@ class ColumnarEngine:
         changes: dict[str, Change] = {}
         for name, relation in before.relations.items():
             if name not in plan.relations or store.relations.get(name) is None:
-                gone = self._decoded(name, relation, relation.rows(), before.plan)
+                gone = self._decoded(name, relation, relation.gathered(), before.plan)
                 if len(gone):
                     changes[name] = Change((), gone)
         for name, relation in store.touched.items():
@@ -216,8 +221,8 @@ class ColumnarEngine:
             if old is not None and old.types != relation.types:
                 continue
             change = Change(
-                self._decoded(name, relation, relation.rows(INSERTED), plan),
-                self._decoded(name, relation, relation.rows(DELETED), plan),
+                self._decoded(name, relation, relation.gathered(INSERTED), plan),
+                self._decoded(name, relation, relation.gathered(DELETED), plan),
             )
             if change:
                 changes[name] = change

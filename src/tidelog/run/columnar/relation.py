@@ -8,7 +8,7 @@ says which of these a scan sees. `finish` ends the update: removed rows are garb
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from threading import Lock
 
 import numpy as np
@@ -17,6 +17,7 @@ from tidelog.base.types import Type
 from tidelog.run.columnar.arrays import Places, Words, arrays, no_rows
 from tidelog.run.columnar.batch import Batch, Journal, merge, push
 from tidelog.run.columnar.layout import NOTHING, Layout, Range, moves, place, roomy
+from tidelog.run.columnar.lazy import LazyBatch
 from tidelog.run.contract import Support
 from tidelog.run.phases import ALIVE, CURRENT, DYING, GARBAGE, REMOVED, View
 
@@ -195,8 +196,8 @@ class Relation:
         """Return the tuples of a view as one batch without marks."""
         found: list[Batch] = []
         for batch, limit in self.batches(self.main, view):
-            seen = batch if batch.mark is None else batch.taken(batch.mark <= limit)
-            push(found, Batch(seen.rows, seen.rank, seen.counts))
+            hidden = None if limit == GARBAGE else batch.mark
+            push(found, (batch if hidden is None else batch.taken(hidden <= limit)).unmarked())
         while len(found) > 1:
             last = found.pop()
             found[-1] = merge(found[-1], last)
@@ -204,9 +205,12 @@ class Relation:
 
     def locate(self, order: Order, rows: Words, limit: int) -> Iterator[tuple[Batch, Places, Places]]:
         """Yield batches that hold some of the sorted rows with a mark up to a limit: places in rows, in the batch."""
+        yield from self._located((*order.settled, *order.inserted), rows, limit)
+
+    def _located(self, batches: Sequence[Batch], rows: Words, limit: int) -> Iterator[tuple[Batch, Places, Places]]:
         if not rows.shape[1]:
             return
-        for batch in (*order.settled, *order.inserted):
+        for batch in batches:
             low, high, total = arrays(rows.shape[1]).ranges(rows, batch.rows, rows.shape[0], 64)
             if not total:
                 continue
@@ -232,6 +236,23 @@ class Relation:
             zero = layout.constant({})
             order.change(lambda batch, steps=steps, zero=zero: batch.moved(steps, zero))  # type: ignore[misc]
             order.layout = layout
+
+    def hold(self, batch: Batch, observed: Sequence[Range]) -> None:
+        """Hold sorted distinct rows, in the layout of the relation, beside what it holds; codes are of these ranges."""
+        if batch.size:
+            self.main.settled.insert(0, batch)
+            self.observed = tuple(mine.join(codes) for mine, codes in zip(self.observed, observed, strict=True))
+
+    def contains(self, codes: Mapping[int, int]) -> bool:
+        """Tell whether a tuple of codes is here now."""
+        key = self.layout.constant(codes)  # type: ignore[arg-type]
+        for batch in (*self.main.settled, *self.main.inserted):
+            known = batch.has(codes) if isinstance(batch, LazyBatch) and batch.mark is None else None
+            if known:
+                return True
+            if known is None and next(self._located((batch,), key, ALIVE), None) is not None:
+                return True
+        return False
 
     def set_delta(self, batch: Batch) -> None:
         """Make sorted distinct rows, in the layout of the relation, the delta."""
@@ -340,6 +361,11 @@ class Relation:
                 order.settled.append(again)
                 order.removed.append((again, np.arange(count)))
         self.set_deleted(deleted)
+
+    def all_is_new(self) -> None:
+        """Let the tuples held be those that this update has inserted: there was none before."""
+        for order in self._orders.values():
+            order.settled, order.inserted = [], order.settled
 
     def finish(self, journal: Journal) -> None:
         """End an update: removed rows become garbage, inserted rows join the batches."""

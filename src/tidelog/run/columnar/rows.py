@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -11,11 +11,11 @@ import numpy as np
 from tidelog.base import types as t
 from tidelog.base.types import Type
 from tidelog.run.columnar.arrays import Words, arrays
+from tidelog.run.columnar.batch import Batch
 from tidelog.run.columnar.encode import Codec, code_floats, code_signed, read_floats, read_signed
 from tidelog.run.columnar.layout import Layout
 from tidelog.run.columnar.relation import Relation
 from tidelog.run.contract import Row, Rows
-from tidelog.run.phases import ALIVE
 
 
 def pack_columns(columns: Sequence[Words], rows: Rows, relation: Relation) -> Words:
@@ -55,49 +55,49 @@ def _code_arrow(column: Any, type: Type, codec: Codec) -> Words:
 
 
 class DecodedRows(Collection[Row]):
-    """Packed rows seen as tuples of values; decoded when iterated."""
+    """Packed rows of a batch seen as tuples of values; decoded when iterated."""
 
-    def __init__(self, layout: Layout, rows: Words, types: Sequence[Type], codec: Codec) -> None:
+    def __init__(self, layout: Layout, batch: Batch, types: Sequence[Type], codec: Codec) -> None:
         self._layout = layout
-        self._rows = rows
+        self._batch = batch
         self._types = types
         self._codec = codec
 
     def __len__(self) -> int:
-        return int(self._rows.shape[1])
+        return self._batch.size
 
     def __iter__(self) -> Iterator[Row]:
-        columns = [(self._layout.codes(self._rows, c), type) for c, type in enumerate(self._types)]
+        columns = [(self._layout.codes(self._batch.rows, c), type) for c, type in enumerate(self._types)]
         return iter(self._codec.rows(columns, len(self)))
 
     def __contains__(self, row: object) -> bool:
         if not isinstance(row, tuple):
             return False
         key = _packed(row, self._layout, self._types, self._codec)
-        return key is not None and arrays().ranges(key, self._rows, self._layout.words, 64)[2] > 0
+        return key is not None and arrays().ranges(key, self._batch.rows, self._layout.words, 64)[2] > 0
 
 
 class ArrowRows(DecodedRows):
     """Packed rows of columns that Arrow has natural types for, offered to whoever speaks Arrow."""
 
-    def __init__(self, layout: Layout, rows: Words, types: Sequence[Type], codec: Codec, names: Sequence[str]) -> None:
-        super().__init__(layout, rows, types, codec)
+    def __init__(self, layout: Layout, batch: Batch, types: Sequence[Type], codec: Codec, names: Sequence[str]) -> None:
+        super().__init__(layout, batch, types, codec)
         self._names = names
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Offer the columns, named like the relation's."""
         columns = {
-            name: _arrow_column(self._layout.codes(self._rows, column), type, self._codec)
+            name: _arrow_column(self._layout.codes(self._batch.rows, column), type, self._codec)
             for column, (name, type) in enumerate(zip(self._names, self._types, strict=True))
         }
         return import_module("pyarrow").table(columns).__arrow_c_stream__(requested_schema)
 
 
-def decoded(relation: Relation, rows: Words, names: Sequence[str], codec: Codec) -> DecodedRows:
-    """Return packed rows in the layout of a relation as a collection of tuples, with Arrow columns if there can be."""
+def decoded(relation: Relation, batch: Batch, names: Sequence[str], codec: Codec) -> DecodedRows:
+    """Return a batch in the layout of a relation as a collection of tuples, with Arrow columns if there can be."""
     if relation.types and all(_is_plain(type) for type in relation.types):
-        return ArrowRows(relation.layout, rows, relation.types, codec, names)
-    return DecodedRows(relation.layout, rows, relation.types, codec)
+        return ArrowRows(relation.layout, batch, relation.types, codec, names)
+    return DecodedRows(relation.layout, batch, relation.types, codec)
 
 
 def _is_plain(type: Type) -> bool:
@@ -135,19 +135,25 @@ def _bytes(width: int) -> int:
 
 def find(row: Row, relation: Relation, codec: Codec) -> bool:
     """Tell whether a tuple of values is in a relation."""
-    key = _packed(row, relation.layout, relation.types, codec)
-    return key is not None and any(True for _ in relation.locate(relation.main, key, ALIVE))
+    codes = _coded(row, relation.layout, relation.types, codec)
+    return codes is not None and relation.contains(codes)
 
 
 def _packed(row: Row, layout: Layout, types: Sequence[Type], codec: Codec) -> Words | None:
     """Return a tuple of values as one packed row, or None if it cannot be in a relation of this layout."""
+    codes = _coded(row, layout, types, codec)
+    return None if codes is None else layout.constant(codes)  # type: ignore[arg-type]
+
+
+def _coded(row: Row, layout: Layout, types: Sequence[Type], codec: Codec) -> dict[int, int] | None:
+    """Return the codes of a tuple of values by column, or None if it cannot be in a relation of this layout."""
     if len(row) != len(types):
         return None
-    packed: dict[Hashable, int] = {}
+    codes: dict[int, int] = {}
     for column, (value, type) in enumerate(zip(row, types, strict=True)):
         code = codec.known(value, type)
         room = layout.fields[column].range
         if code is None or not room.low <= code <= room.high:
             return None
-        packed[column] = code
-    return layout.constant(packed)
+        codes[column] = code
+    return codes

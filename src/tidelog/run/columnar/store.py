@@ -294,6 +294,9 @@ class Store:
         """Make the difference to what a relation held its net change."""
         old, new = self._aside.pop(relation), self.relations[relation]
         new.settle()
+        if not old.count():
+            new.all_is_new()
+            return
         before = gather(new, [Bag(old.layout, old.rows(AFTER))]).rows  # first, as it may change the layout of `new`
         batch = new.gathered()
         low, high, _ = arrays(batch.size).ranges(before, batch.rows, batch.rows.shape[0], 64)

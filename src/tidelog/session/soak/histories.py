@@ -51,8 +51,12 @@ def after(program: Program, step: Step) -> Program:
 
 
 def random_history(random: Random, length: int = 20, *, rule_changes: bool = True) -> History:
-    """Return a random program and what happens to it; the first step brings most of its facts."""
-    whole = grow(random)
+    """Return a random program and what happens to it."""
+    return history_of(grow(random), random, length, rule_changes=rule_changes)
+
+
+def history_of(whole: Program, random: Random, length: int = 20, *, rule_changes: bool = True) -> History:
+    """Return what happens to a program; the first step brings most of its facts."""
     idle = [rule for rule in whole.rules if rule_changes and random.random() < 0.25]
     program = replace(whole, facts={}, rules=tuple(rule for rule in whole.rules if rule not in idle))
     history = History(program, ())

@@ -1,0 +1,344 @@
+"""Compiled functions on graphs. Each is the fast twin of the function of its name in `plain`, which defines it.
+
+A graph is `offsets` and `targets` (the successors of u are targets[offsets[u]:offsets[u + 1]]). A *row* is the set of
+nodes that some node reaches by one step or more, as bits, as a list, or as the node to search from. `place` gives the
+position of a node in rows, -1 for nodes that are not wanted there. Only numpy and numba are imported here.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+U = np.uint64
+DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
+LOW_BIT = np.zeros(64, np.uint8)
+for _bit in range(64):
+    LOW_BIT[((0x03F79D71B4CB0A89 << _bit) & (2**64 - 1)) >> 58] = _bit
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _ones(x):  # type: ignore[no-untyped-def]
+    """Return the number of bits of a word that are set."""
+    x = x - ((x >> U(1)) & U(0x5555555555555555))
+    x = (x & U(0x3333333333333333)) + ((x >> U(2)) & U(0x3333333333333333))
+    x = (x + (x >> U(4))) & U(0x0F0F0F0F0F0F0F0F)
+    return np.int64((x * U(0x0101010101010101)) >> U(56))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _lowest(x):  # type: ignore[no-untyped-def]
+    """Return the number of the lowest bit of a word that is set."""
+    return np.int64(LOW_BIT[((x & (~x + U(1))) * DE_BRUIJN) >> U(58)])
+
+
+@njit(cache=True, nogil=True)
+def linked(sources, targets, n):  # type: ignore[no-untyped-def]
+    """Return the graph of edges, the successors of a node in the order given."""
+    offsets = np.zeros(n + 1, np.int64)
+    for e in range(sources.shape[0]):
+        offsets[sources[e] + 1] += 1
+    for u in range(n):
+        offsets[u + 1] += offsets[u]
+    at = offsets[:n].copy()
+    out = np.empty(targets.shape[0], np.int32)
+    for e in range(sources.shape[0]):
+        u = sources[e]
+        out[at[u]] = targets[e]
+        at[u] += 1
+    return offsets, out
+
+
+@njit(cache=True, nogil=True)
+def turned(offsets, targets):  # type: ignore[no-untyped-def]
+    """Return the graph with all edges reversed."""
+    n, m = offsets.shape[0] - 1, targets.shape[0]
+    back = np.zeros(n + 1, np.int64)
+    for e in range(m):
+        back[targets[e] + 1] += 1
+    for v in range(n):
+        back[v + 1] += back[v]
+    at = back[:n].copy()
+    sources = np.empty(m, np.int32)
+    for u in range(n):
+        for e in range(offsets[u], offsets[u + 1]):
+            v = targets[e]
+            sources[at[v]] = u
+            at[v] += 1
+    return back, sources
+
+
+@njit(cache=True, nogil=True)
+def components(offsets, targets, inside):  # type: ignore[no-untyped-def]
+    """Number the strongly connected components of the nodes inside, successors first; return numbers and count."""
+    n = inside.shape[0]
+    component = np.full(n, -1, np.int32)
+    number, low = np.zeros(n, np.int32), np.empty(n, np.int32)
+    stack, path, edge = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int64)
+    seen, count, top = 0, 0, 0
+    for root in range(n):
+        if not inside[root] or number[root]:
+            continue
+        depth = 0
+        seen += 1
+        number[root] = low[root] = seen
+        stack[top] = root
+        top += 1
+        path[0], edge[0] = root, offsets[root]
+        while depth >= 0:
+            u = path[depth]
+            e, end = edge[depth], offsets[u + 1]
+            deeper = False
+            while e < end:
+                v = targets[e]
+                e += 1
+                if not inside[v]:
+                    continue
+                if number[v] == 0:
+                    seen += 1
+                    number[v] = low[v] = seen
+                    stack[top] = v
+                    top += 1
+                    edge[depth] = e
+                    depth += 1
+                    path[depth], edge[depth] = v, offsets[v]
+                    deeper = True
+                    break
+                if component[v] < 0 and number[v] < low[u]:
+                    low[u] = number[v]
+            if deeper:
+                continue
+            if low[u] == number[u]:
+                while True:
+                    top -= 1
+                    v = stack[top]
+                    component[v] = count
+                    if v == u:
+                        break
+                count += 1
+            depth -= 1
+            if depth >= 0:
+                w = path[depth]
+                low[w] = min(low[w], low[u])
+    return component, count
+
+
+@njit(cache=True, nogil=True)
+def united(sources, targets, n):  # type: ignore[no-untyped-def]
+    """Number the connected components of undirected edges by their first nodes; return numbers and their count."""
+    parent = np.empty(n, np.int32)
+    for u in range(n):
+        parent[u] = u
+    for e in range(sources.shape[0]):
+        u, v = sources[e], targets[e]
+        while parent[u] != u:
+            parent[u] = parent[parent[u]]
+            u = parent[u]
+        while parent[v] != v:
+            parent[v] = parent[parent[v]]
+            v = parent[v]
+        if u < v:
+            parent[v] = u
+        else:
+            parent[u] = v
+    count = 0
+    component = np.empty(n, np.int32)
+    for u in range(n):  # a parent comes before its children
+        if parent[u] == u:
+            component[u] = count
+            count += 1
+        else:
+            component[u] = component[parent[u]]
+    return component, count
+
+
+@njit(cache=True, nogil=True)
+def bit_rows(offsets, targets, place, row, starts, members, bits):  # type: ignore[no-untyped-def]
+    """Fill the rows of components, successors first; those of all other successors are there."""
+    width = bits.shape[1]
+    for k in range(starts.shape[0] - 1):
+        own = row[members[starts[k]]]
+        if own < 0:
+            continue
+        for w in range(width):
+            bits[own, w] = 0
+        for i in range(starts[k], starts[k + 1]):
+            u = members[i]
+            for e in range(offsets[u], offsets[u + 1]):
+                v = targets[e]
+                p, other = place[v], row[v]
+                if p >= 0:
+                    mask = U(1) << U(p & 63)
+                    if bits[own, p >> 6] & mask:
+                        continue  # whatever brought v brought all that it reaches
+                    bits[own, p >> 6] |= mask
+                if other >= 0 and other != own:
+                    for w in range(width):
+                        bits[own, w] |= bits[other, w]
+
+
+@njit(cache=True, nogil=True)
+def count_bits(bits, rows):  # type: ignore[no-untyped-def]
+    """Return the number of positions in each of the rows."""
+    counts = np.empty(rows.shape[0], np.int64)
+    for i in range(rows.shape[0]):
+        total = 0
+        for w in range(bits.shape[1]):
+            total += _ones(bits[rows[i], w])
+        counts[i] = total
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def count_searched(offsets, targets, place, nodes):  # type: ignore[no-untyped-def]
+    """Return the number of positions in the row of each node, and of edges looked at to find all of them."""
+    n = offsets.shape[0] - 1
+    seen, stack = np.zeros(n, np.int32), np.empty(n, np.int32)
+    counts = np.empty(nodes.shape[0], np.int64)
+    work = 0
+    for i in range(nodes.shape[0]):
+        u, top, total = nodes[i], 0, 0
+        while True:
+            work += offsets[u + 1] - offsets[u]
+            for e in range(offsets[u], offsets[u + 1]):
+                v = targets[e]
+                if seen[v] != i + 1:
+                    seen[v] = i + 1
+                    stack[top] = v
+                    top += 1
+                    if place[v] >= 0:
+                        total += 1
+            if top == 0:
+                break
+            top -= 1
+            u = stack[top]
+        counts[i] = total
+    return counts, work
+
+
+@njit(cache=True, nogil=True)
+def reached(offsets, targets, starts):  # type: ignore[no-untyped-def]
+    """Tell which nodes are among the starts or reached from them."""
+    n = offsets.shape[0] - 1
+    seen, stack = np.zeros(n, np.bool_), np.empty(n, np.int32)
+    top = 0
+    for i in range(starts.shape[0]):
+        if not seen[starts[i]]:
+            seen[starts[i]] = True
+            stack[top] = starts[i]
+            top += 1
+    while top > 0:
+        top -= 1
+        u = stack[top]
+        for e in range(offsets[u], offsets[u + 1]):
+            v = targets[e]
+            if not seen[v]:
+                seen[v] = True
+                stack[top] = v
+                top += 1
+    return seen
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _emit(found, count, members, first, last, starts, left, right, out):  # type: ignore[no-untyped-def]
+    """Write the pairs of the members of a group with the positions found."""
+    codes = np.empty(count, np.uint64)
+    for w in range(out.shape[0]):
+        for q in range(count):
+            codes[q] = right[w, found[q]]
+        for i in range(first, last):
+            j = members[i]
+            code = left[w, j]
+            line = out[w, starts[j] : starts[j] + count]
+            for q in range(count):
+                line[q] = code | codes[q]
+
+
+@njit(cache=True, nogil=True)
+def fill_bits(bits, rows, firsts, members, starts, left, right, out):  # type: ignore[no-untyped-def]
+    """Write pairs: of each group of members, with the positions in its row of bits."""
+    found = np.empty(64 * bits.shape[1], np.int32)
+    for g in range(rows.shape[0]):
+        count = 0
+        for w in range(bits.shape[1]):
+            word = bits[rows[g], w]
+            while word:
+                found[count] = 64 * w + _lowest(word)
+                count += 1
+                word &= word - U(1)
+        _emit(found, count, members, firsts[g], firsts[g + 1], starts, left, right, out)
+
+
+@njit(cache=True, nogil=True)
+def fill_lists(offsets, positions, rows, firsts, members, starts, left, right, out):  # type: ignore[no-untyped-def]
+    """Write pairs: of each group of members, with the positions in its list."""
+    for g in range(rows.shape[0]):
+        found = positions[offsets[rows[g]] : offsets[rows[g] + 1]]
+        _emit(found, found.shape[0], members, firsts[g], firsts[g + 1], starts, left, right, out)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _search(offsets, targets, place, start, seen, touched, stack, found):  # type: ignore[no-untyped-def]
+    """Find the positions of what a node reaches, in order of the nodes; the bitmaps are empty before and after."""
+    u, top = start, 0
+    while True:
+        for e in range(offsets[u], offsets[u + 1]):
+            v = targets[e]
+            mask = U(1) << U(v & 63)
+            if not seen[v >> 6] & mask:
+                seen[v >> 6] |= mask
+                touched[v >> 12] |= U(1) << U((v >> 6) & 63)
+                stack[top] = v
+                top += 1
+        if top == 0:
+            break
+        top -= 1
+        u = stack[top]
+    count = 0
+    for t in range(touched.shape[0]):
+        over = touched[t]
+        touched[t] = 0
+        while over:
+            w = 64 * t + _lowest(over)
+            over &= over - U(1)
+            word = seen[w]
+            seen[w] = 0
+            while word:
+                p = place[64 * w + _lowest(word)]
+                word &= word - U(1)
+                if p >= 0:
+                    found[count] = p
+                    count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def fill_searched(offsets, targets, place, rows, firsts, members, starts, left, right, out):  # type: ignore[no-untyped-def]
+    """Write pairs: of each group of members, with the positions of what a node reaches."""
+    n = offsets.shape[0] - 1
+    seen, touched = np.zeros((n >> 6) + 1, np.uint64), np.zeros((n >> 12) + 1, np.uint64)
+    stack, found = np.empty(n, np.int32), np.empty(n, np.int32)
+    for g in range(rows.shape[0]):
+        count = _search(offsets, targets, place, rows[g], seen, touched, stack, found)
+        _emit(found, count, members, firsts[g], firsts[g + 1], starts, left, right, out)
+
+
+@njit(cache=True, nogil=True)
+def list_searched(offsets, targets, place, nodes):  # type: ignore[no-untyped-def]
+    """Return the positions of what each node reaches, in order of the nodes, as lists one after another."""
+    n = offsets.shape[0] - 1
+    seen, touched = np.zeros((n >> 6) + 1, np.uint64), np.zeros((n >> 12) + 1, np.uint64)
+    stack, found = np.empty(n, np.int32), np.empty(n, np.int32)
+    ends = np.zeros(nodes.shape[0] + 1, np.int64)
+    lists = np.empty(1024, np.int32)
+    total = 0
+    for i in range(nodes.shape[0]):
+        count = _search(offsets, targets, place, nodes[i], seen, touched, stack, found)
+        if total + count > lists.shape[0]:
+            more = np.empty(2 * (total + count), np.int32)
+            more[:total] = lists[:total]
+            lists = more
+        lists[total : total + count] = found[:count]
+        total += count
+        ends[i + 1] = total
+    return ends, lists[:total]

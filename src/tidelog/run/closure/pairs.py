@@ -1,0 +1,80 @@
+"""Pairs of nodes, held as rows and written out when somebody reads them.
+
+A set of pairs is one row of positions for each source (see `reach`). Its size is known; the pairs themselves are
+written as packed words: the word of the source united with the word of the position, sources in order and positions in
+order within a row. Sources that share a row are written together, by as many threads as there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor, wait
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from tidelog.run.closure.functions import functions
+from tidelog.run.closure.plain import Nodes, Places, Words
+from tidelog.run.closure.reach import Rows
+
+PART = 1 << 22
+"""Pairs that one thread writes at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """The row of each source, with the number of positions in it."""
+
+    rows: Rows
+    row: Nodes
+    counts: Places
+
+    @property
+    def size(self) -> int:
+        """The number of pairs."""
+        return int(self.counts.sum())
+
+    def has(self, source: int, position: int) -> bool:
+        """Tell whether a pair is in the set."""
+        row = self.row[source : source + 1]
+        return bool(self.counts[source]) and self.rows.has(int(row[0]), position)
+
+    def write(
+        self,
+        left: Words,
+        right: Words,
+        pool: Executor | None = None,
+        look: Callable[[], None] = lambda: None,
+    ) -> Words:
+        """Return all pairs: words of the sources (words, sources) united with words of the positions.
+
+        `look` is called now and then, and may raise an error to stop.
+        """
+        out = np.empty((left.shape[0], self.size), np.uint64)
+        if not out.shape[1]:
+            return out
+        starts = np.cumsum(self.counts) - self.counts
+        used = np.flatnonzero(self.counts)
+        rows, number = np.unique(self.row[used], return_inverse=True)
+        firsts, members = functions(len(used)).linked(number.astype(np.int32), used.astype(np.int32), len(rows))
+        sizes = np.cumsum(self.counts[members])[firsts[1:] - 1]
+        cuts = np.unique(np.searchsorted(sizes, np.arange(PART, sizes[-1], PART)) + 1)
+        ends = [0, *cuts[cuts < len(rows)].tolist(), len(rows)]
+        running = []
+        try:
+            for first, last in pairwise(ends):
+                given = rows[first:last], firsts[first : last + 1], members, starts, left, right, out
+                if pool is None or len(ends) == 2:
+                    self.rows.fill(*given)
+                    look()
+                else:
+                    running.append(pool.submit(self.rows.fill, *given))
+            for part in running:
+                part.result()
+                look()
+        finally:
+            for part in running:
+                part.cancel()
+            wait(running)
+        return out

@@ -1,0 +1,215 @@
+"""The functions on graphs as definitions, in numpy and Python: what small inputs need, so that they never load numba.
+
+See `kernels` for what a graph and a row are. The two modules have the same functions, and a test compares them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+Nodes = npt.NDArray[np.int32]
+Places = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+Mask = npt.NDArray[np.bool_]
+
+
+def linked(sources: Nodes, targets: Nodes, n: int) -> tuple[Places, Nodes]:
+    """Return the graph of edges, the successors of a node in the order given."""
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(sources, minlength=n)))).astype(np.int64)
+    return offsets, targets[np.argsort(sources, kind="stable")]
+
+
+def turned(offsets: Places, targets: Nodes) -> tuple[Places, Nodes]:
+    """Return the graph with all edges reversed."""
+    n = len(offsets) - 1
+    sources = np.repeat(np.arange(n, dtype=np.int32), np.diff(offsets))
+    back = np.concatenate(([0], np.cumsum(np.bincount(targets, minlength=n)))).astype(np.int64)
+    return back, sources[np.argsort(targets, kind="stable")]
+
+
+def components(offsets: Places, targets: Nodes, inside: Mask) -> tuple[Nodes, int]:
+    """Number the strongly connected components of the nodes inside, successors first; return numbers and count.
+
+    Tarjan's algorithm, without recursion.
+    """
+    n = len(inside)
+    component = np.full(n, -1, np.int32)
+    low: dict[int, int] = {}
+    number: dict[int, int] = {}
+    stack: list[int] = []
+    count = 0
+    for root in np.flatnonzero(inside).tolist():
+        if root in number:
+            continue
+        path = [(root, _next(offsets, targets, inside, root))]
+        number[root] = low[root] = len(number)
+        stack.append(root)
+        while path:
+            u, successors = path[-1]
+            for v in successors:
+                if v not in number:
+                    number[v] = low[v] = len(number)
+                    stack.append(v)
+                    path.append((v, _next(offsets, targets, inside, v)))
+                    break
+                if component[v] < 0:
+                    low[u] = min(low[u], number[v])
+            else:
+                path.pop()
+                if path:
+                    low[path[-1][0]] = min(low[path[-1][0]], low[u])
+                if low[u] == number[u]:
+                    at = stack.index(u)
+                    component[stack[at:]] = count
+                    del stack[at:]
+                    count += 1
+    return component, count
+
+
+def _next(offsets: Places, targets: Nodes, inside: Mask, node: int) -> Iterator[int]:
+    return (v for v in targets[offsets[node] : offsets[node + 1]].tolist() if inside[v])
+
+
+def united(sources: Nodes, targets: Nodes, n: int) -> tuple[Nodes, int]:
+    """Number the connected components of undirected edges by their first nodes; return numbers and their count."""
+    first = np.arange(n, dtype=np.int32)
+    while True:
+        least = np.minimum(first[sources], first[targets])
+        after = first.copy()
+        np.minimum.at(after, first[sources], least)
+        np.minimum.at(after, first[targets], least)
+        after = after[after]
+        if (after == first).all():
+            break
+        first = after
+    firsts, component = np.unique(first, return_inverse=True)
+    return component.astype(np.int32), len(firsts)
+
+
+def bit_rows(
+    offsets: Places, targets: Nodes, place: Nodes, row: Nodes, starts: Places, members: Nodes, bits: Words
+) -> None:
+    """Fill the rows of components, successors first; those of all other successors are there."""
+    for k in range(len(starts) - 1):
+        inside = members[starts[k] : starts[k + 1]]
+        own = row[inside[0]]
+        if own < 0:
+            continue
+        bits[own] = 0
+        after = {v for u in inside.tolist() for v in targets[offsets[u] : offsets[u + 1]].tolist()}
+        for v in after:
+            if place[v] >= 0:
+                bits[own, place[v] >> 6] |= np.uint64(1 << (int(place[v]) & 63))
+        for other in {int(row[v]) for v in after} - {-1, int(own)}:
+            bits[own] |= bits[other]
+
+
+def count_bits(bits: Words, rows: Nodes) -> Places:
+    """Return the number of positions in each of the rows."""
+    return np.asarray(np.bitwise_count(bits[rows]).sum(axis=1, dtype=np.int64))
+
+
+def count_searched(offsets: Places, targets: Nodes, place: Nodes, nodes: Nodes) -> tuple[Places, int]:
+    """Return the number of positions in the row of each node, and of edges looked at to find all of them."""
+    counts = np.empty(len(nodes), np.int64)
+    work = 0
+    for i, node in enumerate(nodes.tolist()):
+        found = _reach(offsets, targets, node)
+        counts[i] = sum(place[v] >= 0 for v in found)
+        work += sum(int(offsets[u + 1] - offsets[u]) for u in (node, *found))
+    return counts, work
+
+
+def reached(offsets: Places, targets: Nodes, starts: Nodes) -> Mask:
+    """Tell which nodes are among the starts or reached from them."""
+    seen = np.zeros(len(offsets) - 1, np.bool_)
+    stack = list(dict.fromkeys(starts.tolist()))
+    seen[stack] = True
+    while stack:
+        u = stack.pop()
+        for v in targets[offsets[u] : offsets[u + 1]].tolist():
+            if not seen[v]:
+                seen[v] = True
+                stack.append(v)
+    return seen
+
+
+def fill_bits(
+    bits: Words,
+    rows: Nodes,
+    firsts: Places,
+    members: Nodes,
+    starts: Places,
+    left: Words,
+    right: Words,
+    out: Words,
+) -> None:
+    """Write pairs: of each group of members, with the positions in its row of bits."""
+    for g, row in enumerate(rows.tolist()):
+        found = np.flatnonzero(np.unpackbits(bits[row].view(np.uint8), bitorder="little"))
+        _emit(found, members[firsts[g] : firsts[g + 1]], starts, left, right, out)
+
+
+def fill_lists(
+    offsets: Places,
+    positions: Nodes,
+    rows: Nodes,
+    firsts: Places,
+    members: Nodes,
+    starts: Places,
+    left: Words,
+    right: Words,
+    out: Words,
+) -> None:
+    """Write pairs: of each group of members, with the positions in its list."""
+    for g, row in enumerate(rows.tolist()):
+        found = positions[offsets[row] : offsets[row + 1]]
+        _emit(found, members[firsts[g] : firsts[g + 1]], starts, left, right, out)
+
+
+def fill_searched(
+    offsets: Places,
+    targets: Nodes,
+    place: Nodes,
+    rows: Nodes,
+    firsts: Places,
+    members: Nodes,
+    starts: Places,
+    left: Words,
+    right: Words,
+    out: Words,
+) -> None:
+    """Write pairs: of each group of members, with the positions of what a node reaches."""
+    ends, lists = list_searched(offsets, targets, place, rows)
+    fill_lists(ends, lists, np.arange(len(rows), dtype=np.int32), firsts, members, starts, left, right, out)
+
+
+def list_searched(offsets: Places, targets: Nodes, place: Nodes, nodes: Nodes) -> tuple[Places, Nodes]:
+    """Return the positions of what each node reaches, in order of the nodes, as lists one after another."""
+    found = [np.sort(np.fromiter(_reach(offsets, targets, node), np.int32)) for node in nodes.tolist()]
+    lists = [places[places >= 0] for places in (place[reached] for reached in found)]
+    ends = np.concatenate(([0], np.cumsum([len(positions) for positions in lists]))).astype(np.int64)
+    return ends, np.concatenate(lists) if lists else np.empty(0, np.int32)
+
+
+def _reach(offsets: Places, targets: Nodes, node: int) -> set[int]:
+    """Return what a node reaches by one step or more."""
+    seen: set[int] = set()
+    stack = [node]
+    while stack:
+        u = stack.pop()
+        for v in targets[offsets[u] : offsets[u + 1]].tolist():
+            if v not in seen:
+                seen.add(v)
+                stack.append(v)
+    return seen
+
+
+def _emit(
+    found: npt.NDArray[np.signedinteger], members: Nodes, starts: Places, left: Words, right: Words, out: Words
+) -> None:
+    for j in members.tolist():
+        out[:, starts[j] : starts[j] + len(found)] = left[:, j : j + 1] | right[:, found]

@@ -1,0 +1,205 @@
+"""What the nodes of a graph reach by one step or more.
+
+All nodes of a strongly connected component reach the same, so there is one *row* for a component, in one of three
+forms, whichever is smallest and quickest:
+
+* `BitRows`: a bit for each wanted node; rows of successors are united, 64 positions at a time. For dense closures.
+* `SearchedRows`: nothing but the graph; a row is found by searching from a node. For sparse closures of large graphs.
+* `ListRows`: the positions themselves. For undirected graphs, whose rows are their components, found by union-find.
+
+Positions are the places of wanted nodes among all that are wanted (`place`, -1 for the others).
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tidelog.run.closure.functions import functions
+from tidelog.run.closure.plain import Nodes, Places, Words
+
+SAMPLE = 32
+"""Nodes searched from to estimate what searching from all of them would cost."""
+SEARCH_COST = 40
+"""Words of bits that can be united in the time of one step of a search: 0.15 ns and 6 ns."""
+WORD_COST = 4
+"""The same for words that are written for the first time: memory has to be found for them."""
+SHARE_FROM = 4_000_000
+"""Steps of searches from which on threads share them."""
+MOST_BYTES = 1 << 26
+"""Bit rows may always take so much memory; beyond, not more than a quarter of the pairs written out."""
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Nodes 0 to n - 1; the successors of u are targets[offsets[u]:offsets[u + 1]]. An edge may be there repeatedly."""
+
+    offsets: Places
+    targets: Nodes
+
+    @staticmethod
+    def of(sources: Nodes, targets: Nodes, nodes: int) -> Graph:
+        """Return the graph of edges."""
+        return Graph(*functions(len(sources)).linked(sources, targets, nodes))
+
+    @property
+    def nodes(self) -> int:
+        """The number of nodes."""
+        return len(self.offsets) - 1
+
+    @property
+    def edges(self) -> int:
+        """The number of edges."""
+        return len(self.targets)
+
+    @cached_property
+    def turned(self) -> Graph:
+        """The graph with all edges reversed."""
+        return Graph(*functions(self.edges).turned(self.offsets, self.targets))
+
+    @cached_property
+    def sources(self) -> Nodes:
+        """The source of each edge."""
+        return np.repeat(np.arange(self.nodes, dtype=np.int32), np.diff(self.offsets))
+
+
+@dataclass(frozen=True, slots=True)
+class BitRows:
+    """Rows of bits; a row is known by its number."""
+
+    bits: Words
+
+    def count(self, rows: Nodes, pool: Executor | None) -> Places:
+        """Return the number of positions in each row."""
+        found: Places = functions().count_bits(self.bits, rows)
+        return found
+
+    def fill(self, *groups: object) -> None:
+        """Write the pairs of groups of members (see `kernels.fill_bits`)."""
+        functions().fill_bits(self.bits, *groups)
+
+    def has(self, row: int, position: int) -> bool:
+        """Tell whether a position is in a row."""
+        return bool((int(self.bits[row, position >> 6]) >> (position & 63)) & 1)
+
+
+@dataclass(frozen=True, slots=True)
+class ListRows:
+    """Rows as lists of positions; a row is known by its number."""
+
+    offsets: Places
+    positions: Nodes
+
+    def count(self, rows: Nodes, pool: Executor | None) -> Places:
+        """Return the number of positions in each row."""
+        return np.asarray(np.diff(self.offsets)[rows])
+
+    def fill(self, *groups: object) -> None:
+        """Write the pairs of groups of members."""
+        functions().fill_lists(self.offsets, self.positions, *groups)
+
+    def has(self, row: int, position: int) -> bool:
+        """Tell whether a position is in a row."""
+        return position in self.positions[self.offsets[row] : self.offsets[row + 1]]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedRows:
+    """Rows found when they are wanted; a row is known by a node that reaches it."""
+
+    graph: Graph
+    place: Nodes
+
+    def count(self, rows: Nodes, pool: Executor | None) -> Places:
+        """Return the number of positions in each row."""
+        if pool is None:
+            return self._count(rows)
+        return np.concatenate(list(pool.map(self._count, np.array_split(rows, 8))))
+
+    def _count(self, rows: Nodes) -> Places:
+        count = functions(self.graph.edges).count_searched
+        counts: Places = count(self.graph.offsets, self.graph.targets, self.place, rows)[0]
+        return counts
+
+    def fill(self, *groups: object) -> None:
+        """Write the pairs of groups of members."""
+        functions().fill_searched(self.graph.offsets, self.graph.targets, self.place, *groups)
+
+    def has(self, row: int, position: int) -> bool:
+        """Tell whether a position is in a row."""
+        nodes = np.array([row], np.int32)
+        table = functions(self.graph.edges)
+        return position in table.list_searched(self.graph.offsets, self.graph.targets, self.place, nodes)[1]
+
+
+Rows = BitRows | ListRows | SearchedRows
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The row of each node, -1 for a node that reaches nothing, and how many positions each node's row has."""
+
+    rows: Rows
+    row: Nodes
+    counts: Places
+
+
+def reach(graph: Graph, place: Nodes, pool: Executor | None = None) -> Reach:
+    """Find what every node reaches."""
+    table = functions(graph.edges)
+    component, count = table.components(graph.offsets, graph.targets, np.ones(graph.nodes, np.bool_))
+    starts, members = table.linked(component, np.arange(graph.nodes, dtype=np.int32), count)
+    leaving = np.diff(graph.offsets) > 0
+    open_ = leaving[members[starts[:-1]]] if graph.nodes else np.empty(0, bool)  # all of a component's, or its only one
+    nodes = members[starts[:-1]][open_]
+    searching = _estimated(graph, place, nodes)
+    if searching is not None:
+        row = np.where(open_, members[starts[:-1]], -1).astype(np.int32)[component]
+        used = pool if searching > SHARE_FROM else None
+        return _counted(SearchedRows(graph, place), row, nodes, graph.nodes, used)
+    number = np.where(open_, np.cumsum(open_) - 1, -1).astype(np.int32)
+    row = number[component]
+    bits = np.empty((len(nodes), width(place)), np.uint64)
+    table.bit_rows(graph.offsets, graph.targets, place, row, starts, members, bits)
+    return _counted(BitRows(bits), row, np.arange(len(nodes), dtype=np.int32), len(nodes), pool)
+
+
+def _counted(rows: Rows, row: Nodes, used: Nodes, size: int, pool: Executor | None) -> Reach:
+    counts = np.zeros(size + 1, np.int64)  # one more, for nodes without a row
+    counts[used] = rows.count(used, pool)
+    return Reach(rows, row, counts[row])
+
+
+def width(place: Nodes) -> int:
+    """Return the number of words that have a bit for each wanted node."""
+    return (int(place.max(initial=-1)) >> 6) + 1
+
+
+def _estimated(graph: Graph, place: Nodes, nodes: Nodes) -> int | None:
+    """Estimate the steps of searching from each node; None if rows of bits are quicker, and not too large."""
+    if not len(nodes):
+        return 0
+    words = width(place)
+    some = nodes[:: max(1, len(nodes) // SAMPLE)]
+    counts, work = functions(graph.edges).count_searched(graph.offsets, graph.targets, place, some)
+    searching = work * len(nodes) // len(some)
+    written = 8 * int(counts.sum()) * len(nodes) // len(some)
+    small = 8 * words * len(nodes) <= max(MOST_BYTES, written // 4)
+    quick = (graph.edges + WORD_COST * len(nodes)) * words < SEARCH_COST * searching
+    return None if small and quick else searching
+
+
+def reach_undirected(graph: Graph, place: Nodes) -> Reach:
+    """Find what every node reaches if edges can be walked both ways: its component, if it has an edge at all."""
+    table = functions(graph.edges)
+    component, count = table.united(graph.sources, graph.targets, graph.nodes)
+    starts, members = table.linked(component, np.arange(graph.nodes, dtype=np.int32), count)
+    alone = np.ones(graph.nodes, bool)
+    alone[graph.targets] = alone[graph.sources] = False
+    wanted = (place[members] >= 0) & ~alone[members]
+    ends = np.concatenate(([0], np.cumsum(wanted)))[starts].astype(np.int64)
+    row = np.where(alone, -1, component).astype(np.int32)
+    return _counted(ListRows(ends, place[members[wanted]]), row, np.arange(count, dtype=np.int32), count, None)

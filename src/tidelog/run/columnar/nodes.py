@@ -1,0 +1,83 @@
+"""Numbering the values, or combinations of values, that are the nodes of a closure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tidelog.run.closure.plain import Nodes
+from tidelog.run.columnar.arrays import U, Words, arrays
+from tidelog.run.columnar.layout import Layout, place, range_of, roomy
+
+Key = Sequence[Words]
+"""Codes of nodes, column by column."""
+
+SPARSE = 8
+"""Codes may be spread over so many times their number to be numbered by their own size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The keys of nodes, packed and sorted, with the number of each; and their codes, by number."""
+
+    layout: Layout
+    rows: Words
+    number: Nodes
+    codes: tuple[Words, ...]
+
+    @property
+    def count(self) -> int:
+        """The number of nodes."""
+        return len(self.number)
+
+    def find(self, key: Key) -> Nodes:
+        """Return the numbers of nodes, -1 for those that have none."""
+        count = len(key[0]) if key else self.count
+        fits = np.ones(count, bool)
+        for column, codes in enumerate(key):
+            room = self.layout.fields[column].range
+            fits &= (codes >= U(room.low)) & (codes <= U(room.high))
+        found = np.full(count, -1, np.int32)
+        rows = self.layout.pack({c: codes[fits] for c, codes in enumerate(key)}, int(fits.sum()))
+        table = arrays(count)
+        order = table.order(rows)
+        low, high, _ = table.ranges(np.ascontiguousarray(rows[:, order]), self.rows, rows.shape[0], 64)
+        inside = np.full(len(order), -1, np.int32)
+        inside[order[high > low]] = self.number[low[high > low]]
+        found[fits] = inside
+        return found
+
+
+def numbered(keys: Sequence[Key]) -> tuple[Numbers, list[Nodes]]:
+    """Number the distinct nodes of several arrays of keys in order; return also the numbers of each array."""
+    columns = [np.concatenate(parts) for parts in zip(*keys, strict=True)]
+    layout = place(enumerate(roomy([range_of(codes) for codes in columns])))
+    count = sum(len(key[0]) for key in keys) if columns else 0
+    rows = layout.pack(dict(enumerate(columns)), count)
+    distinct, number = _distinct(rows)
+    codes = tuple(layout.codes(distinct, c) for c in range(len(columns)))
+    ends = np.cumsum([len(key[0]) for key in keys])[:-1]
+    known = Numbers(layout, distinct, np.arange(distinct.shape[1], dtype=np.int32), codes)
+    return known, np.split(number, ends)
+
+
+def _distinct(rows: Words) -> tuple[Words, Nodes]:
+    """Return the distinct rows in order, and which of them each row is."""
+    count = rows.shape[1]
+    if rows.shape[0] == 1 and count:
+        least, greatest = rows.min(), rows.max()
+        if int(greatest - least) <= SPARSE * count + 1024:
+            near = (rows[0] - least).view(np.int64)
+            there = np.zeros(int(greatest - least) + 1, bool)
+            there[near] = True
+            number = np.cumsum(there, dtype=np.int32) - np.int32(1)
+            return (np.flatnonzero(there).view(U) + least).reshape(1, -1), number[near]
+    table = arrays(count)
+    order = table.order(rows)
+    ordered = np.ascontiguousarray(rows[:, order])
+    firsts = table.firsts(ordered)
+    number = np.empty(count, np.int32)
+    number[order] = np.repeat(np.arange(len(firsts), dtype=np.int32), np.diff(np.append(firsts, count)))
+    return np.ascontiguousarray(ordered[:, firsts]), number

@@ -1,0 +1,117 @@
+"""Each compiled function on graphs does what its plain twin does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+
+import numpy as np
+import pytest
+
+from tidelog.run.closure import kernels, plain
+from tidelog.run.closure.plain import Nodes, Places
+
+SEEDS = 40
+Linked = tuple[int, Places, Nodes, Nodes]
+
+
+def graphs() -> Iterator[tuple[Random, Linked]]:
+    """Random graphs as a number of nodes, offsets, targets, and the positions of nodes, some of which have none."""
+    for seed in range(SEEDS):
+        random = Random(seed)
+        nodes = random.choice((1, 2, 5, 9, 70, 140))
+        edges = random.choice((0, 1, nodes // 2, nodes, 2 * nodes, 4 * nodes))
+        pairs = [(random.randrange(nodes), random.randrange(nodes)) for _ in range(edges)]
+        sources, targets = (np.array([pair[side] for pair in pairs], np.int32) for side in (0, 1))
+        wanted = np.array([random.random() < 0.8 for _ in range(nodes)])
+        place = np.where(wanted, np.cumsum(wanted) - 1, -1).astype(np.int32)
+        yield random, (nodes, *plain.linked(sources, targets, nodes), place)
+
+
+def same(one: object, other: object) -> None:
+    for a, b in zip(*(found if isinstance(found, tuple) else (found,) for found in (one, other)), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("name", ["linked", "united"])
+def test_of_edges(name: str) -> None:
+    for _, (nodes, offsets, targets, _) in graphs():
+        sources = np.repeat(np.arange(nodes, dtype=np.int32), np.diff(offsets))
+        order = np.random.default_rng(nodes).permutation(len(sources))
+        given = sources[order], targets[order], nodes
+        same(getattr(kernels, name)(*given), getattr(plain, name)(*given))
+
+
+def test_turned() -> None:
+    for _, (_, offsets, targets, _) in graphs():
+        same(kernels.turned(offsets, targets), plain.turned(offsets, targets))
+        back = kernels.turned(*kernels.turned(offsets, targets))
+        assert sorted(zip(_sources(back[0]), back[1], strict=True)) == sorted(
+            zip(_sources(offsets), targets, strict=True)
+        )
+
+
+def test_components() -> None:
+    for random, (nodes, offsets, targets, _) in graphs():
+        inside = np.array([random.random() < 0.9 for _ in range(nodes)])
+        found = kernels.components(offsets, targets, inside)
+        same(found, plain.components(offsets, targets, inside))
+        component = found[0]
+        for u in range(nodes):
+            for v in targets[offsets[u] : offsets[u + 1]]:
+                assert not (inside[u] and inside[v]) or component[v] <= component[u], "successors come first"
+
+
+def test_rows_of_bits() -> None:
+    for _, (nodes, offsets, targets, place) in graphs():
+        component, count = plain.components(offsets, targets, np.ones(nodes, bool))
+        starts, members = plain.linked(component, np.arange(nodes, dtype=np.int32), count)
+        bits = [np.full((count, (nodes >> 6) + 1), 7, np.uint64) for _ in range(2)]
+        for table, rows in zip((kernels, plain), bits, strict=True):
+            table.bit_rows(offsets, targets, place, component, starts, members, rows)
+        same(*bits)
+        some = np.arange(count, dtype=np.int32)[::2]
+        same(kernels.count_bits(bits[0], some), plain.count_bits(bits[0], some))
+        searched = plain.count_searched(offsets, targets, place, members[starts[:-1]])[0]
+        same(kernels.count_bits(bits[0], np.arange(count, dtype=np.int32)), searched)
+
+
+@pytest.mark.parametrize("name", ["count_searched", "list_searched"])
+def test_searches(name: str) -> None:
+    for random, (nodes, offsets, targets, place) in graphs():
+        chosen = np.array(random.sample(range(nodes), random.randint(0, nodes)), np.int32)
+        same(*(getattr(table, name)(offsets, targets, place, chosen) for table in (kernels, plain)))
+
+
+def test_reached() -> None:
+    for random, (nodes, offsets, targets, _) in graphs():
+        chosen = np.array([random.randrange(nodes) for _ in range(random.randint(0, 3))], np.int32)
+        same(*(table.reached(offsets, targets, chosen) for table in (kernels, plain)))
+
+
+@pytest.mark.parametrize("name", ["fill_bits", "fill_lists", "fill_searched"])
+def test_writing(name: str) -> None:
+    for random, (nodes, offsets, targets, place) in graphs():
+        ends, lists = plain.list_searched(offsets, targets, place, np.arange(nodes, dtype=np.int32))
+        counts = np.diff(ends)
+        rows = np.array(random.sample(range(nodes), random.randint(0, nodes)), np.int32)
+        groups = [[random.randrange(3) for _ in range(random.randint(0, 2))] for _ in rows]
+        firsts = np.concatenate(([0], np.cumsum([len(group) for group in groups]))).astype(np.int64)
+        members = np.arange(firsts[-1], dtype=np.int32)
+        sizes = np.repeat(counts[rows], np.diff(firsts))
+        starts = np.cumsum(sizes) - sizes
+        left = np.arange(2 * len(members), dtype=np.uint64).reshape(2, -1) << np.uint64(32)
+        right = np.arange(2 * nodes, dtype=np.uint64).reshape(2, -1)
+        bits = np.zeros((nodes, (nodes >> 6) + 1), np.uint64)
+        for row in range(nodes):
+            for position in lists[ends[row] : ends[row + 1]].tolist():
+                bits[row, position >> 6] |= np.uint64(1 << (position & 63))
+        given = {"fill_bits": (bits,), "fill_lists": (ends, lists), "fill_searched": (offsets, targets, place)}[name]
+        outs = [np.zeros((2, int(sizes.sum())), np.uint64) for _ in range(2)]
+        for table, out in zip((kernels, plain), outs, strict=True):
+            getattr(table, name)(*given, rows, firsts, members, starts, left, right, out)
+        same(*outs)
+
+
+def _sources(offsets: Places) -> Nodes:
+    return np.repeat(np.arange(len(offsets) - 1, dtype=np.int32), np.diff(offsets))

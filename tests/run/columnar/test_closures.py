@@ -1,0 +1,73 @@
+"""Closures evaluated by their own structures: the answers of the reference engine, and rows written only when read.
+
+TIDELOG_HISTORIES sets the number of histories for each strategy.
+"""
+
+from __future__ import annotations
+
+import os
+from random import Random
+
+import pytest
+
+from tests.generate.checking import follow
+from tests.generate.closures import closure_history
+from tests.generate.pipeline import plan_text
+from tidelog.base.errors import LimitError
+from tidelog.run.columnar.engine import ColumnarEngine
+from tidelog.run.columnar.lazy import LazyBatch
+from tidelog.run.contract import Change, Limits
+
+HISTORIES = int(os.environ.get("TIDELOG_HISTORIES", "24"))
+CLOSURE = """
+input relation E(a: u32, b: u32)
+output relation T(a: u32, b: u32)
+T(x, y) :- E(x, y).
+T(x, z) :- T(x, y), T(y, z).
+"""
+RING = [(i, (i + 1) % 50) for i in range(50)]
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_histories_of_closures(block: int) -> None:
+    for seed in range(block, HISTORIES, 4):
+        follow(closure_history(Random(seed)), lambda plan: ColumnarEngine(plan, strategy="recompute"))
+
+
+def test_nothing_is_written_until_it_is_read() -> None:
+    engine = ColumnarEngine(plan_text(CLOSURE), strategy="recompute")
+    update = engine.update({"E": Change(RING)})
+    assert [work.strategy for work in update.work] == ["closure"]
+    (batch,) = engine.holding("T")[0].main.settled
+    assert isinstance(batch, LazyBatch)
+    assert engine.count("T") == len(update.changes["T"].inserted) == 2500
+    assert engine.contains("T", (3, 2))
+    assert not engine.contains("T", (3, 50))
+    assert not batch.written
+    assert sorted(engine.rows("T")) == [(x, y) for x in range(50) for y in range(50)]
+    assert batch.written
+
+
+def test_limits() -> None:
+    engine = ColumnarEngine(plan_text(CLOSURE), strategy="recompute")
+    with pytest.raises(LimitError, match=r"stratum 0 \(T\) took more than 2499 new tuples"):
+        engine.update({"E": Change(RING)}, limits=Limits(tuples=2499))
+    assert engine.count("T") == 0
+
+
+def test_wide_keys_and_many_words() -> None:
+    text = """
+    input relation E(g: signed<64>, h: signed<64>, a: signed<64>, b: signed<64>)
+    output relation T(g: signed<64>, h: signed<64>, a: signed<64>, b: signed<64>)
+    T(g, h, x, y) :- E(g, h, x, y).
+    T(g, h, x, z) :- T(g, h, x, y), T(g, h, y, z).
+    """
+    engine = ColumnarEngine(plan_text(text), strategy="recompute")
+    low, high = -(1 << 63), (1 << 63) - 1
+    engine.update({"E": Change([(low, high, low, 0), (low, high, 0, high), (high, low, 0, low)])})
+    assert sorted(engine.rows("T")) == [
+        (low, high, low, 0),
+        (low, high, low, high),
+        (low, high, 0, high),
+        (high, low, 0, low),
+    ]
