@@ -50,8 +50,9 @@ class ColumnarEngine:
 
     `strategy` is one of `run.maintain.choose.ALGORITHMS`, `auto` or `recompute`, and `switch` says when it is given up
     for an evaluation from scratch; by default the strategy does. The strategy decides what support tuples have;
-    `support` asks for another, for whoever only wants to read it off. `threads` is how many are used; `limits` bound
-    the first evaluation.
+    `support` asks for another, for whoever only wants to read it off. Strata that are closures are evaluated by
+    structures of their own (`claim`) unless `closures` is false. `threads` is how many are used; `limits` bound the
+    first evaluation.
     """
 
     name = "columnar"
@@ -64,12 +65,14 @@ class ColumnarEngine:
         switch: Switch | None = None,
         support: Support | None = None,
         threads: int | None = None,
+        closures: bool = True,
         limits: Limits = NO_LIMITS,
     ) -> None:
         self._codec = Codec()
         self._strategy = strategy
         self._switch = switch
         self._support = support_of(strategy) if support is None else support
+        self._closures = closures and strategy == "recompute" and self._support is Support.NONE
         threads = threads or os.cpu_count() or 1
         self._pool = ThreadPoolExecutor(threads, "tidelog", helpers.set, (None,)) if threads > 1 else None
         self._costs: Costs = {}
@@ -166,7 +169,7 @@ class ColumnarEngine:
         return Update(changes, tuple(work))
 
     def _maintain(self, store: Store, stratum: Stratum, before: State, costs: Costs) -> Work | None:
-        claimed = self._strategy == "recompute" and self._support is Support.NONE and closure_of(stratum) is not None
+        claimed = self._closures and closure_of(stratum) is not None
         how = evaluate if claimed else bootstrap
         done = maintain(store, stratum, before.earlier, costs, store.watch, self._strategy, self._switch, how)
         return replace(done, strategy="closure") if claimed and done is not None else done
