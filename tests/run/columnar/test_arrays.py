@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidelog.run.columnar.arrays import SORT_APART, CompiledArrays, NumpyArrays, Words, helpers, prefix
+from tidelog.run.columnar.kernels import GAP
 
 SLOW, FAST = NumpyArrays(), CompiledArrays()
 
@@ -65,6 +66,18 @@ def test_ranges(data: st.DataObject, words: int, in_order: bool) -> None:
     assert total == fast_total
     assert ((fast_high - fast_low) == (high - low)).all()
     assert (fast_low[high > low] == low[high > low]).all()
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0, 3, 9]), st.sampled_from([300, 5000]), st.integers(1, 60))
+def test_ranges_by_a_fence(seed: int, shift: int, top: int, count: int) -> None:
+    rng = np.random.default_rng(seed)
+    batch = np.unique(rng.integers(0, top, 2000, np.uint64)).reshape(1, -1)
+    keys = rng.integers(0, (top >> shift) + 2, (1, count), np.uint64)
+    slow = SLOW.ranges(keys, batch, 0 if shift else 1, shift or 64)
+    fence = batch[:, ::GAP].copy()
+    fast = FAST.ranges(keys, batch, 0 if shift else 1, shift or 64, fence)
+    assert (slow[0] == fast[0]).all()
+    assert (slow[1] == fast[1]).all()
 
 
 @given(st.data(), st.integers(1, 3))
@@ -132,8 +145,11 @@ def test_emit_ranked_and_visible(data: st.DataObject, words: int, ranked: bool, 
 
 @given(st.data(), st.integers(1, 2), st.booleans(), st.booleans(), st.booleans())
 def test_join_few(data: st.DataObject, words: int, followed: bool, ranked: bool, marked: bool) -> None:
-    batch = ordered(data.draw(packed(words)))
-    rows = np.concatenate((data.draw(packed(words)), batch[:, ::3]), axis=1)
+    more = np.random.default_rng(data.draw(st.integers(0, 99))).integers(0, 300, (words, 400), np.uint64)
+    batch = ordered(
+        np.concatenate((data.draw(packed(words)), more[:, :: data.draw(st.sampled_from([1, 400]))]), axis=1)
+    )
+    rows = np.concatenate((data.draw(packed(words)), batch[:, ::29]), axis=1)
     n, m = rows.shape[1], batch.shape[1]
     full = data.draw(st.integers(0, words))
     shift = 64 if full == words else data.draw(st.sampled_from([1, 8, 63, 64]))
@@ -145,12 +161,13 @@ def test_join_few(data: st.DataObject, words: int, followed: bool, ranked: bool,
         np.array([[1 << 40]], np.uint64),
         np.array([[words - 1, 0, 255, 3, 0, 16]], np.uint64),
     )
-    rank = np.array(data.draw(st.lists(st.integers(0, 9), min_size=n, max_size=n)), np.int32) if followed else None
-    above = np.array(data.draw(st.lists(st.integers(0, 9), min_size=m, max_size=m)), np.int32) if ranked else None
-    mark = np.array(data.draw(st.lists(st.integers(0, 3), min_size=m, max_size=m)), np.uint8) if marked else None
+    rank = np.arange(n, dtype=np.int32) % 7 if followed else None
+    above = np.arange(m, dtype=np.int32) % 11 if ranked else None
+    mark = np.arange(m, dtype=np.uint8) % 4 if marked else None
     limit, most = data.draw(st.integers(0, 3)), data.draw(st.sampled_from([3, 10_000]))
-    slow = SLOW.join_few(rows, rank, key, batch, above, mark, limit, output, most)
-    fast = FAST.join_few(rows, rank, key, batch, above, mark, limit, output, most)
+    fence = batch[:, ::GAP].copy() if data.draw(st.booleans()) else None
+    slow = SLOW.join_few(rows, rank, key, batch, fence, above, mark, limit, output, most)
+    fast = FAST.join_few(rows, rank, key, batch, fence, above, mark, limit, output, most)
     if slow is None or fast is None:
         assert slow is fast
         return

@@ -41,6 +41,7 @@ RECENT = 1 << 15
 """How many rows are remembered to leave out repetitions: as many as fit in the cache of a core."""
 PARTS = max(1, min(8, os.cpu_count() or 1))
 U = np.uint64
+NO_WORDS: Words = np.empty((1, 0), U)
 NO_RANKS: Ranks = np.empty(0, np.int32)
 NO_MARKS: Marks = np.empty(0, np.uint8)
 
@@ -101,8 +102,13 @@ class NumpyArrays:
         places = self.firsts(rows)
         return rows if len(places) == rows.shape[1] else np.ascontiguousarray(rows[:, places])
 
-    def ranges(self, keys: Words, batch: Words, full: int, shift: int) -> tuple[Places, Places, int]:
-        """Return, for each key, the range of rows of a sorted batch whose prefix equals it; and their total."""
+    def ranges(
+        self, keys: Words, batch: Words, full: int, shift: int, fence: Words | None = None
+    ) -> tuple[Places, Places, int]:
+        """Return, for each key, the range of rows of a sorted batch whose prefix equals it; and their total.
+
+        `fence`, every `GAP`th row of the batch, helps to find few keys in many rows.
+        """
         if full == 0 and shift == 64:
             low = np.zeros(keys.shape[1], np.int64)
             return low, np.full(keys.shape[1], batch.shape[1], np.int64), keys.shape[1] * batch.shape[1]
@@ -194,6 +200,7 @@ class NumpyArrays:
         rank: Ranks | None,
         key: tuple[Words, Words, int, int],
         batch: Words,
+        fence: Words | None,
         batch_rank: Ranks | None,
         mark: Marks | None,
         limit: int,
@@ -206,7 +213,7 @@ class NumpyArrays:
         than `most` matches.
         """
         moves, constant, full, shift = key
-        low, high, total = self.ranges(self.move(rows, moves, constant), batch, full, shift)
+        low, high, total = self.ranges(self.move(rows, moves, constant), batch, full, shift, fence)
         if total > most:
             return None
         left = self.move(rows, output[0], output[1])
@@ -306,13 +313,17 @@ class CompiledArrays(NumpyArrays):
         first = np.empty(rows.shape[1], np.int64)
         return first[: self._kernels.runs(rows, first)]
 
-    def ranges(self, keys: Words, batch: Words, full: int, shift: int) -> tuple[Places, Places, int]:
+    def ranges(
+        self, keys: Words, batch: Words, full: int, shift: int, fence: Words | None = None
+    ) -> tuple[Places, Places, int]:
         if full == 0 and shift == 64:
             return super().ranges(keys, batch, full, shift)
         low = np.empty(keys.shape[1], np.int64)
         high = np.empty(keys.shape[1], np.int64)
         if batch.shape[0] == 1:
-            total = self._kernels.ranges_one(keys[0], batch[0], 0 if shift == 64 else shift, low, high)
+            total = self._kernels.ranges_one(
+                keys[0], batch[0], (NO_WORDS if fence is None else fence)[0], 0 if shift == 64 else shift, low, high
+            )
         else:
             total = self._kernels.ranges_many(keys, batch, full, shift, low, high)
         return low, high, int(total)
@@ -357,6 +368,7 @@ class CompiledArrays(NumpyArrays):
         rank: Ranks | None,
         key: tuple[Words, Words, int, int],
         batch: Words,
+        fence: Words | None,
         batch_rank: Ranks | None,
         mark: Marks | None,
         limit: int,
@@ -366,7 +378,9 @@ class CompiledArrays(NumpyArrays):
         ranks = NO_RANKS if rank is None else rank
         given = NO_RANKS if batch_rank is None else batch_rank
         marks = NO_MARKS if mark is None else mark
-        made, made_ranks, total = self._kernels.join_few(rows, ranks, *key, batch, given, marks, limit, *output, most)
+        posts = NO_WORDS if fence is None else fence
+        arguments = (*key, batch, posts, given, marks, limit, *output, most)
+        made, made_ranks, total = self._kernels.join_few(rows, ranks, *arguments)
         return None if total > most else (made, made_ranks)
 
     def visible(self, low: Places, high: Places, mark: Marks, limit: int) -> Places:

@@ -14,10 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from tidelog.run.columnar.arrays import Places, Words, arrays
+from tidelog.run.columnar.kernels import GAP
 from tidelog.run.phases import ALIVE
 
 Ranks = npt.NDArray[np.int32]
 Marks = npt.NDArray[np.uint8]
+
+
+FENCE_FROM = 1 << 16
 
 
 class Journal:
@@ -53,7 +57,7 @@ class Journal:
 class Batch:
     """Distinct sorted rows."""
 
-    __slots__ = ("counts", "gone", "mark", "rank", "rows")
+    __slots__ = ("_fence", "counts", "gone", "mark", "rank", "rows")
 
     def __init__(
         self, rows: Words, rank: Ranks | int | None = None, counts: Places | None = None, mark: Marks | None = None
@@ -62,6 +66,7 @@ class Batch:
         self.rank = rank
         self.counts = counts
         self.mark = mark
+        self._fence: Words | None = None
         self.gone = 0 if mark is None else int(np.count_nonzero(mark))
         """The number of rows that do not hold."""
 
@@ -69,6 +74,14 @@ class Batch:
     def size(self) -> int:
         """The number of rows, whether they hold or not."""
         return int(self.rows.shape[1])
+
+    def fence(self, probes: int) -> Words | None:
+        """Every `GAP`th row, if so few probes for so many rows are found faster by it."""
+        if self.size < FENCE_FROM or probes * GAP > self.size:
+            return None
+        if self._fence is None:
+            self._fence = self.rows[:, ::GAP].copy()
+        return self._fence
 
     def ranks(self) -> Ranks:
         """The rank of each row; from now on each may change by itself."""

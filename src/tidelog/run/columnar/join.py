@@ -293,7 +293,7 @@ def match(table: Table, probe: Probe, seen: Seen) -> Matches | None:
     found: list[tuple[tuple[Batch, int], Places, Places]] = []
     total = 0
     for one in seen.batches:
-        low, high, matches = functions.ranges(keys, one[0].rows, key.full, key.shift)
+        low, high, matches = functions.ranges(keys, one[0].rows, key.full, key.shift, one[0].fence(table.count))
         if matches:
             found.append((one, low, high))
             total += matches
@@ -317,6 +317,7 @@ def join_few(table: Table, probe: Probe, seen: Seen, output: Output, most: int) 
             table.rank,
             (key.moves, key.constant, key.full, key.shift),
             batch.rows,
+            batch.fence(1),
             ranks,
             batch.mark,
             limit,
@@ -350,7 +351,7 @@ def present(table: Table, probe: Probe, seen: Seen) -> tuple[Table, Mask]:
     functions = arrays(max(table.count, *(batch.size for batch, _ in seen.batches)))
     found = np.zeros(table.count, bool)
     for batch, limit in seen.batches:
-        low, high, total = functions.ranges(keys, batch.rows, key.full, key.shift)
+        low, high, total = functions.ranges(keys, batch.rows, key.full, key.shift, batch.fence(table.count))
         if total:
             found |= (high > low) if batch.mark is None else functions.visible(low, high, batch.mark, limit) > 0
     return table, found
@@ -369,7 +370,7 @@ def match_in_place(table: Table, probe: Probe, seen: Seen) -> Matches:
     high: list[Places] = []
     total = 0
     for batch, _ in seen.batches:
-        lo, hi, matches = functions.ranges(ordered, batch.rows, key.full, key.shift)
+        lo, hi, matches = functions.ranges(ordered, batch.rows, key.full, key.shift, batch.fence(table.count))
         low.append(lo[back])
         high.append(hi[back])
         total += matches

@@ -210,8 +210,9 @@ class Relation:
     def _located(self, batches: Sequence[Batch], rows: Words, limit: int) -> Iterator[tuple[Batch, Places, Places]]:
         if not rows.shape[1]:
             return
+        table = arrays(rows.shape[1])
         for batch in batches:
-            low, high, total = arrays(rows.shape[1]).ranges(rows, batch.rows, rows.shape[0], 64)
+            low, high, total = table.ranges(rows, batch.rows, rows.shape[0], 64, batch.fence(rows.shape[1]))
             if not total:
                 continue
             found = np.flatnonzero(high > low)

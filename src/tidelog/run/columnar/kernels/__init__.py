@@ -5,3 +5,6 @@ over arity and key width, so that a new rule never compiles anything; they are c
 without the interpreter lock. `sorting` sorts packed rows, `words` does everything else with them. Only numpy and numba
 are imported here.
 """
+
+GAP = 64
+"""A fence has the first of every so many rows of a batch."""

@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from tidelog.run.columnar.kernels import GAP
+
 U = np.uint64
 
 
@@ -27,8 +29,49 @@ def _less(batch, j, keys, i, full, shift):  # type: ignore[no-untyped-def]
     return 0
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _seek(batch, fence, s, key, p):  # type: ignore[no-untyped-def]
+    """Return the first place from p on whose word, shifted right, is not below the key.
+
+    Gallops; beyond `GAP` words it goes on in the fence, every `GAP`th word of the batch (or empty), which stays in the
+    cache where the batch does not.
+    """
+    m, n = batch.shape[0], fence.shape[0]
+    step, a = 1, p
+    while a < m and (batch[a] >> s) < key:
+        p = a + 1
+        a += step
+        step <<= 1
+        if step > GAP and n:
+            first = p // GAP + 1
+            step, b, i = 1, first, first
+            while b < n and (fence[b] >> s) < key:
+                i = b + 1
+                b += step
+                step <<= 1
+            h = min(n, b)
+            while i < h:
+                middle = (i + h) >> 1
+                if (fence[middle] >> s) < key:
+                    i = middle + 1
+                else:
+                    h = middle
+            if i > first:
+                p = (i - 1) * GAP + 1
+            a = i * GAP
+            break
+    h = min(m, a)
+    while p < h:
+        middle = (p + h) >> 1
+        if (batch[middle] >> s) < key:
+            p = middle + 1
+        else:
+            h = middle
+    return p
+
+
 @njit(cache=True, nogil=True)
-def ranges_one(keys, batch, shift, low, high):  # type: ignore[no-untyped-def]
+def ranges_one(keys, batch, fence, shift, low, high):  # type: ignore[no-untyped-def]
     """Fill low, high with the range of batch rows whose word, shifted right, equals each key; return their total."""
     n, m = keys.shape[0], batch.shape[0]
     s = U(shift)
@@ -45,18 +88,7 @@ def ranges_one(keys, batch, shift, low, high):  # type: ignore[no-untyped-def]
                 continue
             if key < before:
                 p = 0
-        step, a = 1, p
-        while a < m and (batch[a] >> s) < key:
-            p = a + 1
-            a += step
-            step <<= 1
-        h = min(m, a)
-        while p < h:
-            middle = (p + h) >> 1
-            if (batch[middle] >> s) < key:
-                p = middle + 1
-            else:
-                h = middle
+        p = _seek(batch, fence, s, key, p)
         low[i] = p
         step, a, q = 1, p, p
         while a < m and (batch[a] >> s) == key:
@@ -237,9 +269,48 @@ def emit_ranked(low, high, left, left_rank, batch, rank, mark, limit, moves, out
     return p
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _lower(batch, key, full, shift, p, h):  # type: ignore[no-untyped-def]
+    """Return the first place from p to h whose prefix is not below the key."""
+    while p < h:
+        middle = (p + h) >> 1
+        if _less(batch, middle, key, 0, full, shift) > 0:
+            p = middle + 1
+        else:
+            h = middle
+    return p
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _upper(batch, key, full, shift, p):  # type: ignore[no-untyped-def]
+    """Return the first place from p on whose prefix is not the key."""
+    m = batch.shape[1]
+    step, a, q = 1, p, p
+    while a < m and _less(batch, a, key, 0, full, shift) == 0:
+        q = a + 1
+        a += step
+        step <<= 1
+    h = min(m, a)
+    while q < h:
+        middle = (q + h) >> 1
+        if _less(batch, middle, key, 0, full, shift) == 0:
+            q = middle + 1
+        else:
+            h = middle
+    return q
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _move_row(words, i, moves, out, p):  # type: ignore[no-untyped-def]
+    """Put the fields of row i at their places in row p of `out`."""
+    for k in range(moves.shape[0]):
+        field = ((words[np.int64(moves[k, 0]), i] >> moves[k, 1]) & moves[k, 2]) + moves[k, 3]
+        out[np.int64(moves[k, 4]), p] |= field << moves[k, 5]
+
+
 @njit(cache=True, nogil=True)
 def join_few(  # type: ignore[no-untyped-def]
-    rows, rank, moves, constant, full, shift, batch, batch_rank, mark, limit, left, made, right, most
+    rows, rank, moves, constant, full, shift, batch, fence, batch_rank, mark, limit, left, made, right, most
 ):
     """Search a batch for the key of each row and write the matches, in one go; return them, their ranks, and how many.
 
@@ -251,36 +322,20 @@ def join_few(  # type: ignore[no-untyped-def]
     key = np.empty((constant.shape[0], 1), np.uint64)
     total = 0
     for i in range(n):
-        p, q = 0, m
+        low[i], high[i] = 0, m
         if full or shift < 64:
             key[:, 0] = constant[:, 0]
-            for k in range(moves.shape[0]):
-                field = ((rows[np.int64(moves[k, 0]), i] >> moves[k, 1]) & moves[k, 2]) + moves[k, 3]
-                key[np.int64(moves[k, 4]), 0] |= field << moves[k, 5]
-            h = m
-            while p < h:
-                middle = (p + h) >> 1
-                if _less(batch, middle, key, 0, full, shift) > 0:
-                    p = middle + 1
-                else:
-                    h = middle
-            step, a, q = 1, p, p
-            while a < m and _less(batch, a, key, 0, full, shift) == 0:
-                q = a + 1
-                a += step
-                step <<= 1
-            h = min(m, a)
-            while q < h:
-                middle = (q + h) >> 1
-                if _less(batch, middle, key, 0, full, shift) == 0:
-                    q = middle + 1
-                else:
-                    h = middle
-        low[i], high[i] = p, q
-        total += q - p
-    ranked = rank.shape[0] > 0
+            _move_row(rows, i, moves, key, 0)
+            p, h = 0, m
+            if fence.shape[1]:
+                b = _lower(fence, key, full, shift, 0, fence.shape[1])
+                p, h = max(0, (b - 1) * GAP), min(m, b * GAP)
+            low[i] = _lower(batch, key, full, shift, p, h)
+            high[i] = _upper(batch, key, full, shift, low[i])
+        total += high[i] - low[i]
     if total > most:
         return np.empty((0, 0), np.uint64), np.empty(0, np.int32), total
+    ranked = rank.shape[0] > 0
     out = np.empty((made.shape[0], total), np.uint64)
     out_rank = np.empty(total if ranked else 0, np.int32)
     p = 0
@@ -290,12 +345,8 @@ def join_few(  # type: ignore[no-untyped-def]
                 continue
             for w in range(out.shape[0]):
                 out[w, p] = made[w, 0]
-            for k in range(left.shape[0]):
-                field = ((rows[np.int64(left[k, 0]), i] >> left[k, 1]) & left[k, 2]) + left[k, 3]
-                out[np.int64(left[k, 4]), p] |= field << left[k, 5]
-            for k in range(right.shape[0]):
-                field = ((batch[np.int64(right[k, 0]), j] >> right[k, 1]) & right[k, 2]) + right[k, 3]
-                out[np.int64(right[k, 4]), p] |= field << right[k, 5]
+            _move_row(rows, i, left, out, p)
+            _move_row(batch, j, right, out, p)
             if ranked:
                 greater = rank[i]
                 if batch_rank.shape[0] and batch_rank[j] > greater:
