@@ -30,7 +30,7 @@ from tidelog.run.columnar.store import Equipment, Store
 from tidelog.run.columnar.verify import check_support
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Support, Switch, Update, Work
 from tidelog.run.limits import Watch
-from tidelog.run.maintain.choose import Costs, Earlier, maintain, support_of
+from tidelog.run.maintain.choose import Costs, Earlier, maintain, reached, support_of
 from tidelog.run.maintain.seminaive import bootstrap
 from tidelog.run.phases import ALIVE, DELETED, INSERTED, REMOVED
 
@@ -147,12 +147,15 @@ class ColumnarEngine:
             orphans = _orphans(before, plan)
             for name in orphans:
                 store.keep_facts(name, before.relations.get(stored_in(name, before.plan.relations)))
-            for name, change in facts.items():
-                self._change_facts(store, stored_in(name, plan.relations), change)
+            stored = {stored_in(name, plan.relations): change for name, change in facts.items()}
+            for name, change in stored.items():
+                self._change_facts(store, name, change)
             for name in orphans:
                 store.compare(name)
             work = [
-                done for stratum in plan.strata if (done := self._maintain(store, stratum, before, costs)) is not None
+                done
+                for stratum in reached(store, plan, before.earlier, stored)
+                if (done := self._maintain(store, stratum, before, costs)) is not None
             ]
             changes = self._changes(store, before, plan)
             store.finish()

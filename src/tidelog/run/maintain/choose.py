@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import heappop, heappush
 from typing import Any, assert_never
 
 from tidelog.plan.nodes import Plan, Rule, Stratum
@@ -79,19 +80,28 @@ Evaluate = Callable[[Any, Stratum, Watch], int]
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """The plan before this update: its rules by head relation, and which relations were a stratum together."""
+    """The plan before this update: its rules by head relation, and which relations were a stratum together.
 
+    `readers` are the places in the plan of the strata that read a relation.
+    """
+
+    plan: Plan
     rules: dict[str, list[Rule]]
     strata: frozenset[tuple[frozenset[str], bool]]
+    readers: dict[str, list[int]]
 
     @staticmethod
     def of(plan: Plan) -> Earlier:
         """Return what must be known of an earlier plan."""
         rules: dict[str, list[Rule]] = {}
-        for stratum in plan.strata:
+        readers: dict[str, list[int]] = {}
+        for place, stratum in enumerate(plan.strata):
             for rule in stratum.rules:
                 rules.setdefault(rule.head, []).append(rule)
-        return Earlier(rules, frozenset((frozenset(s.relations), s.recursive) for s in plan.strata))
+            for relation in {name for rule in stratum.rules for name in rule.reads}.difference(stratum.relations):
+                readers.setdefault(relation, []).append(place)
+        strata = frozenset((frozenset(s.relations), s.recursive) for s in plan.strata)
+        return Earlier(plan, rules, strata, readers)
 
     def changes(self, stratum: Stratum) -> tuple[list[Rule], list[Rule]]:
         """Return the rules a stratum has lost and gained."""
@@ -105,6 +115,29 @@ class Earlier:
 
 def _same(rule: Rule, other: Rule | None) -> bool:
     return other is rule or (other is not None and rule.source is not None and rule.source == other.source)
+
+
+def reached(backend: Backend, plan: Plan, earlier: Earlier, facts: Iterable[str]) -> Iterator[Stratum]:
+    """Yield in order the strata that may have to change: all if the rules have, otherwise those that read a change.
+
+    `facts` are the relations whose stored facts were changed. A stratum is to be maintained before the next is asked
+    for; one that no change reaches costs nothing.
+    """
+    if earlier.plan is not plan:
+        yield from plan.strata
+        return
+    waiting: list[int] = []
+    changed = [name for name in facts if any(backend.changed(name))]
+    while changed or waiting:
+        for name in changed:
+            for place in earlier.readers.get(name, ()):
+                if place not in waiting:
+                    heappush(waiting, place)
+        if not waiting:
+            return
+        stratum = plan.strata[heappop(waiting)]
+        yield stratum
+        changed = [name for name in stratum.relations if any(backend.changed(name))]
 
 
 def maintain(

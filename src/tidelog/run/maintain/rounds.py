@@ -106,13 +106,15 @@ def full(rules: Sequence[Rule]) -> list[Job]:
 
 def changed_below(backend: Backend, rules: Sequence[Rule], members: frozenset[str], *, losing: bool) -> list[Job]:
     """Return the variants whose delta atom, below the stratum, has changed so that derivations are lost or gained."""
+    below = {relation for rule in rules for relation in rule.reads} - members
+    changes = {relation: change for relation in below if any(change := backend.changed(relation))}
     jobs: list[Job] = []
     for rule in rules:
-        if not reads_change(backend, rule):
+        if changes.keys().isdisjoint(rule.reads):
             continue
         for variant in rule.variants:
-            if variant.delta is not None and rule.reads[variant.delta] not in members:
-                deleted, inserted = backend.changed(rule.reads[variant.delta])
+            if variant.delta is not None and rule.reads[variant.delta] in changes:
+                deleted, inserted = changes[rule.reads[variant.delta]]
                 if deleted if losing != variant.negative else inserted:
                     jobs.append((rule, variant.tree))
     return jobs
