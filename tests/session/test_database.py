@@ -231,3 +231,20 @@ def test_verify_notices(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
         VerificationError, match="Reach has 1 rows, evaluation from scratch gives 1, for instance Reach"
     ):
         db.verify()
+
+
+def test_a_relation_pins_its_strategy() -> None:
+    text = """
+    input relation Edge(a: u32, b: u32)
+    #[strategy = "recompute"]
+    output relation Two(a: u32, b: u32)
+    Two(a, c) :- Edge(a, b), Edge(b, c).
+    output relation Back(a: u32)
+    Back(a) :- Edge(a, b), Edge(b, a).
+    """
+    db = Database(text)
+    edges(db, (1, 2), (2, 1))
+    done = {work.relations: work.strategy for work in edges(db, (2, 3)).profile}
+    assert done == {("Two",): "recompute", ("Back",): "ranked"}
+    db = Database(text, strategy="ranked")  # the user's choice goes first
+    assert {work.strategy for work in edges(db, (2, 3)).profile} == {"ranked"}

@@ -1,7 +1,7 @@
 """The attributes that may stand before declarations: `#[name = value]`.
 
-`name` names a rule. DDlog's attributes about storage and generated code say nothing about meaning; they are accepted,
-so that its programs run, and have no effect:
+`name` names a rule, `strategy` says how a relation follows changes. DDlog's attributes about storage and generated code
+say nothing about meaning; they are accepted, so that its programs run, and have no effect:
 
     size, original, alias, rust, dyn_alloc, shared_ref, by_val, return_by_ref, iterate_by_ref, iterate_by_val,
     deserialize_from_array, custom_serde, custom_from_record, has_side_effects, optimize
@@ -37,6 +37,9 @@ STORAGE = frozenset(
 )
 """DDlog's attributes that are accepted anywhere and ignored."""
 
+STRATEGIES = ("auto", "ranked", "recompute")
+"""How a relation may be told to follow changes."""
+
 
 def check_attributes(module: Module, names: dict[str, Span], report: Report) -> None:
     """Report unknown attributes of a module, and rule names that are used twice; `names` collects those in use."""
@@ -46,6 +49,8 @@ def check_attributes(module: Module, names: dict[str, Span], report: Report) -> 
         for attribute in (*own, *_inner(declaration)) if not is_rule else own:
             if is_rule and attribute.name == "name":
                 _check_name(attribute, names, report)
+            elif attribute.name == "strategy" and isinstance(declaration, syntax.RelationDef) and attribute in own:
+                _check_strategy(attribute, report)
             elif attribute.name not in STORAGE:
                 _unknown(attribute, is_rule, report)
 
@@ -100,11 +105,33 @@ def _check_name(attribute: Attribute, names: dict[str, Span], report: Report) ->
         names[name] = attribute.span
 
 
+def _check_strategy(attribute: Attribute, report: Report) -> None:
+    match attribute.value:
+        case syntax.StringLiteral((str() as strategy,)) if strategy in STRATEGIES:
+            return
+        case syntax.StringLiteral((str() as strategy,)):
+            hint = did_you_mean(strategy, STRATEGIES)
+        case _:
+            hint = ""
+    report.add(
+        "E0423",
+        "this is no strategy of a relation",
+        attribute.span,
+        note="a relation can be told how it follows changes: " + ", ".join(f'"{name}"' for name in STRATEGIES),
+        hint=hint or 'write for instance `#[strategy = "recompute"]`',
+    )
+
+
 def _unknown(attribute: Attribute, is_rule: bool, report: Report) -> None:
-    known = STORAGE | {"name"} if is_rule else STORAGE
+    known = STORAGE | {"name"} if is_rule else STORAGE | {"strategy"}
     if attribute.name == "name":
         note, hint = "only rules have names of this kind", "remove the attribute"
+    elif attribute.name == "strategy":
+        note, hint = "only relations follow changes by a strategy", "put it before the relation"
     else:
-        note = "the attribute of rules is `name`; attributes of DDlog about storage are accepted and ignored"
+        note = (
+            "the attribute of rules is `name`, that of relations `strategy`; attributes of DDlog about storage are"
+            " accepted and ignored"
+        )
         hint = did_you_mean(attribute.name, known) or "remove the attribute"
     report.add("E0416", f"unknown attribute `{attribute.name}`", attribute.span, note=note, hint=hint)

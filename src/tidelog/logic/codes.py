@@ -59,6 +59,7 @@ CODES: dict[str, str] = {
     "E0420": "a kind of relation that Tidelog does not have",
     "E0421": "a primary key that does not depend on the row",
     "E0422": "alternatives that make too many rules",
+    "E0423": "a strategy that no relation can follow changes by",
     # functions and externs
     "E0501": "a call with the wrong number of arguments",
     "E0502": "a value has no text, since its type has no `to_string`",

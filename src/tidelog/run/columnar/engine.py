@@ -30,7 +30,7 @@ from tidelog.run.columnar.store import Equipment, Store
 from tidelog.run.columnar.verify import check_support
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Support, Switch, Update, Work
 from tidelog.run.limits import Watch
-from tidelog.run.maintain.choose import Costs, Earlier, maintain, reached, support_of
+from tidelog.run.maintain.choose import Costs, Earlier, maintain, reached, strategy_of, support_of
 from tidelog.run.maintain.seminaive import bootstrap
 from tidelog.run.phases import ALIVE, DELETED, INSERTED, REMOVED
 
@@ -174,21 +174,14 @@ class ColumnarEngine:
     def _maintain(self, store: Store, stratum: Stratum, before: State, costs: Costs) -> Work | None:
         claimed = self._closures and closure_of(stratum) is not None
         how = evaluate if claimed else bootstrap
-        done = maintain(store, stratum, before.earlier, costs, store.watch, self._strategy, self._switch, how)
+        strategy = strategy_of(stratum, store.plan, self._strategy)
+        done = maintain(store, stratum, before.earlier, costs, store.watch, strategy, self._switch, how)
         return replace(done, strategy="closure") if claimed and done is not None else done
 
     def _store(self, before: State, plan: Plan, watch: Watch) -> Store:
-        kept = {
-            name: relation
-            for name, relation in before.relations.items()
-            if name in plan.relations and relation.types == tuple(c.type for c in plan.relations[name].columns)
-        }
-        for name, relation in before.relations.items():
-            apart = stored_in(name, plan.relations)
-            if apart not in before.plan.relations and apart not in kept:
-                kept[apart] = relation.apart(apart)  # rules derive it from now on, too: it held its stored facts
-        scalars = before.scalars
+        kept, scalars = dict(before.relations), before.scalars
         if plan is not before.plan:
+            kept = _kept(before, plan)
             functions, types = {**before.plan.functions, **plan.functions}, {**before.plan.types, **plan.types}
             scalars = Scalars(self._codec, functions, types)
         equipment = Equipment(self._codec, scalars, self._orders, self._support)
@@ -233,6 +226,20 @@ class ColumnarEngine:
             if change:
                 changes[name] = change
         return changes
+
+
+def _kept(before: State, plan: Plan) -> dict[str, Relation]:
+    """Return the relations that another plan goes on with."""
+    kept = {
+        name: relation
+        for name, relation in before.relations.items()
+        if name in plan.relations and relation.types == tuple(c.type for c in plan.relations[name].columns)
+    }
+    for name, relation in before.relations.items():
+        apart = stored_in(name, plan.relations)
+        if apart not in before.plan.relations and apart not in kept:
+            kept[apart] = relation.apart(apart)  # rules derive it from now on, too: it held its stored facts
+    return kept
 
 
 def _orphans(before: State, plan: Plan) -> set[str]:

@@ -74,6 +74,14 @@ def switch_of(strategy: str) -> Switch:
     return DEFAULT_SWITCH if strategy == "auto" else ALGORITHMS[strategy].switch
 
 
+def strategy_of(stratum: Stratum, plan: Plan, strategy: str) -> str:
+    """Return how a stratum follows changes: as the user chose, or `auto` unless one of its relations asks otherwise."""
+    if strategy != "auto":
+        return strategy
+    asked = (plan.relations[name].attributes.get("strategy") for name in stratum.relations)
+    return next((str(name) for name in asked if name is not None), strategy)
+
+
 Evaluate = Callable[[Any, Stratum, Watch], int]
 """How a stratum is evaluated from scratch: by a backend, under a watch, in so many rounds."""
 

@@ -22,7 +22,7 @@ from tidelog.plan.nodes import Plan, Stratum
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
 from tidelog.run.limits import Watch
-from tidelog.run.maintain.choose import Cost, Costs, Earlier, maintain
+from tidelog.run.maintain.choose import Cost, Costs, Earlier, maintain, strategy_of
 from tidelog.run.maintain.rounds import reads_change
 from tidelog.run.phases import AFTER, DELETED, INSERTED
 from tidelog.run.spark.checkpoint import collect, settle
@@ -228,10 +228,11 @@ class SparkEngine:
         """Bring a stratum up to date; one that is empty is evaluated from scratch, which costs fewer jobs."""
         claims = Claims({}, self._tracked, self._replicate_rows, self._driver_rows)
         empty = not any(store.relation(name).size(AFTER) for name in stratum.relations)
-        column = claims.column(store, stratum) if self._strategy == "auto" and not empty else None
+        chosen = strategy_of(stratum, store.plan, self._strategy)
+        column = claims.column(store, stratum) if chosen == "auto" and not empty else None
         if column is not None and (frozenset(stratum.relations), stratum.recursive) in earlier.strata:
             return _refreshed(claims, store, stratum, column, earlier)
-        strategy = "recompute" if empty else self._strategy
+        strategy = "recompute" if empty else chosen
         done = maintain(store, stratum, earlier, costs, store.watch, strategy, evaluate=claims.evaluate)
         if done is None or done.strategy != "recompute":
             return done
