@@ -57,23 +57,20 @@ class Journal:
 class Batch:
     """Distinct sorted rows."""
 
-    __slots__ = ("_fence", "counts", "gone", "mark", "rank", "rows")
+    __slots__ = ("_fence", "counts", "gone", "mark", "rank", "rows", "size")
 
     def __init__(
         self, rows: Words, rank: Ranks | int | None = None, counts: Places | None = None, mark: Marks | None = None
     ) -> None:
         self.rows = rows
+        self.size: int = rows.shape[1]
+        """The number of rows, whether they hold or not."""
         self.rank = rank
         self.counts = counts
         self.mark = mark
         self._fence: Words | None = None
         self.gone = 0 if mark is None else int(np.count_nonzero(mark))
         """The number of rows that do not hold."""
-
-    @property
-    def size(self) -> int:
-        """The number of rows, whether they hold or not."""
-        return int(self.rows.shape[1])
 
     def fence(self, probes: int) -> Words | None:
         """Every `GAP`th row, if so few probes for so many rows are found faster by it."""

@@ -26,6 +26,7 @@ from tidelog.plan.nodes import (
     Select,
     Unit,
     Unnest,
+    Version,
 )
 from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.join import Names, Probe
@@ -70,6 +71,8 @@ class Course:
         self.expressions: tuple[Expr, ...] = tree.expressions
         self.steps = steps_of(tree)
         self.scans = [step for step in self.steps if isinstance(step, Scan)]
+        self.from_delta = bool(self.scans) and self.steps[0] is self.scans[0] and self.scans[0].version is Version.DELTA
+        """Whether it begins with a delta, which is as small as the work should be."""
         self.head_needs = frozenset(v for e in self.expressions for v in variables(e))
 
     @cached_property

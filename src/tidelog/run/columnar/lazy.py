@@ -14,7 +14,7 @@ Codes = Mapping[int, int]
 class LazyBatch(Batch):
     """So many sorted rows, which `make` writes; `has` tells whether a tuple is among them without writing them."""
 
-    __slots__ = ("_has", "_made", "_make", "_size")
+    __slots__ = ("_has", "_made", "_make")
 
     def __init__(
         self,
@@ -23,13 +23,14 @@ class LazyBatch(Batch):
         has: Callable[[Codes], bool] | None = None,
         mark: Marks | None = None,
     ) -> None:
-        self._size = size
+        self.size = size
         self._make = make
         self._has = has
         self._made: Words | None = None
         self.rank = None
         self.counts = None
         self.mark = mark
+        self._fence = None
         self.gone = 0 if mark is None else size
         assert mark is None or mark.all(), "all rows of a lazy batch are marked, or none"
 
@@ -38,13 +39,8 @@ class LazyBatch(Batch):
         """The rows, written now if they never were."""
         if self._made is None:
             self._made = self._make()
-            assert self._made.shape[1] == self._size, "a lazy batch knows its size"
+            assert self._made.shape[1] == self.size, "a lazy batch knows its size"
         return self._made
-
-    @property
-    def size(self) -> int:
-        """The number of rows, whether they hold or not."""
-        return self._size
 
     @property
     def written(self) -> bool:
@@ -57,10 +53,10 @@ class LazyBatch(Batch):
 
     def unmarked(self) -> Batch:
         """Return the rows whatever becomes of them here."""
-        return LazyBatch(self._size, lambda: self.rows, self._has)
+        return LazyBatch(self.size, lambda: self.rows, self._has)
 
     def moved(self, steps: Words, constant: Words) -> Batch:
         """Return the rows in another layout that keeps their order."""
         if self.written:
             return super().moved(steps, constant)
-        return LazyBatch(self._size, lambda: arrays(self._size).move(self.rows, steps, constant), self._has, self.mark)
+        return LazyBatch(self.size, lambda: arrays(self.size).move(self.rows, steps, constant), self._has, self.mark)

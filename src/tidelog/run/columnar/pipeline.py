@@ -80,7 +80,7 @@ class Pipeline:
 
     def run(self) -> list[Bag]:
         """Return the bags of derived head tuples."""
-        if not any(self._is_empty(scan) for scan in self.course.scans):
+        if self.course.from_delta or not any(self._is_empty(scan) for scan in self.course.scans):
             self._go(self.course.first, unit(ranked=self.store.ranked))
         return self.bags
 
