@@ -243,9 +243,12 @@ class Loop(Scope):
         if open_ended is not None and exception == (None, None, None):
             raise ValueError(f"the wire `{open_ended.label}` feeds nothing back: `connect` it")
 
-    def introduce(self, wire: Wire, times: Callable[[Any], Iterable[tuple[int, Any]]] | None = None) -> Wire:
-        """Take a wire into the loop: delta_0. `times` may spread a value over several inner times."""
-        inside = Wire(self, "delta_0", Introduce(wire.zero, times), (wire,), wire.zero)
+    def introduce(
+        self, wire: Wire, times: Callable[[Any], Iterable[tuple[int, Any]]] | None = None, zero: Any = None
+    ) -> Wire:
+        """Take a wire into the loop: delta_0. `times` may turn a value into others, each at an inner time of its own."""
+        neutral = wire.zero if zero is None else zero
+        inside = Wire(self, "delta_0", Introduce(neutral, times), (wire,), neutral)
         self._introduced.append((wire, inside))
         return inside
 

@@ -10,12 +10,20 @@ The columns are in the order in which they are looked up: a look-up gives values
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from tidelog.run.columnar.arrays import Mask, Places, U, Words, arrays
-from tidelog.run.dbsp.zset import Weights, ZSet, matches, run_sums
+from tidelog.run.dbsp.zset import Weights, ZSet, matches, matches_in_pieces, narrowed, run_sums
+
+
+PIECE = 1 << 20
+"""How many pairs of a key and a row are looked at together."""
+LARGE = 1 << 17
+"""From this size on what is kept for later is summed up at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,21 +59,17 @@ class Trace:
             kept.append(batch)
         self.batches = tuple(kept)
 
-    def find(self, keys: Words) -> list[Found]:
-        """Return all rows that begin with a key, for each of the keys."""
+    def find(self, keys: Words) -> Iterator[Found]:
+        """Yield all rows that begin with a key, for each of the keys, in pieces of bounded size."""
         order = None
         if keys.shape[1] > 1024 and keys.shape[0]:
             # Sorted keys are found one after another in memory.
-            order = arrays(keys.shape[1]).order(keys)
+            order = arrays(keys.shape[1]).order(narrowed(keys))
             keys = np.ascontiguousarray(keys[:, order])
-        found = []
         for batch in self.batches:
-            left, right = matches(keys, batch.rows)
-            if len(left):
+            for left, right in matches_in_pieces(keys, batch.rows, PIECE):
                 rows = batch.rows[:, right]
-                places = left if order is None else order[left]
-                found.append(Found(places, rows[:-1], rows[-1], batch.weights[right]))
-        return found
+                yield Found(left if order is None else order[left], rows[:-1], rows[-1], batch.weights[right])
 
     def among(self, keys: Words) -> ZSet:
         """Return the timed rows that begin with one of some distinct keys."""
@@ -125,11 +129,17 @@ class Pending:
         if not len(weights):
             return
         if (first := times[0]) == times[-1] and (times == first).all():
-            self._waiting.setdefault(int(first), []).append(ZSet(rows, weights))
+            self._keep(int(first), ZSet(rows, weights))
             return
-        for time in np.unique(times):
-            chosen = times == time
-            self._waiting.setdefault(int(time), []).append(ZSet(rows[:, chosen], weights[chosen]))
+        order = np.argsort(times, kind="stable")
+        rows, weights, times = rows[:, order], weights[order], times[order]
+        cuts = [0, *(np.flatnonzero(times[1:] != times[:-1]) + 1).tolist(), len(times)]
+        for a, b in pairwise(cuts):
+            self._keep(int(times[a]), ZSet(rows[:, a:b], weights[a:b]))
+
+    def _keep(self, time: int, piece: ZSet) -> None:
+        # Large pieces are reduced while they are in the cache.
+        self._waiting.setdefault(time, []).append(piece if len(piece) < LARGE else ZSet.made(piece.rows, piece.weights))
 
     def take(self, time: int) -> ZSet:
         """Return all that was kept for a time, once."""

@@ -207,15 +207,35 @@ def narrowed(rows: Words) -> Words:
 
 def matches(keys: Words, batch: Words) -> tuple[Places, Places]:
     """Return each pair of a key and a row of a sorted batch that begins with it, as their places."""
-    count, size = keys.shape[1], batch.shape[1]
-    if not keys.shape[0]:
-        return np.repeat(np.arange(count), size), np.tile(np.arange(size), count)
-    table = arrays(max(count, size))
-    low, high, total = table.ranges(keys, batch, keys.shape[0], 64)
+    low, high, total = _ranges(keys, batch)
     if not total:
-        none = np.empty(0, np.int64)
-        return none, none
-    return table.expand(low, high)
+        return _NONE, _NONE
+    return arrays(total).expand(low, high)
+
+
+def matches_in_pieces(keys: Words, batch: Words, size: int) -> Iterator[tuple[Places, Places]]:
+    """Yield the pairs of `matches` in order, about so many at a time."""
+    low, high, total = _ranges(keys, batch)
+    if not total:
+        return
+    if total <= size:
+        yield arrays(total).expand(low, high)
+        return
+    ends = np.cumsum(high - low)
+    start = 0
+    while start < len(low):
+        before = int(ends[start - 1]) if start else 0
+        end = max(start + 1, int(np.searchsorted(ends, before + size, "right")))
+        left, right = arrays(total).expand(low[start:end], high[start:end])
+        yield left + start, right
+        start = end
+
+
+_NONE: Places = np.empty(0, np.int64)
+
+
+def _ranges(keys: Words, batch: Words) -> tuple[Places, Places, int]:
+    return arrays(max(keys.shape[1], batch.shape[1])).ranges(keys, batch, keys.shape[0], 64)
 
 
 def multiplied(a: Weights, b: npt.NDArray[Any]) -> Weights:

@@ -1,0 +1,118 @@
+"""The dynamic interpreter as a circuit (paper 000, sections 4.2 and 4.3): rules and facts are streams alike.
+
+    rewrites = S_0 + product(gatekeep(z^-1 rewrites, directions), index(z^-1 facts, join orders))
+    facts    = distinct(E + ground(rewrites, signals))
+
+in a loop, whose inner time counts iterations. `gatekeep` sends each rewrite along every direction that starts at its
+provenance, `product` extends it by the facts that fit the atom there, `ground` turns those that have come to the end of
+a rule into facts. All three are bilinear, so a change of rules costs what the rules have to do with it, like a change
+of facts. `index` arranges facts by the columns that the join orders name; without it (`indexed=False`) product tries
+each rewrite on all facts of the relation, which is what figure 4 of the paper compares.
+
+Stratified negation goes beyond the paper. A negated atom passes the rewrites that no fact fits: the rewrites minus their
+join with the facts, which is bilinear, too. The facts must be complete by then, so rules have levels, and the empty rewrite
+of level k enters the loop not at inner time 0 but at `start(k)`, which no iteration of the levels below reaches. Then so
+does everything that is derived from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tidelog.run.dbsp.circuit import Circuit
+from tidelog.run.dbsp.ground import Ground
+from tidelog.run.dbsp.kit import Clause, Kit
+from tidelog.run.dbsp.operators import distinct
+from tidelog.run.dbsp.parts import Expressions
+from tidelog.run.dbsp.product import Product
+from tidelog.run.dbsp.rewrites import Gatekeep, History, Index
+from tidelog.run.dbsp.tagged import Tagged, TurnedWeights, Tagwise, Weighted
+from tidelog.run.dbsp.zset import ZSet
+
+LEVEL = 32
+
+
+def start(level: int) -> int:
+    """Return the first inner time of a level."""
+    return level << LEVEL
+
+
+class Interpreter:
+    """Rules and facts in codes, and everything that follows from them."""
+
+    def __init__(self, *, indexed: bool = True, expressions: Expressions | None = None) -> None:
+        self.kit = Kit()
+        self.index = Index()
+        self.history = History()
+        self.product = Product(self.index, expressions, indexed=indexed)
+        self.ground = Ground(self.history, expressions)
+        self.circuit = self._build(indexed=indexed)
+        self._seeded = Weighted()
+
+    def _build(self, *, indexed: bool) -> Circuit:
+        circuit = Circuit()
+        nothing, few = Tagged(), Weighted()
+        rules = circuit.input("rules", zero=few)
+        given = circuit.input("facts", zero=nothing)
+        seeds = circuit.input("S_0", zero=few)
+        kit = self.kit
+        orders_of = kit.join_orders if indexed else _no_orders(kit)
+        directions, signals, orders = (
+            circuit.lift(function, rules, label=label).then("distinct", TurnedWeights())
+            for function, label in ((kit.directions, "dir"), (kit.signals, "sig"), (orders_of, "jorder"))
+        )
+        with circuit.loop() as self.loop:
+            empty = self.loop.introduce(seeds, self._enter, nothing)
+            arrived, moves, ends, needed = map(self.loop.introduce, (given, directions, signals, orders))
+            known = self.loop.feedback(zero=nothing)
+            before = self.loop.feedback(zero=nothing)
+            indexes = known.then("index" if indexed else "arrange", self.index, [needed])
+            past = before.then("arrange", self.history)
+            candidates = past.then("gatekeep", Gatekeep(self.history), [moves])
+            extended = candidates.then("product", self.product, [indexes])
+            rewrites = empty + extended
+            grounded = rewrites.then("ground", self.ground, [ends])
+            facts = (arrived + grounded).then("distinct", Tagwise(lambda _, columns: distinct(columns)))
+            known.connect(facts)
+            before.connect(rewrites)
+        circuit.output("facts", self.loop.eliminate(facts))
+        return circuit
+
+    def _enter(self, levels: Weighted) -> list[tuple[int, Any]]:
+        one = ZSet(np.empty((0, 1), np.uint64), np.ones(1, np.int64))
+        return [(start(level), Tagged({self.kit.root(level): one})) for level, _ in levels]
+
+    def step(self, facts: Mapping[str, ZSet], rules: Mapping[Clause, int]) -> Mapping[str, ZSet]:
+        """Change facts and rules, and return the changes of all relations; weights 1 and -1.
+
+        The facts given are sets, too: one that is there must not be added again.
+        """
+        levels = {clause.level for clause, weight in rules.items() if weight > 0}
+        seeds = Weighted({level: 1 for level in levels if level not in self._seeded.weights})
+        self._seeded += seeds
+        found: Tagged = self.circuit.step(facts=Tagged(facts), rules=Weighted(rules), S_0=seeds)["facts"]
+        return found.parts
+
+    def snapshot(self) -> Any:
+        """Return the state between two steps."""
+        return self._seeded, self.circuit.snapshot()
+
+    def restore(self, state: Any) -> None:
+        """Go back to a state, also from within a step that failed."""
+        self._seeded, held = state
+        self.circuit.restore(held)
+
+
+def _no_orders(kit: Kit) -> Any:
+    """Return the join orders of a circuit without indexes: nothing of a fact is known beforehand."""
+
+    def orders(rules: Weighted) -> Weighted:
+        total = Weighted()
+        for (relation, _), weight in kit.join_orders(rules):
+            total += Weighted({(relation, ()): weight})
+        return total
+
+    return orders

@@ -1,0 +1,95 @@
+"""Rewrites in columns: from matched facts to what a step keeps, and expressions over them.
+
+A set of rewrites with the same variables is a `Bindings`: a column of codes for each variable, and beside them weights and
+inner times. All functions here are linear: they look at each rewrite by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, assert_never
+
+import numpy as np
+
+from tidelog.base.expr import Expr
+from tidelog.base.types import Type
+from tidelog.run.columnar.arrays import Mask, Places, U, Words
+from tidelog.run.dbsp.kit import Each, Let, Made, Part, Term, Where
+from tidelog.run.dbsp.zset import Weights
+
+
+class Expressions(Protocol):
+    """Evaluates the expressions of rules on columns of codes, given by the names of variables."""
+
+    def mask(self, condition: Expr, columns: dict[str, Words], count: int) -> Mask:
+        """Return whether a condition holds in each row."""
+
+    def codes(self, expression: Expr, columns: dict[str, Words], count: int) -> Words:
+        """Return the code of an expression in each row."""
+
+    def elements(self, expression: Expr, type: Type, columns: dict[str, Words], count: int) -> tuple[Places, Words]:
+        """Return the elements of a collection in each row: the row's place and the element's code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bindings:
+    """Rewrites with the same variables."""
+
+    columns: dict[str, Words]
+    weights: Weights
+    times: Words
+
+    def taken(self, places: Any) -> Bindings:
+        """Return the rewrites at some places, or where a mask is true."""
+        columns = {name: column[places] for name, column in self.columns.items()}
+        return Bindings(columns, self.weights[places], self.times[places])
+
+    def rows(self, names: Sequence[str]) -> Words:
+        """Return the columns of some variables side by side."""
+        return np.stack([self.columns[name] for name in names]) if names else np.empty((0, len(self.weights)), U)
+
+
+def apply_parts(parts: Sequence[Part], bindings: Bindings, expressions: Expressions | None) -> Bindings:
+    """Return what conditions leave of rewrites, with the variables that are computed."""
+    for part in parts:
+        assert expressions is not None, "rules with expressions need somebody to evaluate them"
+        count = len(bindings.weights)
+        if not count:
+            missing = np.empty(0, U)
+            names = [p.variable for p in parts if not isinstance(p, Where)]
+            return Bindings({**dict.fromkeys(names, missing), **bindings.columns}, bindings.weights, bindings.times)
+        match part:
+            case Where(_, condition):
+                keep = expressions.mask(condition, bindings.columns, count)
+                bindings = bindings if keep.all() else bindings.taken(keep)
+            case Let(_, variable, expression):
+                made = expressions.codes(expression, bindings.columns, count)
+                bindings = Bindings({**bindings.columns, variable: made}, bindings.weights, bindings.times)
+            case Each(_, variable, type, expression):
+                places, codes = expressions.elements(expression, type, bindings.columns, count)
+                taken = bindings.taken(places)
+                bindings = Bindings({**taken.columns, variable: codes}, taken.weights, taken.times)
+            case _:
+                assert_never(part)
+    return bindings
+
+
+def head_rows(terms: Sequence[Term | Made], bindings: Bindings, expressions: Expressions | None) -> Words:
+    """Return the facts that rewrites make of a head."""
+    count = len(bindings.weights)
+    columns = []
+    for term in terms:
+        match term:
+            case str(name):
+                columns.append(bindings.columns[name])
+            case int(code):
+                columns.append(np.full(count, code, U))
+            case Made(_, expression):
+                assert expressions is not None, "rules with expressions need somebody to evaluate them"
+                columns.append(expressions.codes(expression, bindings.columns, count))
+            case None:
+                raise AssertionError("a head has no place without a value")
+            case _:
+                assert_never(term)
+    return np.stack(columns) if columns else np.empty((0, count), U)
