@@ -95,9 +95,18 @@ class ArrowRows(DecodedRows):
 
 def decoded(relation: Relation, batch: Batch, names: Sequence[str], codec: Codec) -> DecodedRows:
     """Return a batch in the layout of a relation as a collection of tuples, with Arrow columns if there can be."""
-    if relation.types and all(_is_plain(type) for type in relation.types):
-        return ArrowRows(relation.layout, batch, relation.types, codec, names)
-    return DecodedRows(relation.layout, batch, relation.types, codec)
+    return _decoded(relation.layout, batch, relation.types, names, codec)
+
+
+def decoded_in(layout: Layout, rows: Words, types: Sequence[Type], names: Sequence[str], codec: Codec) -> DecodedRows:
+    """Return packed rows in some layout as a collection of tuples, with Arrow columns if there can be."""
+    return _decoded(layout, Batch(rows), types, names, codec)
+
+
+def _decoded(layout: Layout, batch: Batch, types: Sequence[Type], names: Sequence[str], codec: Codec) -> DecodedRows:
+    if types and all(_is_plain(type) for type in types):
+        return ArrowRows(layout, batch, types, codec, names)
+    return DecodedRows(layout, batch, types, codec)
 
 
 def _is_plain(type: Type) -> bool:

@@ -17,28 +17,21 @@ does everything that is derived from it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from tidelog.run.dbsp.aggregates import Aggregates
 from tidelog.run.dbsp.circuit import Circuit
 from tidelog.run.dbsp.ground import Ground
-from tidelog.run.dbsp.kit import Clause, Kit
-from tidelog.run.dbsp.operators import distinct
+from tidelog.run.dbsp.kit import Clause, Gather, Kit, start
+from tidelog.run.dbsp.operators import Stateless, distinct
 from tidelog.run.dbsp.parts import Expressions
 from tidelog.run.dbsp.product import Product
 from tidelog.run.dbsp.rewrites import Gatekeep, History, Index
 from tidelog.run.dbsp.tagged import Tagged, TurnedWeights, Tagwise, Weighted
 from tidelog.run.dbsp.zset import ZSet
-
-LEVEL = 32
-
-
-def start(level: int) -> int:
-    """Return the first inner time of a level."""
-    return level << LEVEL
-
 
 class Interpreter:
     """Rules and facts in codes, and everything that follows from them."""
@@ -49,10 +42,12 @@ class Interpreter:
         self.history = History()
         self.product = Product(self.index, expressions, indexed=indexed)
         self.ground = Ground(self.history, expressions)
-        self.circuit = self._build(indexed=indexed)
+        self.circuit = self._build(expressions, indexed=indexed)
         self._seeded = Weighted()
+        self.told: Callable[[int], None] | None = None
+        """Who is told in each iteration how many facts came that were not there in the one before."""
 
-    def _build(self, *, indexed: bool) -> Circuit:
+    def _build(self, expressions: Expressions | None, *, indexed: bool) -> Circuit:
         circuit = Circuit()
         nothing, few = Tagged(), Weighted()
         rules = circuit.input("rules", zero=few)
@@ -60,13 +55,19 @@ class Interpreter:
         seeds = circuit.input("S_0", zero=few)
         kit = self.kit
         orders_of = kit.join_orders if indexed else _no_orders(kit)
-        directions, signals, orders = (
+        directions, signals, orders, gathers = (
             circuit.lift(function, rules, label=label).then("distinct", TurnedWeights())
-            for function, label in ((kit.directions, "dir"), (kit.signals, "sig"), (orders_of, "jorder"))
+            for function, label in (
+                (kit.directions, "dir"),
+                (kit.signals, "sig"),
+                (orders_of, "jorder"),
+                (kit.gathers, "aggregates"),
+            )
         )
         with circuit.loop() as self.loop:
             empty = self.loop.introduce(seeds, self._enter, nothing)
-            arrived, moves, ends, needed = map(self.loop.introduce, (given, directions, signals, orders))
+            arrived, moves, ends = map(self.loop.introduce, (given, directions, signals))
+            needed, groups = map(self.loop.introduce, (orders, gathers))
             known = self.loop.feedback(zero=nothing)
             before = self.loop.feedback(zero=nothing)
             indexes = known.then("index" if indexed else "arrange", self.index, [needed])
@@ -75,17 +76,24 @@ class Interpreter:
             extended = candidates.then("product", self.product, [indexes])
             rewrites = empty + extended
             grounded = rewrites.then("ground", self.ground, [ends])
-            facts = (arrived + grounded).then("distinct", Tagwise(lambda _, columns: distinct(columns)))
+            reduced = indexes.then("aggregate", Aggregates(self.index, expressions), [groups])
+            facts = (arrived + grounded + reduced).then("distinct", Tagwise(lambda _, columns: distinct(columns)))
+            facts = facts.then("facts", Stateless(self._tell))
             known.connect(facts)
             before.connect(rewrites)
         circuit.output("facts", self.loop.eliminate(facts))
         return circuit
 
+    def _tell(self, facts: Tagged) -> Tagged:
+        if self.told is not None:
+            self.told(max(0, sum(int(change.weights.sum()) for _, change in facts)))
+        return facts
+
     def _enter(self, levels: Weighted) -> list[tuple[int, Any]]:
         one = ZSet(np.empty((0, 1), np.uint64), np.ones(1, np.int64))
         return [(start(level), Tagged({self.kit.root(level): one})) for level, _ in levels]
 
-    def step(self, facts: Mapping[str, ZSet], rules: Mapping[Clause, int]) -> Mapping[str, ZSet]:
+    def step(self, facts: Mapping[str, ZSet], rules: Mapping[Clause | Gather, int]) -> Mapping[str, ZSet]:
         """Change facts and rules, and return the changes of all relations; weights 1 and -1.
 
         The facts given are sets, too: one that is there must not be added again.
@@ -111,8 +119,9 @@ def _no_orders(kit: Kit) -> Any:
 
     def orders(rules: Weighted) -> Weighted:
         total = Weighted()
-        for (relation, _), weight in kit.join_orders(rules):
-            total += Weighted({(relation, ()): weight})
+        for rule, weight in rules:
+            for (relation, positions), count in kit.join_orders(Weighted({rule: weight})):
+                total += Weighted({(relation, positions if isinstance(rule, Gather) else ()): count})
         return total
 
     return orders

@@ -19,10 +19,19 @@ from dataclasses import dataclass, field
 
 from tidelog.base.expr import Expr
 from tidelog.base.types import Type
+from tidelog.plan.nodes import Aggregate
 from tidelog.run.dbsp.tagged import Weighted
 
 Term = str | int | None
 """The name of a variable, the code of a constant, or nothing: any value, which is not looked at."""
+
+LEVEL = 32
+
+
+def start(level: int) -> int:
+    """Return the first inner time of a level: no level has so many iterations that it comes there."""
+    return level << LEVEL
+
 
 Order = tuple[str, tuple[int, ...]]
 """A relation, and the columns by which its facts are looked up."""
@@ -95,6 +104,22 @@ class Clause:
 
 
 @dataclass(frozen=True, slots=True)
+class Gather:
+    """A rule whose body is an aggregate: the facts of a relation, by the columns of their group, and a head.
+
+    Beyond the paper. Known by its key, like the parts of rules.
+    """
+
+    key: str
+    level: int
+    relation: str
+    positions: tuple[int, ...]
+    head: str
+    terms: tuple[Term | Made, ...]
+    node: Aggregate = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Direction:
     """From a provenance by a step to another; `bound` are the variables of the rewrites it starts from."""
 
@@ -147,23 +172,33 @@ class Kit:
         """Return the directions of a Z-set of rules, those that rules share counted for each: `dir`."""
         total = Weighted()
         for clause, weight in rules:
-            total += Weighted(dict.fromkeys(self.path(clause), weight))
+            if isinstance(clause, Clause):
+                total += Weighted(dict.fromkeys(self.path(clause), weight))
         return total
 
     def signals(self, rules: Weighted) -> Weighted:
         """Return the grounding signals of a Z-set of rules: `sig`."""
         total = Weighted()
         for clause, weight in rules:
+            if isinstance(clause, Gather):
+                continue
             path = self.path(clause)
             source = path[-1].target if path else self.root(clause.level)
             bound = clause.steps[-1].keep if path else ()
             total += Weighted({Signal(source, clause.head, clause.terms, bound): weight})
         return total
 
+    def gathers(self, rules: Weighted) -> Weighted:
+        """Return the aggregating rules of a Z-set of rules."""
+        return Weighted({rule: weight for rule, weight in rules if isinstance(rule, Gather)})
+
     def join_orders(self, rules: Weighted) -> Weighted:
         """Return the join orders of a Z-set of rules: `jorder`."""
         total = Weighted()
         for clause, weight in rules:
+            if isinstance(clause, Gather):
+                total += Weighted({(clause.relation, clause.positions): weight})
+                continue
             for direction in self.path(clause):
                 if direction.step.atom is not None:
                     total += Weighted({(direction.step.atom.relation, direction.positions()): weight})

@@ -12,31 +12,36 @@ from typing import Any, Protocol, assert_never
 
 import numpy as np
 
-from tidelog.base.expr import Expr
-from tidelog.base.types import Type
 from tidelog.run.columnar.arrays import Mask, Places, U, Words
-from tidelog.run.dbsp.kit import Each, Let, Made, Part, Term, Where
-from tidelog.run.dbsp.zset import Weights
+from tidelog.run.dbsp.kit import Each, Gather, Let, Made, Part, Term, Where
+from tidelog.run.dbsp.zset import Weights, ZSet
+
+
+Columns = dict[str, Words]
+"""A column for each variable."""
 
 
 class Expressions(Protocol):
-    """Evaluates the expressions of rules on columns of codes, given by the names of variables."""
+    """Evaluates the parts of rules on columns of codes, given by the names of variables."""
 
-    def mask(self, condition: Expr, columns: dict[str, Words], count: int) -> Mask:
+    def mask(self, part: Where, columns: Columns, count: int) -> Mask:
         """Return whether a condition holds in each row."""
 
-    def codes(self, expression: Expr, columns: dict[str, Words], count: int) -> Words:
+    def codes(self, part: Let | Made, columns: Columns, count: int) -> Words:
         """Return the code of an expression in each row."""
 
-    def elements(self, expression: Expr, type: Type, columns: dict[str, Words], count: int) -> tuple[Places, Words]:
+    def elements(self, part: Each, columns: Columns, count: int) -> tuple[Places, Words]:
         """Return the elements of a collection in each row: the row's place and the element's code."""
+
+    def gathered(self, rule: Gather, groups: ZSet) -> ZSet:
+        """Return the facts that an aggregating rule makes of whole groups of facts, columns in the rule's order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bindings:
     """Rewrites with the same variables."""
 
-    columns: dict[str, Words]
+    columns: Columns
     weights: Weights
     times: Words
 
@@ -60,14 +65,14 @@ def apply_parts(parts: Sequence[Part], bindings: Bindings, expressions: Expressi
             names = [p.variable for p in parts if not isinstance(p, Where)]
             return Bindings({**dict.fromkeys(names, missing), **bindings.columns}, bindings.weights, bindings.times)
         match part:
-            case Where(_, condition):
-                keep = expressions.mask(condition, bindings.columns, count)
+            case Where():
+                keep = expressions.mask(part, bindings.columns, count)
                 bindings = bindings if keep.all() else bindings.taken(keep)
-            case Let(_, variable, expression):
-                made = expressions.codes(expression, bindings.columns, count)
+            case Let(_, variable):
+                made = expressions.codes(part, bindings.columns, count)
                 bindings = Bindings({**bindings.columns, variable: made}, bindings.weights, bindings.times)
-            case Each(_, variable, type, expression):
-                places, codes = expressions.elements(expression, type, bindings.columns, count)
+            case Each(_, variable):
+                places, codes = expressions.elements(part, bindings.columns, count)
                 taken = bindings.taken(places)
                 bindings = Bindings({**taken.columns, variable: codes}, taken.weights, taken.times)
             case _:
@@ -85,9 +90,9 @@ def head_rows(terms: Sequence[Term | Made], bindings: Bindings, expressions: Exp
                 columns.append(bindings.columns[name])
             case int(code):
                 columns.append(np.full(count, code, U))
-            case Made(_, expression):
+            case Made():
                 assert expressions is not None, "rules with expressions need somebody to evaluate them"
-                columns.append(expressions.codes(expression, bindings.columns, count))
+                columns.append(expressions.codes(term, bindings.columns, count))
             case None:
                 raise AssertionError("a head has no place without a value")
             case _:

@@ -98,7 +98,8 @@ class Product(Stateless):
         self._indexed = indexed
         self._along: dict[Direction, Along] = {}
         self._users: dict[Order, dict[Direction, None]] = {}
-        self._pending: dict[int, Pending] = {}
+        self._pending: dict[Direction | int, Pending] = {}
+        self._names: dict[Direction | int, tuple[str, ...]] = {}
         self.pairs = 0
         """How many pairs of a rewrite and a fact were looked at, for profiles."""
 
@@ -113,8 +114,7 @@ class Product(Stateless):
                 self._meet_rewrites(self._along[direction], facts, time)
         for along, batch in fresh:
             along.trace.push(batch)
-        found = {target: pending.take(time) for target, pending in self._pending.items() if pending.next() == time}
-        return Tagged(found)
+        return self._due(time)
 
     def _at(self, direction: Direction) -> Along:
         found = self._along.get(direction)
@@ -161,12 +161,35 @@ class Product(Stateless):
         self._emit(along, Bindings(pairs.columns, -pairs.weights, pairs.times) if negated else pairs)
 
     def _emit(self, along: Along, bindings: Bindings) -> None:
-        step = along.direction.step
-        made = apply_parts(step.parts, bindings, self._expressions)
-        target = along.direction.target
-        if target not in self._pending:
-            self._pending[target] = Pending(len(step.keep))
-        self._pending[target].put(made.rows(step.keep), made.weights, made.times)
+        """Keep what was found until its time comes.
+
+        Expressions are evaluated then, on what is left when all pairs are added up: a rewrite that goes and a fact that
+        comes at once give a pair, and its inverse, that never was.
+        """
+        step, names = along.direction.step, along.direction.step.keep
+        tag: Direction | int = along.direction.target
+        if step.parts:
+            tag, names = along.direction, tuple(bindings.columns)
+        if tag not in self._pending:
+            self._pending[tag] = Pending(len(names))
+            self._names[tag] = names
+        self._pending[tag].put(bindings.rows(self._names[tag]), bindings.weights, bindings.times)
+
+    def _due(self, time: int) -> Tagged:
+        """Return the rewrites of a time, by provenance."""
+        found = Tagged()
+        for tag, pending in self._pending.items():
+            if pending.next() != time:
+                continue
+            made = pending.take(time)
+            if isinstance(tag, Direction):
+                times = np.full(len(made), time, U)
+                bindings = Bindings(dict(zip(self._names[tag], made.rows, strict=True)), made.weights, times)
+                kept = apply_parts(tag.step.parts, bindings, self._expressions)
+                found += Tagged({tag.target: ZSet.made(kept.rows(tag.step.keep), kept.weights)})
+            else:
+                found += Tagged({tag: made})
+        return found
 
     def next_time(self) -> int | None:
         return min(self._times(), default=None)

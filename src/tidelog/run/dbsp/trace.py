@@ -80,6 +80,13 @@ class Trace:
                 total += ZSet(np.ascontiguousarray(batch.rows[:, right]), batch.weights[right])
         return total
 
+    def weights(self, rows: Words) -> Weights:
+        """Return the weight of each of some rows, over all times."""
+        total = np.zeros(rows.shape[1], np.int64)
+        for found in self.find(rows):
+            np.add.at(total, found.places, found.weights)
+        return total
+
     def all(self) -> ZSet:
         """Return the sum over all times."""
         if not self.batches:

@@ -1,0 +1,304 @@
+"""The strategy `dbsp`: a session's program in the dynamic interpreter.
+
+Rules and facts are two streams of one circuit, so a change of rules is a step like any other: nothing restarts. What holds
+is read from the index of facts, whose order () always has all of them. Batches of traces never change, so a snapshot costs
+as much as there are traces, not what they hold.
+
+The interpreter knows a relation by its *tag*: the name, and a number after it once the relation was declared anew with other
+columns. Stored facts are sets: what is there already, or not there, makes no change.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from tidelog.base.types import Type
+from tidelog.plan.nodes import Plan, Rule, Stratum
+from tidelog.plan.separate_facts import stored_in
+from tidelog.run.columnar.arrays import U, Words
+from tidelog.run.columnar.encode import Codec
+from tidelog.run.columnar.layout import Field, Layout
+from tidelog.run.columnar.rows import DecodedRows, code_columns, decoded_in
+from tidelog.run.columnar.scalars import Scalars
+from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
+from tidelog.run.dbsp.expressions import ColumnExpressions
+from tidelog.run.dbsp.interpreter import Interpreter
+from tidelog.run.dbsp.kit import LEVEL, Clause, Gather
+from tidelog.run.dbsp.translate import Translator, levels, refuse_side_effects
+from tidelog.run.dbsp.zset import ZSet
+from tidelog.run.limits import Watch
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A program as the interpreter has it: a clause and a key for each rule, tags, and how many tuples there are."""
+
+    plan: Plan
+    scalars: Scalars
+    clauses: Mapping[str, tuple[Rule, str, Clause | Gather]] = field(default_factory=dict)
+    tags: Mapping[str, str] = field(default_factory=dict)
+    homes: Mapping[str, str] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+class DbspEngine:
+    """The state of one program, kept by the dynamic interpreter. `indexed` is the switch of the paper's section 4.3."""
+
+    name = "dbsp"
+
+    def __init__(self, plan: Plan, *, indexed: bool = True, limits: Limits = NO_LIMITS) -> None:
+        self._codec = Codec()
+        self._rules: dict[str, tuple[Rule, Scalars]] = {}
+        self._types: dict[str, tuple[Type, ...]] = {}
+        self.interpreter = Interpreter(indexed=indexed, expressions=ColumnExpressions(self._codec, self._rules))
+        self._state = State(Plan({}, {}, {}, (), (), {}), Scalars(self._codec, {}, {}))
+        self.update({}, plan, limits)
+
+    @property
+    def plan(self) -> Plan:
+        """The program whose consequences the state holds."""
+        return self._state.plan
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    def rows(self, relation: str) -> Rows:
+        """Return the tuples of a relation."""
+        tag = self._state.tags[relation]
+        return self._decoded(self._facts(tag).rows, tag, self._names(relation, self.plan))
+
+    def count(self, relation: str) -> int:
+        """Return the number of tuples of a relation."""
+        return self._state.counts.get(self._state.tags[relation], 0)
+
+    def contains(self, relation: str, row: Row) -> bool:
+        """Tell whether a tuple is in a relation."""
+        tag = self._state.tags[relation]
+        codes = [self._codec.known(value, type) for value, type in zip(row, self._types[tag], strict=True)]
+        if None in codes:
+            return False
+        return bool(self._present(tag, np.array(codes, U).reshape(-1, 1))[0])
+
+    def verify(self) -> list[str]:
+        """Check that facts are sets, that they are counted right, and that every index has all of them."""
+        problems = []
+        for (tag, positions), trace in self.interpreter.index.traces.items():
+            facts, found = self._facts(tag), trace.all()
+            order = [*positions, *(c for c in range(trace.columns) if c not in positions)]
+            if found != facts.project(order):
+                problems.append(f"{tag}: the index on columns {positions} has other facts than the relation")
+            if (facts.weights != 1).any():
+                problems.append(f"{tag}: a fact has a weight other than 1")
+            if len(facts) != self._state.counts.get(tag, 0):
+                problems.append(f"{tag}: counted {self._state.counts.get(tag, 0)} facts, there are {len(facts)}")
+        return problems
+
+    def _facts(self, tag: str) -> ZSet:
+        trace = self.interpreter.index.facts(tag)
+        return trace.all() if trace is not None else ZSet.zero(len(self._types[tag]))
+
+    def _present(self, tag: str, rows: Words) -> Any:
+        trace = self.interpreter.index.facts(tag)
+        return trace.weights(rows) > 0 if trace is not None else np.zeros(rows.shape[1], bool)
+
+    def _decoded(self, rows: Words, tag: str, names: Sequence[str]) -> DecodedRows:
+        types = self._types[tag]
+        words = max(1, len(types))
+        layout = Layout({i: Field(i, 0, 64, 0) for i in range(len(types))}, words)
+        return decoded_in(layout, rows if types else np.zeros((1, rows.shape[1]), U), types, names, self._codec)
+
+    def _names(self, relation: str, plan: Plan) -> list[str]:
+        return [column.name for column in plan.relations[relation].columns]
+
+    # --- changing ----------------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> Any:
+        """Return the current state."""
+        return self._state, self.interpreter.snapshot()
+
+    def restore(self, token: Any) -> None:
+        """Go back to a state."""
+        self._state, held = token
+        self.interpreter.restore(held)
+
+    def update(self, facts: Mapping[str, Change], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
+        """Change stored facts and the program in one step of the circuit; after an error nothing has changed."""
+        token = self.snapshot()
+        try:
+            return self._update(facts, plan or self.plan, Watch(limits))
+        except BaseException:
+            self.restore(token)
+            raise
+
+    def _update(self, facts: Mapping[str, Change], plan: Plan, watch: Watch) -> Update:
+        started = time.perf_counter()
+        before = self._state
+        after = before if plan is before.plan else self._replanned(before, plan)
+        rules = _difference(before, after)
+        given = self._moved(before, after)
+        for name, change in facts.items():
+            home = after.tags[stored_in(name, plan.relations)]
+            given[home] = self._stored(home, change, given.get(home))
+        run = _Run(self.interpreter, after, watch)
+        changed = run.step(given, rules)
+        counts = dict(after.counts)
+        for tag, change in changed.items():
+            counts[tag] = counts.get(tag, 0) + int(change.weights.sum())
+        self._state = replace(after, counts=counts)
+        changes = self._changes(before, self._state, changed)
+        if not changed and not any(rules.values()):
+            return Update(changes)
+        seconds = time.perf_counter() - started
+        reason = f"{sum(weight > 0 for weight in rules.values())} rules in, {sum(w < 0 for w in rules.values())} out"
+        return Update(changes, (Work(0, tuple(sorted(changes)), "dbsp", reason, run.rounds, run.pairs, seconds),))
+
+    def _replanned(self, before: State, plan: Plan) -> State:
+        """Return the state's description for another program; rules that are the same keep their clauses."""
+        scalars = before.scalars
+        if not (_same(before.plan.functions, plan.functions) and _same(before.plan.types, plan.types)):
+            scalars = Scalars(self._codec, plan.functions, plan.types)
+        tags = {name: self._tagged(name, before, plan) for name in plan.relations}
+        translator = Translator(self._codec, tags.__getitem__)
+        at = levels(plan)
+        clauses: dict[str, tuple[Rule, str, Clause | Gather]] = {}
+        for rule in (rule for stratum in plan.strata for rule in stratum.rules):
+            known = before.clauses.get(rule.identity)
+            level = at[rule.identity]
+            if known is not None and known[0] == rule and _same_tags(rule, before.tags, tags):
+                clause = known[2] if known[2].level == level else replace(known[2], level=level)
+                clauses[rule.identity] = rule, known[1], clause
+                continue
+            refuse_side_effects(rule, plan.functions)
+            key = str(len(self._rules))
+            self._rules[key] = rule, scalars
+            clauses[rule.identity] = rule, key, translator.rule(rule, level, key)
+        homes = {
+            name: tags[stored_in(name, plan.relations)]
+            for name, relation in plan.relations.items()
+            if relation.role == "input" and not relation.auxiliary
+        }
+        return State(plan, scalars, clauses, tags, homes, before.counts)
+
+    def _tagged(self, name: str, before: State, plan: Plan) -> str:
+        types = tuple(column.type for column in plan.relations[name].columns)
+        tag = before.tags.get(name, name)
+        number = 2
+        while self._types.setdefault(tag, types) != types:
+            tag, number = f"{name}@{number}", number + 1
+        return tag
+
+    def _moved(self, before: State, after: State) -> dict[str, ZSet]:
+        """Return the change by which stored facts go to where the new program keeps them, or go with their relation."""
+        moved: dict[str, ZSet] = {}
+        for name, home in before.homes.items():
+            target = after.homes.get(name)
+            facts = self._facts(home) if target != home else None
+            if facts is None or not len(facts):
+                continue
+            moved[home] = -facts
+            if target is not None and self._types[target] == self._types[home]:
+                moved[target] = facts
+        return moved
+
+    def _stored(self, home: str, change: Change, moved: ZSet | None) -> ZSet:
+        """Return the change of stored facts as a Z-set: what is not there comes, what is there goes."""
+        inserted, deleted = self._coded(home, change.inserted), self._coded(home, change.deleted)
+        deleted = (deleted - inserted).distinct()
+        arriving = moved if moved is not None else ZSet.zero(inserted.columns)
+        both = inserted + deleted
+        there = ZSet(both.rows, self._present(home, both.rows).astype(np.int64)).without_zeros()
+        known = there + _among(arriving, both)
+        return arriving + (inserted - known).distinct() - _among(known, deleted)
+
+    def _coded(self, tag: str, rows: Rows) -> ZSet:
+        columns = code_columns(rows, self._types[tag], self._codec)
+        words = np.stack(columns) if columns else np.empty((0, len(rows)), U)
+        return ZSet.made(words, np.ones(words.shape[1], np.int64)).distinct()
+
+    def _changes(self, before: State, after: State, changed: Mapping[str, ZSet]) -> dict[str, Change]:
+        """Return the exact change of every relation of the old and the new program, in values."""
+        names = {tag: (name, before.plan) for name, tag in before.tags.items()}
+        names |= {tag: (name, after.plan) for name, tag in after.tags.items()}
+        found: dict[str, Change] = {}
+        for tag, change in changed.items():
+            name, plan = names[tag]
+            columns = self._names(name, plan)
+            inserted, deleted = (
+                self._decoded(change.where(keep).rows, tag, columns) for keep in (change.weights > 0, change.weights < 0)
+            )
+            if name in found:  # declared anew with other columns: rows that look the same have not changed
+                both = [{*found[name].inserted, *inserted}, {*found[name].deleted, *deleted}]
+                found[name] = Change(both[0] - both[1], both[1] - both[0])
+            else:
+                found[name] = Change(inserted, deleted)
+        return {name: change for name, change in found.items() if change}
+
+
+class _Run:
+    """One step of the interpreter, watched."""
+
+    def __init__(self, interpreter: Interpreter, state: State, watch: Watch) -> None:
+        self._interpreter = interpreter
+        self._strata = _strata_by_level(state)
+        self._watch = watch
+        self.rounds = 0
+        self.pairs = 0
+
+    def step(self, facts: Mapping[str, ZSet], rules: Mapping[Clause | Gather, int]) -> Mapping[str, ZSet]:
+        before = self._interpreter.product.pairs
+        self._interpreter.loop.watch = self._begin
+        self._interpreter.told = self._watch.add_tuples
+        try:
+            return self._interpreter.step(facts, rules)
+        finally:
+            self._interpreter.loop.watch = None
+            self._interpreter.told = None
+            self.pairs = self._interpreter.product.pairs - before
+
+    def _begin(self, time: int) -> None:
+        level = time >> LEVEL
+        self.rounds += 1
+        self._watch.begin_round(self._strata.get(level, _NOTHING), (time & ((1 << LEVEL) - 1)) + 1)
+
+
+_NOTHING = Stratum(0, (), False, ())
+
+
+def _strata_by_level(state: State) -> dict[int, Stratum]:
+    """Return the rules of each level as one stratum, which is how the interpreter evaluates them."""
+    rules: dict[int, list[Rule]] = {}
+    for rule, _, clause in state.clauses.values():
+        rules.setdefault(clause.level, []).append(rule)
+    return {
+        level: Stratum(level, tuple(sorted({rule.head for rule in found})), True, tuple(found))
+        for level, found in rules.items()
+    }
+
+
+def _difference(before: State, after: State) -> dict[Clause | Gather, int]:
+    changes: dict[Clause | Gather, int] = {}
+    if before is not after:
+        for state, weight in ((before, -1), (after, 1)):
+            for _, _, clause in state.clauses.values():
+                changes[clause] = changes.get(clause, 0) + weight
+    return {clause: weight for clause, weight in changes.items() if weight}
+
+
+def _among(rows: ZSet, wanted: ZSet) -> ZSet:
+    """Return the rows that are also in another Z-set."""
+    if not len(rows) or not len(wanted):
+        return ZSet.zero(rows.columns)
+    ones = ZSet(wanted.rows, np.ones(len(wanted), np.int64))
+    return rows.join(ones, on=[(c, c) for c in range(rows.columns)], keep=range(rows.columns))
+
+
+def _same(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    return before.keys() == after.keys() and all(after[name] is value for name, value in before.items())
+
+
+def _same_tags(rule: Rule, before: Mapping[str, str], after: Mapping[str, str]) -> bool:
+    return all(before.get(name) == after[name] for name in (rule.head, *rule.reads))
