@@ -2,6 +2,7 @@
 
 * `ZSet`, `IndexedZSet`: rows with integer weights, in sorted columns; `Values` numbers the values in them.
 * `Circuit`, `Wire`, `Loop`: incremental operators connected by wires; `to_dot` and `to_mermaid` draw them.
+* `Dyre`: Datalog as such a circuit, whose rules change like its facts; `Rule` and `Fact`, which `read` makes of text.
 * `Stream` and its operators: the same by definition, slow, for looking at and for laws.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 from tidelog.run.dbsp.circuit import Circuit, Loop, Wire
 from tidelog.run.dbsp.draw import to_dot, to_mermaid
+from tidelog.run.dbsp.dyre import Dyre
 from tidelog.run.dbsp.indexed import IndexedZSet
 from tidelog.run.dbsp.stream import (
     Group,
@@ -27,18 +29,24 @@ from tidelog.run.dbsp.stream import (
     introduce,
     lift,
 )
+from tidelog.run.dbsp.terms import Atom, Fact, Rule, Var, read
 from tidelog.run.dbsp.values import Values
 from tidelog.run.dbsp.zset import ZSet
 
 __all__ = [
+    "Atom",
     "Circuit",
+    "Dyre",
+    "Fact",
     "Group",
     "IndexedZSet",
     "Integers",
     "Loop",
+    "Rule",
     "Stream",
     "Streams",
     "Values",
+    "Var",
     "Wire",
     "ZSet",
     "ZSets",
@@ -52,6 +60,7 @@ __all__ = [
     "integrate",
     "introduce",
     "lift",
+    "read",
     "to_dot",
     "to_mermaid",
 ]

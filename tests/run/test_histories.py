@@ -17,6 +17,7 @@ from tests.generate.pipeline import answers, plan_text
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import Change, Engine, Update
+from tidelog.run.dbsp.engine import DbspEngine
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.session.soak.histories import History, Step, after, random_history
 from tidelog.session.soak.spec import Program, Row
@@ -24,6 +25,7 @@ from tidelog.session.soak.spec import Program, Row
 HISTORIES = int(os.environ.get("TIDELOG_HISTORIES", "8"))
 Make = Callable[[Plan], Engine]
 ENGINES: dict[str, Make] = {
+    "dbsp": DbspEngine,
     "reference": ReferenceEngine,
     "columnar": ColumnarEngine,
     "columnar-ranked": lambda plan: ColumnarEngine(plan, strategy="ranked"),

@@ -6,8 +6,8 @@ An engine that this installation has not got is left out of `available`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -20,12 +20,16 @@ from tidelog.run.contract import NO_LIMITS, Engine, Limits
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Where an engine's class lives, how it can follow changes, its options, and the optional package it needs."""
+    """Where an engine's class lives, how it can follow changes, its options, and the optional package it needs.
+
+    `own` has the strategies that are engines of their own, each with where its class lives; they have no options.
+    """
 
     module: str
     attribute: str
     strategies: tuple[str, ...] = ("auto", "recompute")
     options: tuple[str, ...] = ()
+    own: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     package: str | None = None
     extra: str = ""
 
@@ -42,7 +46,11 @@ class Entry:
 DEFAULT = "columnar"
 ENGINES = {
     "columnar": Entry(
-        "tidelog.run.columnar.engine", "ColumnarEngine", ("auto", "ranked", "dred", "elastic", "recompute"), ("switch",)
+        "tidelog.run.columnar.engine",
+        "ColumnarEngine",
+        ("auto", "ranked", "dred", "elastic", "dbsp", "recompute"),
+        ("switch",),
+        {"dbsp": ("tidelog.run.dbsp.engine", "DbspEngine")},
     ),
     "reference": Entry("tidelog.run.reference.engine", "ReferenceEngine"),
     "spark": Entry(
@@ -81,13 +89,16 @@ def make_engine(
     if strategy not in entry.strategies:
         raise UserError(_unknown("strategy", strategy, entry.strategies))
     given = {option: value for option, value in options.items() if value is not None}
+    own = entry.own.get(strategy)
     for option in given:
-        if option not in entry.options:
-            raise UserError(f"the engine `{chosen}` has no option `{option}`; leave it out, or choose another engine")
+        if option not in entry.options or own is not None:
+            what = f"engine `{chosen}`" if own is None else f"strategy `{strategy}`"
+            raise UserError(f"the {what} has no option `{option}`; leave it out, or choose another")
     if entry.package is not None and not entry.installed():
         raise MissingExtraError(entry.package, entry.extra)
-    engine: Callable[..., Engine] = getattr(import_module(entry.module), entry.attribute)
-    if chosen == "columnar":
+    module, attribute = own or (entry.module, entry.attribute)
+    engine: Callable[..., Engine] = getattr(import_module(module), attribute)
+    if own is None and chosen == "columnar":
         return engine(plan, strategy=strategy, limits=limits, **given)
     if chosen == "spark":
         return engine(plan, strategy=strategy, spark=spark, limits=limits)

@@ -63,6 +63,7 @@ def test_a_circuit_gives_the_incremental_form(number: int, a: Stream[ZSet], b: S
     assert run(build, a, b) == expected
 
 
+@settings(max_examples=30)
 @given(a=streams(), b=streams())
 def test_lifting_between_integral_and_difference_is_the_incremental_form(a: Stream[ZSet], b: Stream[ZSet]) -> None:
     def built(left: Wire, right: Wire) -> Wire:
@@ -73,6 +74,7 @@ def test_lifting_between_integral_and_difference_is_the_incremental_form(a: Stre
     assert run(built, a, b) == run(lambda x, y: x.join(y, on=[(1, 0)], keep=[0, 3]), a, b)
 
 
+@settings(max_examples=30)
 @given(a=streams())
 def test_the_delay_of_the_outer_time(a: Stream[ZSet]) -> None:
     assert run(lambda x, y: x.delay(), a, a) == [ZSet.zero(2), *a.take(STEPS - 1)]

@@ -63,6 +63,7 @@ def test_projection_and_selection_are_linear_and_joins_bilinear(a: ZSet, b: ZSet
     assert composed(c, a + b) == composed(c, a) + composed(c, b)
 
 
+@settings(max_examples=30)
 @given(streams(), streams())
 def test_differentiation_and_integration_are_inverse_and_linear(s: Stream[ZSet], r: Stream[ZSet]) -> None:
     assert same(differentiate(integrate(s)), s)
@@ -71,12 +72,14 @@ def test_differentiation_and_integration_are_inverse_and_linear(s: Stream[ZSet],
         assert same(operator(s + r), operator(s) + operator(r))
 
 
+@settings(max_examples=30)
 @given(streams())
 def test_delay_commutes_with_what_does_not_look_at_the_clock(s: Stream[ZSet]) -> None:
     for query in (LINEAR, DISTINCT, integrate, differentiate):
         assert same(query(delay(s)), delay(query(s)))
 
 
+@settings(max_examples=30)
 @given(streams())
 def test_linear_operators_are_their_own_incremental_form(s: Stream[ZSet]) -> None:
     assert same(incremental(LINEAR)(s), LINEAR(s))
@@ -84,6 +87,7 @@ def test_linear_operators_are_their_own_incremental_form(s: Stream[ZSet]) -> Non
     assert same(incremental(integrate)(s), integrate(s))
 
 
+@settings(max_examples=30)
 @given(streams(), streams())
 def test_the_incremental_form_of_a_bilinear_operator(a: Stream[ZSet], b: Stream[ZSet]) -> None:
     assert same(incremental(lift(composed, PAIRS))(a, b), incremental_bilinear(composed, PAIRS)(a, b))
@@ -99,11 +103,13 @@ def test_the_doubly_incremental_join(a: Stream[Stream[ZSet]], b: Stream[Stream[Z
     assert same_nested(doubly(a, b), definition(a, b))
 
 
+@settings(max_examples=30)
 @given(streams())
 def test_the_incremental_form_of_distinct(s: Stream[ZSet]) -> None:
     assert same(incremental(DISTINCT)(s), incremental_distinct(s))
 
 
+@settings(max_examples=30)
 @given(streams())
 def test_the_chain_rule(s: Stream[ZSet]) -> None:
     for first in (LINEAR, DISTINCT, delay):
@@ -115,12 +121,14 @@ def test_the_chain_rule(s: Stream[ZSet]) -> None:
             assert same(incremental(both)(s), incremental(second)(incremental(first)(s)))
 
 
+@settings(max_examples=30)
 @given(streams(), streams())
 def test_the_rule_of_sums(s: Stream[ZSet], r: Stream[ZSet]) -> None:
     both = incremental(lambda a, b: DISTINCT(a) + LINEAR(b))
     assert same(both(s, r), incremental(DISTINCT)(s) + LINEAR(r))
 
 
+@settings(max_examples=30)
 @given(streams())
 def test_the_cycle_rule(s: Stream[ZSet]) -> None:
     """The incremental form of a cycle is the cycle of the incremental forms: (fix a. T(s, z^-1 a))^Delta."""

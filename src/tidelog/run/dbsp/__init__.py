@@ -5,5 +5,11 @@
 | `values`, `zset`, `indexed` | values as codes; Z-sets and indexed Z-sets as sorted columns with weights |
 | `stream` | streams and operators by definition: what the rest must agree with |
 | `trace`, `operators` | what streams brought so far, arranged for look-ups; the incremental operators |
-| `circuit`, `draw` | circuits with loops, which one can build and step; as DOT and Mermaid |
+| `circuit`, `draw`, `tagged` | circuits with loops, to build, step and draw; several Z-sets on one wire |
+| `terms`, `rewriting` | rules and facts as the paper writes them; Datalog as a rewriting system, by definition |
+| `kit` | what rules say to the interpreter: steps, directions, signals, join orders |
+| `interpreter` | the circuit: facts and rules in, changes of facts out |
+| `rewrites`, `product`, `ground`, `aggregates`, `parts` | its operators, and rewrites in columns |
+| `dyre` | the interpreter by itself: push, retract, poll |
+| `engine`, `translate`, `expressions` | the strategy `dbsp` of a database: plans as rules of the interpreter |
 """

@@ -1,8 +1,8 @@
 """Aggregating rules in the interpreter: the groups touched, before and after.
 
-The facts that an aggregating rule reads are complete before its level starts, so all that an update does to them is known
-by then, and the rule's output changes once, at the first inner time of its level. The facts of a group are found in the
-index by the columns of the group's key.
+The facts that an aggregating rule reads are complete before its level starts, so all that an update does to them is
+known by then, and the rule's output changes once, at the first inner time of its level. The facts of a group are found
+in the index by the columns of the group's key.
 """
 
 from __future__ import annotations

@@ -246,7 +246,7 @@ class Loop(Scope):
     def introduce(
         self, wire: Wire, times: Callable[[Any], Iterable[tuple[int, Any]]] | None = None, zero: Any = None
     ) -> Wire:
-        """Take a wire into the loop: delta_0. `times` may turn a value into others, each at an inner time of its own."""
+        """Take a wire into the loop: delta_0. `times` may make other values of one, each at a time of its own."""
         neutral = wire.zero if zero is None else zero
         inside = Wire(self, "delta_0", Introduce(neutral, times), (wire,), neutral)
         self._introduced.append((wire, inside))

@@ -17,7 +17,7 @@ The *frontier* is what the last step changed, *consolidated* is all that holds.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 
 from tidelog.run.dbsp import kit
 from tidelog.run.dbsp.interpreter import Interpreter
@@ -72,11 +72,11 @@ class Dyre:
                 facts.setdefault(statement.relation, {})[statement.values] = 1 if holds else -1
         pending, self._pending = self._pending, {}
         at = levels(rules)
-        clauses = {rule: self._clause(rule, level) for rule, level in at.items()}
-        changes: dict[kit.Clause, int] = {}
+        clauses = {rule: clause(rule, level, self._values) for rule, level in at.items()}
+        changes: dict[kit.Clause | kit.Gather, int] = {}
         for held, weight in ((self._clauses, -1), (clauses, 1)):
-            for clause in held.values():
-                changes[clause] = changes.get(clause, 0) + weight
+            for made in held.values():
+                changes[made] = changes.get(made, 0) + weight
         coded = {name: ZSet.of(rows, values=self._values) for name, rows in facts.items()}
         self._frontier = dict(self.interpreter.step(coded, changes))
         self._rules, self._clauses = rules, clauses
@@ -94,19 +94,18 @@ class Dyre:
         facts = self.interpreter.index.facts(relation)
         return sorted((row for row, _ in facts.all().items(self._values)), key=repr) if facts is not None else []
 
-    def _clause(self, rule: Rule, level: int) -> kit.Clause:
-        steps = []
-        bound: list[str] = []
-        for i, atom in enumerate(rule.body):
-            bound += [term.name for term in atom.terms if isinstance(term, Var) and term.name not in bound]
-            later = {term for other in (*rule.body[i + 1 :], rule.head) for term in other.terms}
-            kept = tuple(name for name in bound if Var(name) in later)
-            steps.append(kit.Step(kit.Atom(atom.relation, self._terms(atom), atom.negated), (), kept))
-            bound = list(kept)
-        return kit.Clause(level, tuple(steps), rule.head.relation, self._terms(rule.head))
 
-    def _terms(self, atom: Atom) -> tuple[kit.Term, ...]:
-        return tuple(self._term(term) for term in atom.terms)
+def clause(rule: Rule, level: int, values: Values) -> kit.Clause:
+    """Return a rule as the interpreter has it; after each atom only the variables that are read again are kept."""
+    steps = []
+    bound: list[str] = []
+    for i, atom in enumerate(rule.body):
+        bound += [term.name for term in atom.terms if isinstance(term, Var) and term.name not in bound]
+        later = {term for other in (*rule.body[i + 1 :], rule.head) for term in other.terms}
+        bound = [name for name in dict.fromkeys(bound) if Var(name) in later]
+        steps.append(kit.Step(kit.Atom(atom.relation, _terms(atom, values), atom.negated), (), tuple(bound)))
+    return kit.Clause(level, tuple(steps), rule.head.relation, _terms(rule.head, values))
 
-    def _term(self, term: Hashable) -> kit.Term:
-        return term.name if isinstance(term, Var) else self._values.code(term)
+
+def _terms(atom: Atom, values: Values) -> tuple[kit.Term, ...]:
+    return tuple(term.name if isinstance(term, Var) else values.code(term) for term in atom.terms)

@@ -1,11 +1,11 @@
 """The strategy `dbsp`: a session's program in the dynamic interpreter.
 
-Rules and facts are two streams of one circuit, so a change of rules is a step like any other: nothing restarts. What holds
-is read from the index of facts, whose order () always has all of them. Batches of traces never change, so a snapshot costs
-as much as there are traces, not what they hold.
+Rules and facts are two streams of one circuit, so a change of rules is a step like any other: nothing restarts. What
+holds is read from the index of facts, whose order () always has all of them. Batches of traces never change, so a
+snapshot costs as much as there are traces, not what they hold.
 
-The interpreter knows a relation by its *tag*: the name, and a number after it once the relation was declared anew with other
-columns. Stored facts are sets: what is there already, or not there, makes no change.
+The interpreter knows a relation by its *tag*: the name, and a number after it once the relation was declared anew with
+other columns. Stored facts are sets: what is there already, or not there, makes no change.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class State:
 class DbspEngine:
     """The state of one program, kept by the dynamic interpreter. `indexed` is the switch of the paper's section 4.3."""
 
-    name = "dbsp"
+    name = "columnar"
 
     def __init__(self, plan: Plan, *, indexed: bool = True, limits: Limits = NO_LIMITS) -> None:
         self._codec = Codec()
@@ -142,12 +142,13 @@ class DbspEngine:
         given = self._moved(before, after)
         for name, change in facts.items():
             home = after.tags[stored_in(name, plan.relations)]
-            given[home] = self._stored(home, change, given.get(home))
+            arriving = given.get(home, ZSet.zero(len(self._types[home])))
+            given[home] = self._stored(home, change, arriving, new=home != before.homes.get(name, home))
         run = _Run(self.interpreter, after, watch)
         changed = run.step(given, rules)
         counts = dict(after.counts)
-        for tag, change in changed.items():
-            counts[tag] = counts.get(tag, 0) + int(change.weights.sum())
+        for tag, found in changed.items():
+            counts[tag] = counts.get(tag, 0) + int(found.weights.sum())
         self._state = replace(after, counts=counts)
         changes = self._changes(before, self._state, changed)
         if not changed and not any(rules.values()):
@@ -204,19 +205,21 @@ class DbspEngine:
                 moved[target] = facts
         return moved
 
-    def _stored(self, home: str, change: Change, moved: ZSet | None) -> ZSet:
-        """Return the change of stored facts as a Z-set: what is not there comes, what is there goes."""
+    def _stored(self, home: str, change: Change, arriving: ZSet, *, new: bool) -> ZSet:
+        """Return the change of stored facts as a Z-set: what is not there comes, what is there goes.
+
+        In a new home are only the facts that arrive: rules have derived what it has, and are gone.
+        """
         inserted, deleted = self._coded(home, change.inserted), self._coded(home, change.deleted)
         deleted = (deleted - inserted).distinct()
-        arriving = moved if moved is not None else ZSet.zero(inserted.columns)
         both = inserted + deleted
-        there = ZSet(both.rows, self._present(home, both.rows).astype(np.int64)).without_zeros()
+        there = ZSet(both.rows, (self._present(home, both.rows) & (not new)).astype(np.int64)).without_zeros()
         known = there + _among(arriving, both)
         return arriving + (inserted - known).distinct() - _among(known, deleted)
 
     def _coded(self, tag: str, rows: Rows) -> ZSet:
         columns = code_columns(rows, self._types[tag], self._codec)
-        words = np.stack(columns) if columns else np.empty((0, len(rows)), U)
+        words = np.stack([column.astype(U) for column in columns]) if columns else np.empty((0, len(rows)), U)
         return ZSet.made(words, np.ones(words.shape[1], np.int64)).distinct()
 
     def _changes(self, before: State, after: State, changed: Mapping[str, ZSet]) -> dict[str, Change]:
@@ -228,7 +231,8 @@ class DbspEngine:
             name, plan = names[tag]
             columns = self._names(name, plan)
             inserted, deleted = (
-                self._decoded(change.where(keep).rows, tag, columns) for keep in (change.weights > 0, change.weights < 0)
+                self._decoded(change.where(keep).rows, tag, columns)
+                for keep in (change.weights > 0, change.weights < 0)
             )
             if name in found:  # declared anew with other columns: rows that look the same have not changed
                 both = [{*found[name].inserted, *inserted}, {*found[name].deleted, *deleted}]

@@ -99,4 +99,4 @@ def _packed(columns: Columns, count: int) -> Table:
     if not columns:
         return Table(unit().layout, np.zeros((1, count), U))
     layout = place((name, range_of(column)) for name, column in columns.items())
-    return Table(layout, layout.pack(dict(columns), count))
+    return Table(layout, layout.pack(columns, count))  # type: ignore[arg-type]

@@ -63,4 +63,3 @@ class Ground(Stateless):
     def restore(self, state: Any) -> None:
         self._at = {source: dict(signals) for source, signals in state.items()}
         self._pending = {}
-

@@ -9,10 +9,10 @@ a rule into facts. All three are bilinear, so a change of rules costs what the r
 of facts. `index` arranges facts by the columns that the join orders name; without it (`indexed=False`) product tries
 each rewrite on all facts of the relation, which is what figure 4 of the paper compares.
 
-Stratified negation goes beyond the paper. A negated atom passes the rewrites that no fact fits: the rewrites minus their
-join with the facts, which is bilinear, too. The facts must be complete by then, so rules have levels, and the empty rewrite
-of level k enters the loop not at inner time 0 but at `start(k)`, which no iteration of the levels below reaches. Then so
-does everything that is derived from it.
+Stratified negation goes beyond the paper. A negated atom passes the rewrites that no fact fits: the rewrites minus
+their join with the facts, which is bilinear, too. The facts must be complete by then, so rules have levels, and the
+empty rewrite of level k enters the loop not at inner time 0 but at `start(k)`, which no iteration of the levels below
+reaches. Then so does everything that is derived from it.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ from tidelog.run.dbsp.operators import Stateless, distinct
 from tidelog.run.dbsp.parts import Expressions
 from tidelog.run.dbsp.product import Product
 from tidelog.run.dbsp.rewrites import Gatekeep, History, Index
-from tidelog.run.dbsp.tagged import Tagged, TurnedWeights, Tagwise, Weighted
+from tidelog.run.dbsp.tagged import Tagged, Tagwise, TurnedWeights, Weighted
 from tidelog.run.dbsp.zset import ZSet
+
 
 class Interpreter:
     """Rules and facts in codes, and everything that follows from them."""

@@ -1,7 +1,7 @@
 """Rewrites in columns: from matched facts to what a step keeps, and expressions over them.
 
-A set of rewrites with the same variables is a `Bindings`: a column of codes for each variable, and beside them weights and
-inner times. All functions here are linear: they look at each rewrite by itself.
+A set of rewrites with the same variables is a `Bindings`: a column of codes for each variable, and beside them weights
+and inner times. All functions here are linear: they look at each rewrite by itself.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import numpy as np
 from tidelog.run.columnar.arrays import Mask, Places, U, Words
 from tidelog.run.dbsp.kit import Each, Gather, Let, Made, Part, Term, Where
 from tidelog.run.dbsp.zset import Weights, ZSet
-
 
 Columns = dict[str, Words]
 """A column for each variable."""

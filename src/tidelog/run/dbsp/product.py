@@ -1,8 +1,8 @@
 """`product`: rewrites that go along a direction are extended by the facts that fit its atom (paper 000, Equation 2).
 
 For each direction it keeps the rewrites that came along it, sorted by the variables that its atom knows already; the
-facts are in the traces of `Index`, which are as new as this inner time. Both hold inner times, so the join is the doubly
-incremental one: rewrites that arrive meet all facts, facts that arrive meet all rewrites that were there before.
+facts are in the traces of `Index`, which are as new as this inner time. Both hold inner times, so the join is the
+doubly incremental one: rewrites that arrive meet all facts, facts that arrive meet all rewrites that were there before.
 """
 
 from __future__ import annotations

@@ -4,8 +4,9 @@
 output is what arrives, in each order, and whoever joins with it looks into its traces rather than keeping a copy. An
 order that is asked for anew is made from the facts at hand. `History` keeps the rewrites of each provenance.
 
-`Gatekeep` is the join of rewrites with directions on the provenance. It tells of each direction what to extend along it,
-as rows with their inner times: a direction that is new takes all rewrites of its source at once, each with its own time.
+`Gatekeep` is the join of rewrites with directions on the provenance. It tells of each direction what to extend along
+it, as rows with their inner times: a direction that is new takes all rewrites of its source at once, each with its own
+time.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A *substitution* gives a variable a value, a *rewrite* is a set of substitutions, none for the same variable. The
 *rewrite product* extends each rewrite of a set by each fact that fits an atom; applied to the head, the rewrites that
-have come through the whole body are the immediate consequences of a rule. A negated atom keeps the rewrites that no fact
-fits. `least_model` is the least fixed point, level by level of negation.
+have come through the whole body are the immediate consequences of a rule. A negated atom keeps the rewrites that no
+fact fits. `least_model` is the least fixed point, level by level of negation.
 """
 
 from __future__ import annotations

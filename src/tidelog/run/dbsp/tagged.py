@@ -1,7 +1,7 @@
 """Groups made of groups: Z-sets of several kinds on one wire, and Z-sets of a few Python objects.
 
-A `Tagged` has a Z-set for each of some tags, each of its own number of columns: the facts of every relation, the rewrites
-of every provenance. A `Weighted` is a Z-set of hashable objects, for what is few: rules, directions, signals.
+A `Tagged` has a Z-set for each of some tags, each of its own number of columns: the facts of every relation, the
+rewrites of every provenance. A `Weighted` is a Z-set of hashable objects, for what is few: rules, directions, signals.
 """
 
 from __future__ import annotations

@@ -19,7 +19,6 @@ import numpy as np
 from tidelog.run.columnar.arrays import Mask, Places, U, Words, arrays
 from tidelog.run.dbsp.zset import Weights, ZSet, matches, matches_in_pieces, narrowed, run_sums
 
-
 PIECE = 1 << 20
 """How many pairs of a key and a row are looked at together."""
 LARGE = 1 << 17

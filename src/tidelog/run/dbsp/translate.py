@@ -1,8 +1,8 @@
 """From plans to the interpreter: rules as clauses, and their levels.
 
-A rule's optimised tree is a pipeline (`plan.spine`): each scan, join and anti-join is an atom, and what stands between two of
-them, conditions and computed variables, goes with the atom before. The columns that a node of the tree has left are
-the variables that a rewrite keeps.
+A rule's optimised tree is a pipeline (`plan.spine`): each scan, join and anti-join is an atom, and what stands between
+two of them, conditions and computed variables, goes with the atom before. The columns that a node of the tree has left
+are the variables that a rewrite keeps.
 """
 
 from __future__ import annotations
@@ -159,8 +159,8 @@ def refuse_side_effects(rule: Rule, functions: Mapping[str, Function]) -> None:
             if called is not None:
                 raise UserError(
                     f"the strategy `dbsp` cannot follow the rule `{rule.origin.text}` ({rule.origin.span}), which calls"
-                    f" `{called}`: that function has side effects, and dbsp takes a derivation away by computing it again;"
-                    " use another strategy, such as `ranked`"
+                    f" `{called}`: that function has side effects, and dbsp takes a derivation away by computing it"
+                    " again; use another strategy, such as `ranked`"
                 )
 
 
@@ -190,4 +190,3 @@ def _impure(expression: Expr, functions: Mapping[str, Function], seen: set[str])
             case _:
                 pass
     return None
-
