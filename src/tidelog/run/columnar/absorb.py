@@ -59,10 +59,18 @@ def _in_order(rows: list[Words], ordered: list[bool]) -> Words:
         runs.append(arrays(together.shape[1]).sort(together))
     while len(runs) > 1:
         runs.sort(key=lambda part: -part.shape[1])
-        a, b = runs.pop(), runs.pop()
-        table = arrays(a.shape[1] + b.shape[1])
-        runs.append(table.unique(table.merge(a, b)))
+        runs.append(_merged(runs.pop(), runs.pop()))
     return runs[0]
+
+
+def _merged(a: Words, b: Words) -> Words:
+    """Return the distinct rows of two arrays in order; parts of a join often lie side by side."""
+    if a.shape[1] and b.shape[1]:
+        for first, second in ((a, b), (b, a)):
+            if tuple(first[:, -1]) < tuple(second[:, 0]):
+                return np.concatenate((first, second), axis=1)
+    table = arrays(a.shape[1] + b.shape[1])
+    return table.unique(table.merge(a, b))
 
 
 def _or(values: np.ndarray | None, bag: Bag, default: int, kind: type) -> np.ndarray:

@@ -46,20 +46,31 @@ NO_RANKS: Ranks = np.empty(0, np.int32)
 NO_MARKS: Marks = np.empty(0, np.uint8)
 
 helpers: ContextVar[Executor | None] = ContextVar("helpers", default=None)
-"""The threads that may share the work on large arrays. In their own contexts there are none: a helper never waits."""
+"""The threads that may share the work."""
 
 
 def share(pool: Executor | None, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
-    """Return what a function gives for each tuple of arguments, computed by the pool if there is one."""
+    """Return what a function gives for each tuple of arguments, computed with the pool if there is one.
+
+    What nobody has begun is done here. So a helper can share its own work, and nobody waits for who waits.
+    """
     if pool is None or len(calls) == 1:
         return [function(*call) for call in calls]
-    running = [pool.submit(function, *call) for call in calls]
+    running = [pool.submit(_help, pool, function, call) for call in calls]
     try:
-        return [one.result() for one in running]
+        return [function(*call) if one.cancel() else one.result() for one, call in zip(running, calls, strict=True)]
     finally:
         for one in running:
             one.cancel()
         wait(running)
+
+
+def _help(pool: Executor, function: Callable[..., Any], call: tuple[Any, ...]) -> Any:
+    before = helpers.set(pool)
+    try:
+        return function(*call)
+    finally:
+        helpers.reset(before)
 
 
 def no_rows(words: int) -> Words:

@@ -33,7 +33,7 @@ from tidelog.run.columnar.join import Names, Probe
 from tidelog.run.columnar.table import Source
 
 SELDOM = 0.7
-PAUSE = 8
+PAUSE = 3
 """If more than this share of the matches are distinct, nobody looks for repetitions so many times."""
 
 Step = Scan | Aggregate | AntiJoin | Select | Extend | Unnest

@@ -74,7 +74,7 @@ class ColumnarEngine:
         self._support = support_of(strategy) if support is None else support
         self._closures = closures and strategy == "recompute" and self._support is Support.NONE
         threads = threads or os.cpu_count() or 1
-        self._pool = ThreadPoolExecutor(threads, "tidelog", helpers.set, (None,)) if threads > 1 else None
+        self._pool = ThreadPoolExecutor(threads - 1, "tidelog") if threads > 1 else None
         self._costs: Costs = {}
         self._journals: list[Journal] = []
         self._orders = Orders(self._codec)

@@ -363,17 +363,21 @@ def match_in_place(table: Table, probe: Probe, seen: Seen) -> Matches:
     functions = arrays(table.count)
     keys = functions.move(table.rows, key.moves, key.constant)
     places = functions.order(keys)
-    back = np.empty(len(places), np.int64)
-    back[places] = np.arange(len(places))
     ordered = np.ascontiguousarray(keys[:, places])
+    outside = None if key.possible and not key.checks else ~(_range_mask(table, key) & key.possible)
     low: list[Places] = []
     high: list[Places] = []
     total = 0
     for batch, _ in seen.batches:
-        lo, hi, matches = functions.ranges(ordered, batch.rows, key.full, key.shift, batch.fence(table.count))
-        low.append(lo[back])
-        high.append(hi[back])
-        total += matches
+        ranges = functions.ranges(ordered, batch.rows, key.full, key.shift, batch.fence(table.count))
+        found = [np.empty(table.count, np.int64) for _ in range(2)]
+        for target, source in zip(found, ranges[:2], strict=True):
+            target[places] = source
+        if outside is not None:
+            found[1][outside] = found[0][outside]
+        low.append(found[0])
+        high.append(found[1])
+        total += int((found[1] - found[0]).sum())
     return Matches(table, seen, seen.batches, low, high, total)
 
 

@@ -43,9 +43,10 @@ from tidelog.run.phases import CURRENT
 if TYPE_CHECKING:
     from tidelog.run.columnar.store import Store
 
-CHUNK = 1 << 22
+CHUNK = 1 << 20
 CHOOSE_FROM = 512
-"""From so many rows on, the order of a cyclic body is chosen row by row."""
+MANY = 8
+"""From so many rows on, the order of a cyclic body is chosen row by row, where a row has more than so many matches."""
 REPEATED = 4
 """From so many matches a binding on, repetitions are looked for while matches are emitted."""
 
@@ -121,27 +122,33 @@ class Pipeline:
         self._finish(table)
 
     def _join(self, link: Link, step: Scan | Aggregate, table: Table) -> None:
-        if isinstance(step, Scan):
+        if not isinstance(step, Scan):
+            seen = link.probe.see(self._aggregated(step, table), CURRENT)
+        elif link.probe.columns or table.count > 1:
             seen = self._seen(link, step)
         else:
-            seen = link.probe.see(self._aggregated(step, table), CURRENT)
+            seen = self._seen_first(link, step)
         if table.count < FEW and self._join_few(link, table, seen):
             return
-        if table.count < CHOOSE_FROM or link.other is None:
-            self._advance(match(table, link.probe, seen), link)
-            return
-        other = link.other
+        matches = match(table, link.probe, seen)
+        if matches is not None and table.count >= CHOOSE_FROM and link.other is not None:
+            matches = self._choose(link.other, matches)
+        self._advance(matches, link)
+
+    def _choose(self, other: Link, matches: Matches) -> Matches:
+        """Let bindings that have fewer matches in another scan go on there; return the matches of the others."""
+        counts = matches.counts()
+        many = counts > MANY
+        if 2 * int(counts[many].sum()) < matches.total:
+            return matches
         assert isinstance(other.step, Scan)
-        seen_there = self._seen(other, other.step)
-        here, there = match(table, link.probe, seen), match(table, other.probe, seen_there)
-        if here is None or there is None:
-            return
-        # both matches must speak of the same rows in the same order, so the second is found again for the first's rows
-        there = match_in_place(here.table, other.probe, seen_there)
-        counts = there.counts()
-        fewer = here.counts() <= counts
-        self._advance(here.chosen(fewer), link)
-        self._advance(match(here.table.filtered(~fewer & (counts > 0)), other.probe, seen_there), other)
+        some = matches.table.filtered(many)
+        there = match_in_place(some, other.probe, self._seen(other, other.step))
+        fewer = there.counts()
+        better = fewer < counts[many]
+        self._advance(there.chosen(better & (fewer > 0)), other)
+        many[many] = better
+        return matches.chosen(~many)
 
     def _join_few(self, link: Link, table: Table, seen: Seen) -> bool:
         """Join few bindings and go on; False, and nothing is done, if they have too many matches."""
@@ -248,6 +255,19 @@ class Pipeline:
         """Return what a step sees of its relation now."""
         relation, view = self.store.relation(step.relation), self.store.view(step, self.rule, negated=negated)
         return link.probe.see(relation, view, ranked=self.store.ranked and step.relation in self.store.members)
+
+    def _seen_first(self, link: Link, step: Scan) -> Seen:
+        """Return what the first step sees: in an order by which the next step need not sort, if there is one."""
+        seen = self._seen(link, step)
+        columns = self._next_columns(link) if sum(batch.size for batch, _ in seen.batches) >= CHOOSE_FROM else None
+        if columns is None or link.next_probe is None:
+            return seen
+        names = link.next_probe.probe.key_variables(columns)
+        order = seen.relation.led_by(tuple(link.probe.new.get(name, -1) for name in names))
+        if order is None:
+            return seen
+        batches = seen.relation.batches(order, self.store.view(step, self.rule, negated=False))
+        return Seen(seen.relation, order, batches, seen.ranked)
 
     def _aggregated(self, step: Aggregate, table: Table) -> Relation:
         """Return the result of an aggregate, of the groups that bindings ask for, as a relation of its own."""

@@ -144,6 +144,10 @@ class Relation:
             self._serving[bound] = columns
             return order
 
+    def led_by(self, columns: Columns) -> Order | None:
+        """Return an order that begins with these columns, if there is one."""
+        return next((order for order in self._orders.values() if order.columns[: len(columns)] == columns), None)
+
     def make_order(self, columns: Columns) -> Order:
         """Return the order of these columns, building it from the tuples there are."""
         if columns in self._orders:
@@ -384,10 +388,14 @@ class Relation:
     # --- orders ------------------------------------------------------------------------------------------------------
 
     def _delta(self, order: Order) -> Batch:
-        if order.delta is None:
-            assert self.main.delta is not None
-            order.delta = self._reordered(self.main.delta, order)
-        return order.delta
+        found = order.delta
+        if found is None:
+            with self._ordering:  # rules evaluated side by side want it once
+                if order.delta is None:
+                    assert self.main.delta is not None
+                    order.delta = self._reordered(self.main.delta, order)
+                found = order.delta
+        return found
 
     def _deleted(self, order: Order) -> Batch:
         if self.main.deleted is None:

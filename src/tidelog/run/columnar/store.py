@@ -6,14 +6,16 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from threading import Lock
 
 import numpy as np
 
 from tidelog.plan.nodes import Aggregate, Plan, Project, Rule, Scan
 from tidelog.run.columnar.absorb import absorbed, exchanged, gather, released
 from tidelog.run.columnar.aggregate import group, reduce_groups
-from tidelog.run.columnar.arrays import arrays, no_rows
+from tidelog.run.columnar.arrays import arrays, helpers, no_rows, share
 from tidelog.run.columnar.batch import Journal
+from tidelog.run.columnar.course import Course
 from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.iterations import Schedule
 from tidelog.run.columnar.join import Probe, match
@@ -29,6 +31,9 @@ from tidelog.run.phases import AFTER, BEFORE, DELETED, DYING, INSERTED, REMOVED,
 from tidelog.run.scalar.failure import ScalarError, failed
 
 Bags = Mapping[str, Sequence[Bag]]
+
+APART = 1 << 16
+"""From so many rows of a delta on, rules are evaluated side by side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,7 @@ class Store:
         self._begun: tuple[dict[str, Relation], dict[str, Relation]] = ({}, {})
         self._schedule = Schedule()
         self.derivations = 0
+        self._counting = Lock()
         self.phase = Phase.BOOT
         self.members: frozenset[str] = frozenset()
 
@@ -116,19 +122,35 @@ class Store:
 
     def derive(self, jobs: Sequence[Job]) -> Bags:
         """Evaluate trees; return for each head relation its bags."""
+        courses = [(rule, self.orders.best(rule, tree, self.relation)) for rule, tree in jobs]
+        if analysis.get() is not None:
+            bags = [self._analysed(rule, course) for rule, course in courses]
+        elif self._are_large(jobs):
+            bags = share(helpers.get(), lambda rule, course: self._run(Pipeline(rule, course, self)), courses)
+        else:
+            bags = [self._run(Pipeline(rule, course, self)) for rule, course in courses]
         found: dict[str, list[Bag]] = {}
-        notes = analysis.get()
-        for rule, tree in jobs:
-            ordered = self.orders.best(rule, tree, self.relation)
-            if notes is None:
-                found.setdefault(rule.head, []).extend(self._run(Pipeline(rule, ordered, self)))
-                continue
-            estimated = self.orders.estimate(ordered, self.relation)
-            start, before = time.perf_counter(), self.derivations
-            found.setdefault(rule.head, []).extend(self._run(Pipeline(rule, ordered, self)))
-            seconds = time.perf_counter() - start
-            notes.append(RuleRun(rule.identity, self.watch.round, estimated, self.derivations - before, seconds))
+        for (rule, _), made in zip(courses, bags, strict=True):
+            found.setdefault(rule.head, []).extend(made)
         return found
+
+    def _are_large(self, jobs: Sequence[Job]) -> bool:
+        """Tell whether it is worth to evaluate rules side by side: in a bootstrap, when a delta is large."""
+        if self.phase is not Phase.BOOT or len(jobs) == 1 or helpers.get() is None:
+            return False
+        deltas = (self.relation(name).main.delta for name in self.members)
+        return any(delta is not None and delta.size >= APART for delta in deltas)
+
+    def _analysed(self, rule: Rule, course: Course) -> list[Bag]:
+        """Evaluate a course and note its work."""
+        estimated = self.orders.estimate(course, self.relation)
+        start, before = time.perf_counter(), self.derivations
+        made = self._run(Pipeline(rule, course, self))
+        seconds = time.perf_counter() - start
+        found, notes = self.derivations - before, analysis.get()
+        assert notes is not None
+        notes.append(RuleRun(rule.identity, self.watch.round, estimated, found, seconds))
+        return made
 
     def _run(self, pipeline: Pipeline, table: Table | None = None) -> list[Bag]:
         self.watch.rule = pipeline.rule
@@ -136,8 +158,9 @@ class Store:
             bags = pipeline.run() if table is None else pipeline.finish(table)
         except ScalarError as failure:
             raise failed(failure, pipeline.rule) from failure.error
-        self.derivations += pipeline.derivations
-        self.watch.derived(pipeline.derivations)
+        with self._counting:
+            self.derivations += pipeline.derivations
+            self.watch.derived(pipeline.derivations)
         return bags
 
     def unite(self, bags: Sequence[Bags]) -> Bags:
