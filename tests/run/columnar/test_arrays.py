@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidelog.run.columnar.arrays import SORT_APART, CompiledArrays, NumpyArrays, Words, helpers, prefix
+from tidelog.run.columnar.arrays import SORT_APART, CompiledArrays, NumpyArrays, Words, helpers, prefix, share
 from tidelog.run.columnar.kernels import GAP
 
 SLOW, FAST = NumpyArrays(), CompiledArrays()
@@ -174,6 +174,17 @@ def test_join_few(data: st.DataObject, words: int, followed: bool, ranked: bool,
     assert (fast[0] == slow[0]).all()
     if rank is not None:
         assert (fast[1] == slow[1]).all()
+
+
+def test_helpers_share_their_own_work() -> None:
+    with ThreadPoolExecutor(1) as pool:
+
+        def add(depth: int) -> int:
+            return 1 if depth == 0 else sum(share(pool, add, [(depth - 1,)] * 3))
+
+        assert share(pool, add, [(3,), (2,), (0,)]) == [27, 9, 1]
+        with pytest.raises(ZeroDivisionError):
+            share(pool, lambda n: 1 // n, [(1,), (0,), (2,)])
 
 
 def test_repetitions_are_left_out() -> None:

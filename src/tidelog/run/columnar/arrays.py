@@ -60,9 +60,7 @@ def share(pool: Executor | None, function: Callable[..., Any], calls: Sequence[t
     try:
         return [function(*call) if one.cancel() else one.result() for one, call in zip(running, calls, strict=True)]
     finally:
-        for one in running:
-            one.cancel()
-        wait(running)
+        wait([one for one in running if not one.cancel()])
 
 
 def _help(pool: Executor, function: Callable[..., Any], call: tuple[Any, ...]) -> Any:
