@@ -19,6 +19,7 @@ from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import Change, Engine, Update
 from tidelog.run.dbsp.engine import DbspEngine
 from tidelog.run.reference.engine import ReferenceEngine
+from tidelog.run.tuples.engine import TuplesEngine
 from tidelog.session.soak.histories import History, Step, after, random_history
 from tidelog.session.soak.spec import Program, Row
 
@@ -31,6 +32,7 @@ ENGINES: dict[str, Make] = {
     "columnar-ranked": lambda plan: ColumnarEngine(plan, strategy="ranked"),
     "columnar-dred": lambda plan: ColumnarEngine(plan, strategy="dred"),
     "columnar-elastic": lambda plan: ColumnarEngine(plan, strategy="elastic"),
+    "tuples": TuplesEngine,
     "columnar-recompute": lambda plan: ColumnarEngine(plan, strategy="recompute"),
 }
 Answers = dict[str, frozenset[Row]]

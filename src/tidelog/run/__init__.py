@@ -7,6 +7,7 @@
 * `closure`: structures for transitive closures and equivalences, which engines use for strata that are nothing else.
 * `reference`: the definition of the semantics, naive over Python sets.
 * `dbsp`: circuits over streams of Z-sets, and Datalog as such a circuit; the library `tidelog.dbsp`.
+* `tuples`: in this process, one tuple at a time, with the evaluator and the index of one's choice.
 * `columnar`: in this process, on sorted arrays and compiled kernels.
 * `spark`: on a cluster. Files of the same name in two engines do the same thing.
 """

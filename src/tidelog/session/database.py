@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from tidelog.base.diagnostic import Diagnostic
 from tidelog.base.extern import Externs
 from tidelog.base.span import Source
 from tidelog.plan.nodes import DeclaredIndex, Plan
 from tidelog.run.contract import NO_LIMITS, Limits, Row, Switch
+from tidelog.session.engines import Options
 from tidelog.session.relation import RelationView
 from tidelog.session.rules import Rule, RuleBase
 from tidelog.session.sources import program_source
@@ -30,8 +31,8 @@ class Database:
     `library` folders in which it may find modules to import. `spark` is the session that the engine `spark` runs on; by
     default the one that is running, or a new local one. `limits` bound each evaluation: when one is exceeded, a
     `LimitError` is raised and nothing has changed. `strategy` says how derived relations follow changes, and `switch`
-    when an update of some is given up for an evaluation from scratch; docs/strategies.md explains both. Raises
-    `ProgramError` with all mistakes of the program.
+    when an update of some is given up for an evaluation from scratch; `evaluator`, `index` and `parallel` say how the
+    engine `tuples` works; docs/strategies.md explains them all. Raises `ProgramError` with all mistakes of the program.
 
     >>> import tidelog
     >>> db = tidelog.Database('''
@@ -56,9 +57,10 @@ class Database:
         spark: SparkSession | None = None,
         limits: Limits = NO_LIMITS,
         switch: Switch | None = None,
+        **options: Unpack[Options],
     ) -> None:
         rules = RuleBase.load(program_source(program), tuple(map(Path, library)), externs)
-        self._store = Store(rules, engine, strategy, spark, limits, switch)
+        self._store = Store(rules, engine, strategy, spark, limits, switch, **options)
         self._limits = limits
 
     @property

@@ -1,16 +1,17 @@
 """The engines by name, each imported when it is first asked for.
 
-`reference` defines the language and is slow; `columnar` runs in process; `spark` runs on a cluster and needs an extra.
-An engine that this installation has not got is left out of `available`.
+`reference` defines the language and is slow; `columnar` runs in process; `tuples` does so one tuple at a time, to
+compare ways to evaluate; `spark` runs on a cluster and needs an extra. An engine that this installation has not got is
+left out of `available`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, TypedDict
 
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import MissingExtraError, UserError
@@ -43,6 +44,14 @@ class Entry:
         return self.package is None or find_spec(self.package) is not None
 
 
+class Options(TypedDict, total=False):
+    """What some engines let one choose; None leaves it to the engine."""
+
+    evaluator: str | None
+    index: str | None
+    parallel: int | None
+
+
 DEFAULT = "columnar"
 ENGINES = {
     "columnar": Entry(
@@ -52,11 +61,20 @@ ENGINES = {
         ("switch",),
         {"dbsp": ("tidelog.run.dbsp.engine", "DbspEngine")},
     ),
+    "tuples": Entry(
+        "tidelog.run.tuples.engine",
+        "TuplesEngine",
+        ("auto", "ranked", "dred", "elastic", "recompute"),
+        ("switch", "evaluator", "index", "parallel"),
+    ),
     "reference": Entry("tidelog.run.reference.engine", "ReferenceEngine"),
     "spark": Entry(
         "tidelog.run.spark.engine", "SparkEngine", ("auto", "ranked", "recompute"), package="pyspark", extra="spark"
     ),
 }
+
+CHOICES = {"evaluator": ("algebra", "substitution"), "index": ("hash", "sorted", "spine")}
+"""What an option can be, if it is one of several names. To give one of these is to ask for the engine that has it."""
 
 
 def available() -> tuple[str, ...]:
@@ -76,33 +94,47 @@ def make_engine(
     limits: Limits = NO_LIMITS,
     **options: Any,
 ) -> Engine:
-    """Return a new engine for a plan; without a name, the default one.
+    """Return a new engine for a plan; without a name the default one, or the one that has the options given.
 
     `strategy` says how derived relations follow a change; `auto` leaves that to the engine. With `recompute` nothing is
     kept for later changes, which suits a single evaluation. `spark` is the session that the engine `spark` runs on.
     `limits` bound the first evaluation. `options` are those of the engine; one that is None is left to it.
     """
-    chosen = DEFAULT if name is None else name
+    given = {option: value for option, value in options.items() if value is not None}
+    chosen = _default(given) if name is None else name
     entry = ENGINES.get(chosen)
     if entry is None or not entry.exists():
         raise UserError(_unknown("engine", chosen, [n for n, e in ENGINES.items() if e.exists()]))
     if strategy not in entry.strategies:
         raise UserError(_unknown("strategy", strategy, entry.strategies))
-    given = {option: value for option, value in options.items() if value is not None}
     own = entry.own.get(strategy)
-    for option in given:
-        if option not in entry.options or own is not None:
-            what = f"engine `{chosen}`" if own is None else f"strategy `{strategy}`"
-            raise UserError(f"the {what} has no option `{option}`; leave it out, or choose another")
+    what = f"engine `{chosen}`" if own is None else f"strategy `{strategy}`"
+    _check_options(what, entry.options if own is None else (), given)
     if entry.package is not None and not entry.installed():
         raise MissingExtraError(entry.package, entry.extra)
     module, attribute = own or (entry.module, entry.attribute)
     engine: Callable[..., Engine] = getattr(import_module(module), attribute)
-    if own is None and chosen == "columnar":
-        return engine(plan, strategy=strategy, limits=limits, **given)
     if chosen == "spark":
         return engine(plan, strategy=strategy, spark=spark, limits=limits)
-    return engine(plan, limits=limits)
+    if own is not None or chosen == "reference":
+        return engine(plan, limits=limits)
+    return engine(plan, strategy=strategy, limits=limits, **given)
+
+
+def _default(given: Collection[str]) -> str:
+    asked = CHOICES.keys() & given
+    return next(name for name, entry in ENGINES.items() if asked.issubset(entry.options)) if asked else DEFAULT
+
+
+def _check_options(what: str, options: Collection[str], given: Mapping[str, Any]) -> None:
+    for option, value in given.items():
+        if option not in options:
+            others = " or ".join(f"`{name}`" for name, entry in ENGINES.items() if option in entry.options)
+            raise UserError(f"the {what} has no option `{option}`; leave it out, or choose another (engine {others})")
+        if option in CHOICES and value not in CHOICES[option]:
+            raise UserError(_unknown(option, value, CHOICES[option]))
+        if option == "parallel" and (not isinstance(value, int) or value < 1):
+            raise UserError(f"parallel is a number of threads, at least 1, not {value!r}")
 
 
 def _unknown(kind: str, name: str, known: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Unpack
 
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError, TidelogError, UserError
@@ -21,7 +21,7 @@ from tidelog.plan.separate_facts import stored_in
 from tidelog.run import contract
 from tidelog.run.contract import NO_LIMITS, Engine, Limits, Row, Rows, Switch
 from tidelog.session.changes import Change, Changes, Commit, check_known
-from tidelog.session.engines import make_engine
+from tidelog.session.engines import Options, make_engine
 from tidelog.session.index import Index
 from tidelog.session.keys import KeyedRows, key_function
 from tidelog.session.misfit import Misfit
@@ -58,9 +58,10 @@ class Store:
         spark: Any = None,
         limits: Limits = NO_LIMITS,
         switch: Switch | None = None,
+        **options: Unpack[Options],
     ) -> None:
         self._new_engine: Callable[[Plan, str, Switch | None], Engine] = lambda plan, strategy, switch: make_engine(
-            engine, plan, strategy, spark, limits, switch=switch
+            engine, plan, strategy, spark, limits, switch=switch, **options
         )
         self._engine = self._new_engine(rules.plan, strategy, switch)
         self.strategy, self.switch = strategy, switch

@@ -1,0 +1,194 @@
+"""The engine `tuples`: one tuple at a time over Python's own sets and tuples, to compare ways of evaluating rules.
+
+The Shapiro paper's point is that evaluators, index structures and update algorithms can be compared fairly only if they
+share everything else. Here they do: the algorithms of `run.maintain` run on this engine as on any other, `evaluator`
+says how a rule is evaluated, `index` how rows are found, `parallel` whether rules are evaluated side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tidelog.plan.nodes import Plan, Stratum
+from tidelog.plan.separate_facts import stored_in
+from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Support, Switch, Update, Work
+from tidelog.run.limits import Watch
+from tidelog.run.maintain.choose import Costs, Earlier, maintain, reached, strategy_of, support_of
+from tidelog.run.phases import DELETED, INSERTED
+from tidelog.run.tuples.algebra import AlgebraEvaluator
+from tidelog.run.tuples.evaluator import Evaluator
+from tidelog.run.tuples.index import INDEXES
+from tidelog.run.tuples.relation import Journal, Relation
+from tidelog.run.tuples.scalars import Scalars
+from tidelog.run.tuples.store import Equipment, Store
+from tidelog.run.tuples.substitution import SubstitutionEvaluator
+from tidelog.run.tuples.verify import check_support
+
+EVALUATORS: Mapping[str, Evaluator] = {"algebra": AlgebraEvaluator(), "substitution": SubstitutionEvaluator()}
+"""The ways to evaluate a rule by the name that chooses them."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A program and its relations: what a snapshot refers to. What is in relations is put back by journals."""
+
+    plan: Plan
+    relations: Mapping[str, Relation]
+    equipment: Equipment
+    earlier: Earlier
+
+
+class TuplesEngine:
+    """The state of one program in this process, as Python tuples.
+
+    `strategy` is one of `run.maintain.choose.ALGORITHMS`, `auto` or `recompute`; `evaluator` one of `EVALUATORS`;
+    `index` one of `INDEXES`; `parallel` the number of threads that evaluate the rules of a round; `switch` says when
+    an update is given up for an evaluation from scratch, and `limits` bound the first evaluation.
+    """
+
+    name = "tuples"
+
+    def __init__(
+        self,
+        plan: Plan,
+        *,
+        strategy: str = "auto",
+        evaluator: str = "algebra",
+        index: str = "hash",
+        parallel: int = 1,
+        switch: Switch | None = None,
+        limits: Limits = NO_LIMITS,
+    ) -> None:
+        self._strategy = strategy
+        self._switch = switch
+        self._costs: Costs = {}
+        self._journals: list[Journal] = []
+        pool = ThreadPoolExecutor(parallel, "tidelog") if parallel > 1 else None
+        nothing = Plan({}, {}, {}, (), (), {})
+        equipment = Equipment(EVALUATORS[evaluator], INDEXES[index], support_of(strategy), pool, Scalars({}, {}))
+        self._state = State(nothing, {}, equipment, Earlier.of(nothing))
+        self._update({}, plan, Watch(limits))
+
+    @property
+    def plan(self) -> Plan:
+        """The program whose consequences the state holds."""
+        return self._state.plan
+
+    def update(self, facts: Mapping[str, Change], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
+        """Change stored facts and the program; after an error nothing has changed."""
+        return self._update(facts, plan or self._state.plan, Watch(limits))
+
+    def rows(self, relation: str) -> Rows:
+        """Return the tuples of a relation."""
+        found = self._state.relations.get(relation)
+        return frozenset() if found is None else frozenset(found.settled.rows)
+
+    def count(self, relation: str) -> int:
+        """Return the number of tuples of a relation."""
+        found = self._state.relations.get(relation)
+        return 0 if found is None else len(found.settled.rows)
+
+    def contains(self, relation: str, row: Row) -> bool:
+        """Tell whether a tuple is in a relation."""
+        found = self._state.relations.get(relation)
+        return found is not None and row in found.settled.rows
+
+    def verify(self) -> list[str]:
+        """Check what is kept of tuples; return what is wrong."""
+        if self._state.equipment.support is Support.NONE:
+            return []
+        return list(check_support(self._store(self._state, self._state.plan, Watch())))
+
+    def snapshot(self) -> Any:
+        """Return the current state. Only the last snapshot can be restored."""
+        self._journals = []
+        return self._state
+
+    def restore(self, token: Any) -> None:
+        """Go back to the state of the last snapshot."""
+        for journal in reversed(self._journals):
+            journal.undo()
+        self._journals = []
+        self._state = token
+
+    # --- updating ----------------------------------------------------------------------------------------------------
+
+    def _update(self, facts: Mapping[str, Change], plan: Plan, watch: Watch) -> Update:
+        before = self._state
+        store = self._store(before, plan, watch)
+        costs = dict(self._costs)
+        try:
+            orphans = _orphans(before, plan)
+            for name in orphans:
+                apart = stored_in(name, before.plan.relations)
+                store.keep_facts(name, before.relations[apart].settled.rows if apart != name else ())
+            stored = {stored_in(name, plan.relations): change for name, change in facts.items()}
+            for name, change in stored.items():
+                store.change_facts(name, set(change.inserted), set(change.deleted))
+            for name in orphans:
+                store.compare(name)
+            work = [
+                done
+                for stratum in reached(store, plan, before.earlier, stored)
+                if (done := self._maintain(store, stratum, before.earlier, costs)) is not None
+            ]
+            changes = _changes(store, before, plan)
+            store.finish()
+        except BaseException:
+            store.undo()
+            raise
+        self._journals += store.journals
+        self._costs = costs
+        earlier = before.earlier if plan is before.plan else Earlier.of(plan)
+        relations = {name: relation for name, relation in store.relations.items() if name in plan.relations}
+        self._state = State(plan, relations, store.equipment, earlier)
+        return Update(changes, tuple(work))
+
+    def _maintain(self, store: Store, stratum: Stratum, earlier: Earlier, costs: Costs) -> Work | None:
+        strategy = strategy_of(stratum, store.plan, self._strategy)
+        return maintain(store, stratum, earlier, costs, store.watch, strategy, self._switch)
+
+    @staticmethod
+    def _store(before: State, plan: Plan, watch: Watch) -> Store:
+        equipment = before.equipment
+        if plan is not before.plan:
+            functions, types = {**before.plan.functions, **plan.functions}, {**before.plan.types, **plan.types}
+            equipment = replace(equipment, scalars=Scalars(functions, types), prepared={})
+        kept = {name: relation for name, relation in before.relations.items() if _fits(relation, plan)}
+        store = Store(plan, equipment, kept, before.relations, watch)
+        for name, relation in before.relations.items():
+            apart = stored_in(name, plan.relations)
+            if apart not in before.plan.relations and apart not in kept:
+                made = kept[apart] = store.fresh(apart)  # rules derive it from now on, too: it held its stored facts
+                made.settled.add(relation.settled.rows)
+        return store
+
+
+def _fits(relation: Relation, plan: Plan) -> bool:
+    """Tell whether a relation of an earlier plan is one of a plan, with the same columns."""
+    found = plan.relations.get(relation.name)
+    return found is not None and relation.types == tuple(column.type for column in found.columns)
+
+
+def _changes(store: Store, before: State, plan: Plan) -> dict[str, Change]:
+    """Return the exact change of every relation."""
+    changes: dict[str, Change] = {}
+    for name, relation in before.relations.items():
+        if not _fits(relation, plan) and relation.settled.rows:
+            changes[name] = Change((), frozenset(relation.settled.rows))
+    for name, relation in store.touched.items():
+        change = Change(frozenset(relation.rows(INSERTED)), frozenset(relation.rows(DELETED)))
+        if change and (name not in before.relations or _fits(before.relations[name], plan)):
+            changes[name] = change
+    return changes
+
+
+def _orphans(before: State, plan: Plan) -> set[str]:
+    """Return the relations that have lost their last rule."""
+    if plan is before.plan:
+        return set()
+    derived = {relation for stratum in plan.strata for relation in stratum.relations}
+    return {name for name in before.earlier.rules if name in before.relations and name in plan.relations} - derived

@@ -1,0 +1,62 @@
+"""How a rule is evaluated: the protocol of evaluators, and what they see of the relations.
+
+An evaluator makes a tree ready once (`Evaluator.prepare`) and runs it on what a `Sight` shows. A tree is a chain of
+steps from its leftmost leaf to the head (`plan.spine`), so both evaluators are: a function for each kind of step, from
+the bindings so far to the bindings after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+from tidelog.plan.nodes import Aggregate, Project, Scan
+from tidelog.run.contract import Row
+from tidelog.run.tuples.absorb import Bag
+from tidelog.run.tuples.index import Columns
+from tidelog.run.tuples.relation import Find, Support
+from tidelog.run.tuples.scalars import Scalars
+
+CHUNK = 4096
+"""After so many bindings there is a look at the clock and the memory."""
+Bindings = TypeVar("Bindings")
+
+
+class Sight(Protocol):
+    """What the trees of one rule see in the phase at work."""
+
+    def finder(self, scan: Scan, columns: Columns, *, negated: bool = False) -> Find:
+        """Return what finds the rows that a scan sees by the values of some columns."""
+
+    def supports(self, scan: Scan) -> Mapping[Row, Support] | None:
+        """Return the support of the rows that a scan sees, by row, if their ranks are to be followed."""
+
+    def groups(self, step: Aggregate, names: Sequence[str], keys: Collection[Row], columns: Columns) -> Find:
+        """Return what finds the results of an aggregate (its keys, then the result) by some of these columns.
+
+        Only groups count that have one of the `keys`, values of the key variables `names`.
+        """
+
+    def look(self) -> None:
+        """Look at the clock and the memory."""
+
+
+Run = Callable[[Sight], Bag]
+
+
+class Evaluator(Protocol):
+    """A way to evaluate trees."""
+
+    def prepare(self, tree: Project, scalars: Scalars) -> Run:
+        """Return what finds the derivations of a tree on what a sight shows."""
+
+
+def in_chunks(bindings: Sequence[Bindings], sight: Sight, step: Callable[[Sequence[Bindings]], list[Any]]) -> list[Any]:
+    """Apply a step to bindings, a chunk at a time."""
+    if len(bindings) <= CHUNK:
+        return step(bindings)
+    found: list[Any] = []
+    for start in range(0, len(bindings), CHUNK):
+        found += step(bindings[start : start + CHUNK])
+        sight.look()
+    return found

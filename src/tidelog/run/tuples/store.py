@@ -1,0 +1,360 @@
+"""The state of a program in the tuples engine, and the leaf operations on it (`Backend`, `Iterations`)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from operator import itemgetter
+
+from tidelog.plan.nodes import Aggregate, Plan, Project, Rule, Scan
+from tidelog.run.contract import Job, Phase, Row, Support
+from tidelog.run.limits import Watch
+from tidelog.run.phases import AFTER, BEFORE, DELETED, DYING, INSERTED, REMOVED, View, view_of
+from tidelog.run.scalar.failure import ScalarError, failed
+from tidelog.run.tuples.absorb import Bag, absorbed, released, started, unsupported
+from tidelog.run.tuples.aggregate import aggregate
+from tidelog.run.tuples.evaluator import Evaluator, Run
+from tidelog.run.tuples.index import Columns
+from tidelog.run.tuples.iterations import Schedule
+from tidelog.run.tuples.probe import make_probe
+from tidelog.run.tuples.relation import Find, Journal, Make, Part, Relation
+from tidelog.run.tuples.relation import Support as Kept
+from tidelog.run.tuples.scalars import Scalars
+
+Bags = Mapping[str, Bag]
+MOST_PREPARED = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Equipment:
+    """What an engine keeps from one update to the next besides its relations, and how it works."""
+
+    evaluator: Evaluator
+    make: Make
+    support: Support
+    pool: ThreadPoolExecutor | None
+    scalars: Scalars
+    prepared: dict[int, tuple[Project, Run]] = field(default_factory=dict)
+    """Trees made ready, by identity."""
+
+    def prepare(self, tree: Project) -> Run:
+        """Return a tree made ready for evaluation, once as long as not too many are kept."""
+        known = self.prepared.get(id(tree))
+        if known is None or known[0] is not tree:
+            if len(self.prepared) >= MOST_PREPARED:
+                self.prepared.clear()
+            known = self.prepared[id(tree)] = tree, self.evaluator.prepare(tree, self.scalars)
+        return known[1]
+
+
+class Store:
+    """Relations by name, and what is done to them in one update.
+
+    The relations given are changed in place; journals can put back what they were.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        equipment: Equipment,
+        relations: dict[str, Relation],
+        before: Mapping[str, Relation],
+        watch: Watch,
+    ) -> None:
+        self.plan = plan
+        self.equipment = equipment
+        self.relations = relations
+        self._before = before
+        self.watch = watch
+        self.touched: dict[str, Relation] = {}
+        self.journal = Journal()
+        self.journals = [self.journal]
+        self._aside: dict[str, Relation] = {}
+        self._begun: tuple[dict[str, Relation], dict[str, Relation]] = ({}, {})
+        self._schedule = Schedule()
+        self.derivations = 0
+        self.phase = Phase.BOOT
+        self.members: frozenset[str] = frozenset()
+
+    @property
+    def support(self) -> Support:
+        """What is kept of tuples."""
+        return self.equipment.support
+
+    def relation(self, name: str) -> Relation:
+        """Return a relation of the plan, empty if it was never filled."""
+        found = self.relations.get(name)
+        if found is None:
+            if name not in self.plan.relations:
+                return self._before[name]  # only rules that are being removed read it
+            found = self.relations[name] = self.fresh(name)
+        return found
+
+    def fresh(self, name: str) -> Relation:
+        """Return an empty relation with the columns of the plan."""
+        return Relation(name, [column.type for column in self.plan.relations[name].columns], self.equipment.make)
+
+    def touch(self, name: str) -> Relation:
+        """Return a relation that may be changed."""
+        found = self.touched[name] = self.relation(name)
+        return found
+
+    # --- the backend's operations ------------------------------------------------------------------------------------
+
+    def enter(self, phase: Phase, members: frozenset[str]) -> None:
+        """Begin a phase of work on the stratum of these relations."""
+        self.phase, self.members = phase, members
+        for name in members:
+            self.touch(name)
+
+    def derive(self, jobs: Sequence[Job]) -> Bags:
+        """Evaluate trees, each in a thread of its own if there is a pool; return for each head relation its bag."""
+        pool = self.equipment.pool
+        if pool is None or len(jobs) < 2:
+            return self.unite([{rule.head: self._run(rule, tree, Seen(self, rule))} for rule, tree in jobs])
+        running = [pool.submit(self._evaluate, rule, tree, Seen(self, rule)) for rule, tree in jobs]
+        wait(running)
+        return self.unite([{rule.head: self._count(e.result())} for (rule, _), e in zip(jobs, running, strict=True)])
+
+    def _run(self, rule: Rule, tree: Project, seen: Seen) -> Bag:
+        self.watch.rule = rule
+        return self._count(self._evaluate(rule, tree, seen))
+
+    def _evaluate(self, rule: Rule, tree: Project, seen: Seen) -> Bag:
+        try:
+            return self.equipment.prepare(tree)(seen)
+        except ScalarError as failure:
+            raise failed(failure, rule) from failure.error
+
+    def _count(self, bag: Bag) -> Bag:
+        self.derivations += len(bag)
+        self.watch.derived(len(bag))
+        return bag
+
+    def unite(self, bags: Sequence[Bags]) -> Bags:
+        """Put bags of the same head relations together."""
+        found: dict[str, Bag] = {}
+        for one in bags:
+            for name, bag in one.items():
+                found[name] = found[name] + bag if name in found else bag
+        return found
+
+    def absorb(self, relation: str, bag: Bag | None) -> int:
+        """Let the delta become old; count support; make the new tuples the delta."""
+        target = self.touch(relation)
+        boot = self.phase is Phase.BOOT
+        if boot:
+            target.settle()
+        else:
+            target.insert()
+        if not bag:
+            return 0
+        if self.support is Support.NONE:
+            new = unsupported(target, bag, there=False)
+        elif boot:
+            new = started(target, bag, self.watch.round, self.support)
+        else:
+            new = absorbed(target, bag, self.journal)
+        target.delta = target.part(new)
+        self.watch.add_tuples(len(new))
+        return len(new)
+
+    def release(self, relation: str, bag: Bag | None) -> int:
+        """Let the delta be removed; take derivations away; make the tuples that this removes the delta."""
+        target = self.touch(relation)
+        self._remove_delta(target)
+        if not bag:
+            return 0
+        if self.support is Support.NONE:
+            lost = unsupported(target, bag, there=True)
+        else:
+            lost = released(target, bag, self.journal)
+        target.mark(lost, DYING)
+        target.delta = target.part(lost)
+        return len(lost)
+
+    @staticmethod
+    def _remove_delta(target: Relation) -> None:
+        rows = target.delta.rows
+        if rows:
+            target.mark(rows, REMOVED)
+            target.gone |= rows
+            target.delta = target.part()
+
+    def removed(self, relation: str) -> int:
+        """End the removal of tuples; those that may have derivations left are the view `deleted` then."""
+        target = self.touch(relation)
+        self._remove_delta(target)
+        left = target.gone
+        if self.support is not Support.NONE:
+            left = {row for row in left if target.supports[row][-1] > 0}
+        target.deleted = target.part(left)
+        return len(left)
+
+    def conclude(self, relation: str) -> None:
+        """Let the delta become old, and let what did not come back be deleted."""
+        target = self.touch(relation)
+        target.insert()
+        target.deleted = target.part(target.gone & target.marks.keys())
+        target.gone = set()
+
+    def changed(self, relation: str) -> tuple[bool, bool]:
+        """Tell whether this update has deleted tuples of a relation, and whether it has inserted some."""
+        found = self.touched.get(relation)
+        return (False, False) if found is None else (bool(found.deleted.rows), bool(found.inserted.rows))
+
+    def has_delta(self, relation: str) -> bool:
+        """Tell whether the delta of a relation has a tuple."""
+        return bool(self.relation(relation).delta.rows)
+
+    # --- following iterations ----------------------------------------------------------------------------------------
+
+    def schedule(self, relation: str, bag: Bag | None, sign: int) -> None:
+        """Let derivations be lost or gained in the iterations they belong to."""
+        if bag:
+            self._schedule.add(self.touch(relation), bag, sign)
+
+    def due(self, relations: Sequence[str]) -> int | None:
+        """Return the first iteration for which there is something."""
+        return self._schedule.due(relations)
+
+    def advance(self, relation: str, iteration: int) -> None:
+        """Let the delta become old; count what is due; make the tuples that leave their iteration the delta."""
+        target = self.touch(relation)
+        target.insert()
+        leaving = self._schedule.settle(target, iteration, self.journal)
+        target.mark(leaving, DYING)
+        target.delta = target.part(leaving)
+
+    def turn(self, relation: str) -> int:
+        """Remove the delta, and make what comes the delta; what is removed and does not come is the view `deleted`."""
+        target = self.touch(relation)
+        leaving = target.delta.rows
+        self._remove_delta(target)
+        coming = self._schedule.coming(target, self.journal)
+        target.deleted, target.delta = target.part(leaving - coming), target.part(coming)
+        self.watch.add_tuples(len(coming))
+        return len(target.deleted.rows)
+
+    # --- stored facts ------------------------------------------------------------------------------------------------
+
+    def change_facts(self, name: str, inserted: set[Row], deleted: set[Row]) -> None:
+        """Insert and delete stored facts; what is both is inserted."""
+        target = self.touch(name)
+        gone = {row for row in deleted - inserted if target.holds(row)}
+        target.mark(gone, REMOVED)
+        target.deleted = target.part(gone)
+        target.inserted = target.part({row for row in inserted if not target.holds(row)})
+
+    def keep_facts(self, name: str, facts: Collection[Row]) -> None:
+        """Leave a relation that no rule derives any more only its stored facts; `compare` is to follow."""
+        self.reset(name)
+        self.relations[name].settled.add(facts)
+
+    # --- dropping work, and starting a stratum afresh ----------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Remember this point of the update."""
+        self.journal = Journal()
+        self.journals.append(self.journal)
+        self._begun = dict(self.relations), dict(self.touched)
+        self._schedule = Schedule()
+
+    def drop(self) -> None:
+        """Undo what was done since `begin`: relations of a stratum are as they were before the update until then."""
+        relations, touched = self._begun
+        self.journal.undo()
+        for name in self.touched.keys() - touched.keys():
+            self.touched[name].clear()
+        self.relations, self.touched = dict(relations), dict(touched)
+
+    def undo(self) -> None:
+        """Undo the whole update: the relations it was given are as they were."""
+        for journal in reversed(self.journals):
+            journal.undo()
+        for relation in (*self.touched.values(), *self._begun[1].values()):
+            relation.clear()
+
+    def finish(self) -> None:
+        """Make the update final in every relation it touched."""
+        for relation in self.touched.values():
+            relation.finish(self.journal)
+
+    def reset(self, relation: str) -> None:
+        """Empty a relation for a bootstrap."""
+        self._aside[relation] = self.relation(relation)
+        self.touched[relation] = self.relations[relation] = self.fresh(relation)
+
+    def compare(self, relation: str) -> None:
+        """Make the difference to what a relation held its net change."""
+        old, new = self._aside.pop(relation), self.relations[relation]
+        new.settle()
+        new.differ(old.rows(AFTER))
+
+    # --- aggregates --------------------------------------------------------------------------------------------------
+
+    def regroup(self, rules: Sequence[Rule]) -> tuple[Bags, Bags]:
+        """Evaluate the groups of aggregating rules that have changed, before and after; return the difference."""
+        lost: list[Bags] = []
+        gained: list[Bags] = []
+        for rule in rules:
+            tree = rule.full.tree
+            step = tree.input
+            assert isinstance(step, Aggregate), "plans keep aggregates in rules of their own"
+            keys = self._changed_keys(step)
+            before, after = (Counter(self._run(rule, tree, Seen(self, rule, view, keys))) for view in (BEFORE, AFTER))
+            lost.append({rule.head: list((before - after).elements())})
+            gained.append({rule.head: list((after - before).elements())})
+        return self.unite(lost), self.unite(gained)
+
+    def _changed_keys(self, step: Aggregate) -> set[Row]:
+        """Return the keys of the groups in which something was deleted or inserted."""
+        probe = make_probe(step.input.terms, ())
+        key, agrees = probe.key(itemgetter), probe.agrees
+        places = dict(probe.new)
+        relation = self.relation(step.input.relation)
+        return {
+            tuple([row[places[each.name]] for each in step.keys])
+            for view in (DELETED, INSERTED)
+            for row in relation.finder(view, probe.columns)(key({}))
+            if agrees is None or agrees(row)
+        }
+
+
+class Seen:
+    """What a rule sees in the phase at work (`evaluator.Sight`), or of an aggregate some groups in one view."""
+
+    def __init__(self, store: Store, rule: Rule, view: View | None = None, keys: Collection[Row] | None = None) -> None:
+        self._store = store
+        self._rule = rule
+        self._view = view
+        self._keys = keys
+
+    def finder(self, scan: Scan, columns: Columns, *, negated: bool = False) -> Find:
+        """Return what finds the rows that a scan sees by the values of some columns."""
+        store = self._store
+        view = self._view or view_of(scan, self._rule, store.phase, store.members, negated=negated)
+        return store.relation(scan.relation).finder(view, columns)
+
+    def supports(self, scan: Scan) -> Mapping[Row, Kept] | None:
+        """Return the support of the rows that a scan sees; in a bootstrap the round is the rank."""
+        store = self._store
+        if store.support is Support.NONE or store.phase is Phase.BOOT or scan.relation not in store.members:
+            return None
+        return store.relation(scan.relation).supports
+
+    def groups(self, step: Aggregate, names: Sequence[str], keys: Collection[Row], columns: Columns) -> Find:
+        """Return what finds the results of an aggregate by some of its columns."""
+        if self._keys is not None:
+            names, keys = [key.name for key in step.keys], self._keys
+        finder = lambda bound: self.finder(step.input, bound)  # noqa: E731
+        store = self._store
+        part = Part([variable.type for variable in (*step.keys, step.result)], store.equipment.make)
+        part.add(aggregate(step, names, keys, finder, store.equipment.scalars))
+        return part.finder(columns)
+
+    def look(self) -> None:
+        """Look at the clock and the memory."""
+        self._store.watch.look()

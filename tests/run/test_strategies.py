@@ -1,0 +1,76 @@
+"""All strategies side by side: on random histories all agree with the reference engine, on state and on changes.
+
+What is compared comes from the table of engines (`session.engines`), so that a strategy takes part by being registered.
+Each history is followed by every strategy there is. The engines in process that have the strategy take turns, and so do
+the choices that an engine offers beside it, such as its index. TIDELOG_STRATEGIES sets the number of histories.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.generate.pipeline import answers, plan_text
+from tidelog.base.errors import UserError
+from tidelog.plan.nodes import Plan
+from tidelog.run import contract
+from tidelog.run.contract import Change, Engine
+from tidelog.session.engines import CHOICES, ENGINES, available, make_engine
+from tidelog.session.soak.histories import History, random_history
+
+HISTORIES = int(os.environ.get("TIDELOG_STRATEGIES", "200"))
+LENGTH = 3
+BLOCKS = 8
+IN_PROCESS = [name for name in available() if name not in ("reference", "spark")]
+Told = dict[str, tuple[frozenset[Any], frozenset[Any]]]
+
+
+def test_the_strategies_of_the_papers_are_there() -> None:
+    for name in ("columnar", "tuples"):
+        assert {"auto", "ranked", "dred", "elastic", "recompute"} <= set(ENGINES[name].strategies)
+
+
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_all_agree_with_the_reference_engine(block: int) -> None:
+    for seed in range(block, HISTORIES, BLOCKS):
+        random = Random(seed)
+        compare(random_history(random, LENGTH), random)
+
+
+def engines(plan: Plan, random: Random) -> Mapping[str, Engine]:
+    """Every strategy for a plan, on one of its engines; one that covers only some programs may refuse it."""
+    found: dict[str, Engine] = {}
+    for strategy in dict.fromkeys(strategy for name in IN_PROCESS for strategy in ENGINES[name].strategies):
+        name = random.choice([name for name in IN_PROCESS if strategy in ENGINES[name].strategies])
+        options: Any = {option: random.choice(CHOICES[option]) for option in ENGINES[name].options if option in CHOICES}
+        try:
+            found[f"{name} {strategy} {options}"] = make_engine(name, plan, strategy, **options)
+        except UserError:
+            assert strategy == "dbsp", f"{name} with {strategy} refuses a program"
+    return found
+
+
+def compare(history: History, random: Random) -> None:
+    """Let all engines follow a history; state and changes of each must be those of the reference engine."""
+    plan = plan_text(str(history.start))
+    reference, others = make_engine("reference", plan), engines(plan, random)
+    for step, program in history.programs():
+        facts = {
+            name: Change(step.inserted.get(name, ()), step.deleted.get(name, ()))
+            for name in step.inserted.keys() | step.deleted.keys()
+        }
+        after = plan_text(str(program)) if step.rules_added or step.rules_removed else None
+        told, state = shown(reference.update(facts, after)), answers(reference)
+        for name, engine in others.items():
+            found = shown(engine.update(facts, after))
+            if answers(engine) != state or any(found.get(relation) != told.get(relation) for relation in state):
+                pytest.fail(f"{name} differs at {step} of\n{program}\n{program.facts}")
+
+
+def shown(update: contract.Update) -> Told:
+    """What changed, by relation."""
+    return {name: (frozenset(c.inserted), frozenset(c.deleted)) for name, c in update.changes.items() if c}
