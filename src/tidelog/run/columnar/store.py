@@ -32,7 +32,7 @@ from tidelog.run.scalar.failure import ScalarError, failed
 
 Bags = Mapping[str, Sequence[Bag]]
 
-APART = 1 << 16
+APART = 1 << 13
 """From so many rows of a delta on, rules are evaluated side by side."""
 
 
@@ -135,8 +135,8 @@ class Store:
         return found
 
     def _are_large(self, jobs: Sequence[Job]) -> bool:
-        """Tell whether it is worth to evaluate rules side by side: in a bootstrap, when a delta is large."""
-        if self.phase is not Phase.BOOT or len(jobs) == 1 or helpers.get() is None:
+        """Tell whether it is worth to evaluate rules side by side: when a delta is large."""
+        if len(jobs) == 1 or helpers.get() is None:
             return False
         deltas = (self.relation(name).main.delta for name in self.members)
         return any(delta is not None and delta.size >= APART for delta in deltas)
