@@ -89,12 +89,9 @@ class Relation:
 
     def copy(self) -> Relation:
         """Return a relation of the same tuples whose batches can be replaced on their own."""
-        other = Relation(self.name, self.types, support=self.support)
-        other.observed, other._wanted, other._room = self.observed, self._wanted, self._room
-        other._orders = {columns: order.copy() for columns, order in self._orders.items()}
-        other.main = other._orders[self.main.columns]
-        other._serving = self._serving
-        other.planned = self.planned
+        orders = {columns: order.copy() for columns, order in self._orders.items()}
+        other = Relation.__new__(Relation)
+        vars(other).update(vars(self), _orders=orders, main=orders[self.main.columns])
         return other
 
     def apart(self, name: str) -> Relation:
