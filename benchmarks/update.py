@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import statistics
 import sys
@@ -36,8 +37,8 @@ Measured = tuple[float, float, Transaction]
 class Session:
     """A database whose transactions are timed, until there is no more time."""
 
-    def __init__(self, program: Path, folder: Path, strategy: str) -> None:
-        self.database = Database(program, strategy=strategy)
+    def __init__(self, program: Path, folder: Path, strategy: str, **options: Any) -> None:
+        self.database = Database(program, strategy=strategy, **options)
         plan = self.database.plan
         facts = read_facts(folder, plan.relations, Plain(plan.types)).rows
 
@@ -81,11 +82,14 @@ def _strategy(profile: list[Work]) -> str:
     return ", ".join(f"{name} {names.count(name)}" for name in dict.fromkeys(names)) or "none"
 
 
-def facts_in_and_out(session: Session, relation: str, deadline: float) -> Iterator[dict[str, Any]]:
-    """Take random facts out and put them back, in growing numbers."""
+def facts_in_and_out(
+    session: Session, relation: str, deadline: float, most: float = math.inf
+) -> Iterator[dict[str, Any]]:
+    """Take random facts out and put them back, in growing numbers up to a most."""
     rows: list[Row] = list(session.database.relation(relation).rows())
     rng = random.Random(5)
-    for size in dict.fromkeys((*(size for size in SIZES if size < len(rows) // 2), max(len(rows) // 100, 1))):
+    sizes = dict.fromkeys((*(size for size in SIZES if size < len(rows) // 2), max(len(rows) // 100, 1)))
+    for size in (size for size in sizes if size <= most):
         out: list[Measured] = []
         back: list[Measured] = []
         for _ in range(REPEATS.get(size, 3)):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import generate
+from benchmarks import generate, strategies
 from benchmarks.__main__ import main
 from benchmarks.batch import check_sizes, show, summary
 from benchmarks.lubm import SCHEMA, TYPE, Encoder
@@ -75,6 +75,17 @@ def test_a_race_in_processes_of_its_own(tmp_path: Path, capfd: pytest.CaptureFix
     shown = capfd.readouterr().out
     assert "tiny-tc: Path" in shown
     assert written.read_text().count('"status": "ok"') == len(racers(1, ("duckdb", "clingo")))
+
+
+def test_strategies_side_by_side(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    of_each_engine = {options["engine"]: options for options in strategies.all_settings()}
+    monkeypatch.setattr(strategies, "all_settings", of_each_engine.values)
+    assert main(["strategies", "--suite", "tiny-tc", "--work", str(tmp_path)]) == 0
+    shown = capfd.readouterr().out
+    assert "columnar dbsp" in shown
+    assert "tuples ranked algebra hash 2 threads" in shown
 
 
 def test_wrong_sizes_are_loud() -> None:

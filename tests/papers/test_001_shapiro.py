@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from textwrap import dedent
+
+import pytest
 
 from tests.generate.pipeline import plan_text
 from tests.plan.small import rule
@@ -11,9 +15,10 @@ from tidelog.plan.show_dred import show_dred
 from tidelog.plan.show_tree import show_tree
 from tidelog.plan.translation_steps import translation_steps
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract import Change
+from tidelog.run.contract import Change, Engine
 from tidelog.run.reference.algebra import Algebra
 from tidelog.run.reference.evaluate import Evaluator
+from tidelog.run.tuples.engine import EVALUATORS, TuplesEngine
 
 RELATIONS = "input relation Edge(x: u32, y: u32)  output relation TC(x: u32, y: u32)\n"
 NONLINEAR = RELATIONS + "TC(x, y) :- Edge(x, y).  TC(x, z) :- TC(x, y), TC(y, z)."
@@ -42,8 +47,15 @@ def test_example_3_5_repeated_application() -> None:
     assert immediate_consequence(plan, database) == database
 
 
-def test_example_3_5_semi_naive() -> None:
-    engine = ColumnarEngine(plan_text(NONLINEAR), strategy="recompute", closures=False)
+ENGINES = [
+    pytest.param(partial(ColumnarEngine, closures=False), id="columnar"),
+    *(pytest.param(partial(TuplesEngine, evaluator=evaluator), id=evaluator) for evaluator in EVALUATORS),
+]
+
+
+@pytest.mark.parametrize("make", ENGINES)
+def test_example_3_5_semi_naive(make: Callable[..., Engine]) -> None:
+    engine = make(plan_text(NONLINEAR), strategy="recompute")
     (work,) = engine.update({"Edge": Change(EDGES)}).work
     assert frozenset(engine.rows("TC")) == ROUNDS[-1]
     # Each derivation once: 3 edges, then (1, 3) and (2, 4), then (1, 4) by way of 2 and by way of 3.
@@ -138,9 +150,10 @@ def test_examples_4_1_and_4_2_programs() -> None:
     assert show_dred(plan_text(LINEAR)) == dedent(shown).lstrip()
 
 
-def test_section_4_deletion() -> None:
+@pytest.mark.parametrize("make", ENGINES)
+def test_section_4_deletion(make: Callable[..., Engine]) -> None:
     """Edge(2, 3) goes: TC(2, 3) is over-deleted, and all that depends on it; (2, 4) has another way."""
-    engine = ColumnarEngine(plan_text(LINEAR), strategy="dred")
+    engine = make(plan_text(LINEAR), strategy="dred")
     engine.update({"Edge": Change([*EDGES, (2, 5), (5, 4)])})
     update = engine.update({"Edge": Change(deleted=[(2, 3)])})
     assert set(update.changes["TC"].deleted) == {(2, 3), (1, 3)}

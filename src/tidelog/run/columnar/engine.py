@@ -144,7 +144,7 @@ class ColumnarEngine:
         costs = dict(self._costs)
         before_helpers = helpers.set(self._pool)
         try:
-            orphans = _orphans(before, plan)
+            orphans = before.earlier.orphans(plan, before.relations)
             for name in orphans:
                 store.keep_facts(name, before.relations.get(stored_in(name, before.plan.relations)))
             stored = {stored_in(name, plan.relations): change for name, change in facts.items()}
@@ -240,14 +240,6 @@ def _kept(before: State, plan: Plan) -> dict[str, Relation]:
         if apart not in before.plan.relations and apart not in kept:
             kept[apart] = relation.apart(apart)  # rules derive it from now on, too: it held its stored facts
     return kept
-
-
-def _orphans(before: State, plan: Plan) -> set[str]:
-    """Return the relations that have lost their last rule."""
-    if plan is before.plan:
-        return set()
-    derived = {relation for stratum in plan.strata for relation in stratum.relations}
-    return {name for name in before.earlier.rules if name in before.relations and name in plan.relations} - derived
 
 
 def _present(relation: Relation, rows: Words) -> tuple[Mask, Where]:

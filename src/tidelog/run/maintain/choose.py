@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from typing import Any, assert_never
@@ -110,6 +110,13 @@ class Earlier:
                 readers.setdefault(relation, []).append(place)
         strata = frozenset((frozenset(s.relations), s.recursive) for s in plan.strata)
         return Earlier(plan, rules, strata, readers)
+
+    def orphans(self, plan: Plan, held: Container[str]) -> set[str]:
+        """Return the relations held that another plan has, too, but no rules for them any more."""
+        if plan is self.plan:
+            return set()
+        derived = {relation for stratum in plan.strata for relation in stratum.relations}
+        return {name for name in self.rules if name in held and name in plan.relations} - derived
 
     def changes(self, stratum: Stratum) -> tuple[list[Rule], list[Rule]]:
         """Return the rules a stratum has lost and gained."""

@@ -215,7 +215,7 @@ class SparkEngine:
         earlier = (before.plan, before.relations)
         store = Store(plan, self._frames, kept, earlier, watch, self._broadcast_rows)
         costs: Costs = dict(before.costs)
-        change_facts(store, facts, _orphans(before, plan), earlier)
+        change_facts(store, facts, before.earlier.orphans(plan, before.relations), earlier)
         work = [done for stratum in plan.strata if (done := self._maintain(store, stratum, before.earlier, costs))]
         changes = _changes(store, before, plan)
         store.finish()
@@ -280,11 +280,3 @@ def _problems(relation: Relation) -> Iterator[str]:
     wrong = (f.count_if(f.col(TIMES) > 1).alias("repeated"), f.count_if(f.col(SUPPORT) < 1).alias("unsupported"))
     found = collect(tuples.agg(*wrong)).to_pylist()[0]
     yield from (f"{relation.name} has {count} {kind} tuples" for kind, count in found.items() if count)
-
-
-def _orphans(before: State, plan: Plan) -> set[str]:
-    """Return the relations that have lost their last rule."""
-    if plan is before.plan:
-        return set()
-    derived = {relation for stratum in plan.strata for relation in stratum.relations}
-    return {name for name in before.earlier.rules if name in before.relations and name in plan.relations} - derived

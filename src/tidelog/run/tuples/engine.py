@@ -121,7 +121,7 @@ class TuplesEngine:
         store = self._store(before, plan, watch)
         costs = dict(self._costs)
         try:
-            orphans = _orphans(before, plan)
+            orphans = before.earlier.orphans(plan, before.relations)
             for name in orphans:
                 apart = stored_in(name, before.plan.relations)
                 store.keep_facts(name, before.relations[apart].settled.rows if apart != name else ())
@@ -154,9 +154,10 @@ class TuplesEngine:
     @staticmethod
     def _store(before: State, plan: Plan, watch: Watch) -> Store:
         equipment = before.equipment
-        if plan is not before.plan:
-            functions, types = {**before.plan.functions, **plan.functions}, {**before.plan.types, **plan.types}
-            equipment = replace(equipment, scalars=Scalars(functions, types), prepared={})
+        if plan is before.plan:
+            return Store(plan, equipment, dict(before.relations), before.relations, watch)
+        functions, types = {**before.plan.functions, **plan.functions}, {**before.plan.types, **plan.types}
+        equipment = replace(equipment, scalars=Scalars(functions, types), prepared={})
         kept = {name: relation for name, relation in before.relations.items() if _fits(relation, plan)}
         store = Store(plan, equipment, kept, before.relations, watch)
         for name, relation in before.relations.items():
@@ -184,11 +185,3 @@ def _changes(store: Store, before: State, plan: Plan) -> dict[str, Change]:
         if change and (name not in before.relations or _fits(before.relations[name], plan)):
             changes[name] = change
     return changes
-
-
-def _orphans(before: State, plan: Plan) -> set[str]:
-    """Return the relations that have lost their last rule."""
-    if plan is before.plan:
-        return set()
-    derived = {relation for stratum in plan.strata for relation in stratum.relations}
-    return {name for name in before.earlier.rules if name in before.relations and name in plan.relations} - derived
