@@ -176,6 +176,15 @@ def test_join_few(data: st.DataObject, words: int, followed: bool, ranked: bool,
         assert (fast[1] == slow[1]).all()
 
 
+@given(st.data(), st.integers(1, 2))
+def test_among(data: st.DataObject, words: int) -> None:
+    rows = data.draw(packed(words))
+    there = np.array(data.draw(st.lists(st.booleans(), max_size=300)), bool)
+    field = data.draw(st.integers(0, words - 1)), data.draw(st.sampled_from([0, 7])), (1 << 40) - 1
+    offset = data.draw(st.sampled_from([0, 5, (1 << 64) - 200]))
+    assert (FAST.among(rows, *field, offset, there) == SLOW.among(rows, *field, offset, there)).all()
+
+
 def test_helpers_share_their_own_work() -> None:
     with ThreadPoolExecutor(1) as pool:
 

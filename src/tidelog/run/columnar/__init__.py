@@ -6,6 +6,7 @@
 | `store`, `absorb` | the relations of a program and the operations the maintenance algorithms use |
 | `iterations` | derivations that wait for their iteration |
 | `course`, `pipeline`, `join`, `ordering` | evaluating one rule: bindings through joins to heads, in a good order |
+| `semijoin` | tuples without a partner left out early |
 | `aggregate` | groups and their reductions |
 | `scalars`, `vectors` | expressions on whole columns |
 | `claim`, `closed`, `nodes` | strata that are closures, evaluated by `run.closure` |

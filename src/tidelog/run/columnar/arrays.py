@@ -164,6 +164,13 @@ class NumpyArrays:
         low, high, _ = self.ranges(rows, batch, rows.shape[0], 64)
         return np.ascontiguousarray(rows[:, low == high])
 
+    def among(self, rows: Words, word: int, shift: int, mask: int, offset: int, there: Mask) -> Words:
+        """Return the rows with a field whose value, plus an offset modulo 2**64, is a place where `there` is true."""
+        values = ((rows[word] >> U(shift)) & U(mask)) + U(offset)
+        keep = values < len(there)
+        keep[keep] = there[values[keep]]
+        return np.ascontiguousarray(rows[:, keep])
+
     def merge(self, a: Words, b: Words) -> Words:
         """Return the rows of two sorted arrays in order."""
         return self.sort(np.concatenate((a, b), axis=1))
@@ -406,6 +413,12 @@ class CompiledArrays(NumpyArrays):
         if rows.shape[0] == 1:
             return rows[:, : self._kernels.without_one(rows[0], rows.shape[1], batch[0])]
         return super().without(rows, batch)
+
+    def among(self, rows: Words, word: int, shift: int, mask: int, offset: int, there: Mask) -> Words:
+        if rows.shape[0] != 1:
+            return super().among(rows, word, shift, mask, offset, there)
+        out = np.empty(rows.shape[1] + 1, U)
+        return out[: self._kernels.among(rows[0], shift, U(mask), U(offset), there, out)].copy().reshape(1, -1)
 
     def merge(self, a: Words, b: Words) -> Words:
         if a.shape[0] == 1:

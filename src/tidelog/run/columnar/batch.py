@@ -8,6 +8,7 @@ as one number. Batches of an engine that never updates have no rank and no count
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,7 @@ class Journal:
 class Batch:
     """Distinct sorted rows."""
 
-    __slots__ = ("_fence", "counts", "gone", "mark", "rank", "rows", "size")
+    __slots__ = ("_fence", "counts", "gone", "mark", "rank", "reduced", "rows", "size")
 
     def __init__(
         self, rows: Words, rank: Ranks | int | None = None, counts: Places | None = None, mark: Marks | None = None
@@ -69,6 +70,8 @@ class Batch:
         self.counts = counts
         self.mark = mark
         self._fence: Words | None = None
+        self.reduced: dict[Hashable, Batch] | None = None
+        """What is left of it for uses that need few of its rows (see `semijoin`)."""
         self.gone = 0 if mark is None else int(np.count_nonzero(mark))
         """The number of rows that do not hold."""
 

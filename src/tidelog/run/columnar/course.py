@@ -32,8 +32,8 @@ from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.join import Names, Probe
 from tidelog.run.columnar.table import Source
 
-SELDOM = 0.7
-PAUSE = 3
+SELDOM = 0.85
+PAUSE = 2
 """If more than this share of the matches are distinct, nobody looks for repetitions so many times."""
 
 Step = Scan | Aggregate | AntiJoin | Select | Extend | Unnest
@@ -152,6 +152,18 @@ class Link:
                     rest = (self.step, *self.rest[:place], *self.rest[place + 1 :])
                     return Link(self.course, later, rest, self.bound)
         return None
+
+    @cached_property
+    def partners(self) -> tuple[tuple[int, str, int], ...]:
+        """The columns of new variables that later scans read, with the relation and the column there."""
+        return tuple(
+            (column, later.relation, place)
+            for name, column in self.probe.new.items()
+            for later in self.rest
+            if isinstance(later, Scan)
+            for place, term in enumerate(later.terms)
+            if isinstance(term, Var) and term.name == name
+        )
 
     @cached_property
     def next_probe(self) -> Link | None:

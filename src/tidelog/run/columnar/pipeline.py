@@ -12,7 +12,7 @@ step in the sense of Ngo et al., made of the same joins.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, assert_never
@@ -36,6 +36,7 @@ from tidelog.run.columnar.join import (
 )
 from tidelog.run.columnar.layout import Layout, Range, range_of
 from tidelog.run.columnar.relation import Relation
+from tidelog.run.columnar.semijoin import FROM, reduced
 from tidelog.run.columnar.table import Table, unit
 from tidelog.run.contract import Phase, Support
 from tidelog.run.phases import CURRENT
@@ -68,12 +69,13 @@ class Bag:
 class Pipeline:
     """The evaluation of one course over a store. Made anew for each evaluation; cheap."""
 
-    def __init__(self, rule: Rule, course: Course, store: Store) -> None:
+    def __init__(self, rule: Rule, course: Course, store: Store, take: Callable[[Bag], None] | None = None) -> None:
         self.rule = rule
         self.store = store
         self.course = course
         self.head = store.relation(course.tree.relation)
         self.bags: list[Bag] = []
+        self._take = take or self.bags.append
         self.derivations = 0
         self._distinct = self.head.support is Support.NONE
         """Whether it does not matter how often a tuple is derived."""
@@ -128,6 +130,8 @@ class Pipeline:
             seen = self._seen(link, step)
         else:
             seen = self._seen_first(link, step)
+        if self.store.phase is Phase.BOOT and isinstance(step, Scan) and step.relation in self.store.members:
+            seen = self._reduced(link, seen, table)
         if table.count < FEW and self._join_few(link, table, seen):
             return
         matches = match(table, link.probe, seen)
@@ -234,7 +238,7 @@ class Pipeline:
         self.store.watch.look()
         if count >= CHUNK // 4 and bag.rank is None:
             bag = self._condensed(bag)
-        self.bags.append(bag)
+        self._take(bag)
 
     def _condensed(self, bag: Bag) -> Bag:
         table = arrays(bag.rows.shape[1])
@@ -268,6 +272,15 @@ class Pipeline:
             return seen
         batches = seen.relation.batches(order, self.store.view(step, self.rule, negated=False))
         return Seen(seen.relation, order, batches, seen.ranked)
+
+    def _reduced(self, link: Link, seen: Seen, table: Table) -> Seen:
+        """Leave out tuples without a partner in later scans of relations that do not change."""
+        size = sum(batch.size for batch, _ in seen.batches)
+        partners = tuple(one for one in link.partners if one[1] not in self.store.members) if size >= FROM else ()
+        if not partners:
+            return seen
+        filters = [self.store.filters.of(self.store.relation(name), column) for _, name, column in partners]
+        return reduced(seen, partners, filters, table.count if link.probe.columns else size)
 
     def _aggregated(self, step: Aggregate, table: Table) -> Relation:
         """Return the result of an aggregate, of the groups that bindings ask for, as a relation of its own."""

@@ -381,6 +381,8 @@ class Relation:
             order.inserted = []
             order.deleted = None
             order.settled = [kept for batch in order.settled if (kept := _compacted(batch)).size]
+            for batch in order.settled:
+                batch.reduced = None
 
     # --- orders ------------------------------------------------------------------------------------------------------
 

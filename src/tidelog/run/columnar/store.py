@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
@@ -24,6 +24,7 @@ from tidelog.run.columnar.ordering import Orders
 from tidelog.run.columnar.pipeline import Bag, Pipeline
 from tidelog.run.columnar.relation import Relation
 from tidelog.run.columnar.scalars import Scalars
+from tidelog.run.columnar.semijoin import Filters
 from tidelog.run.columnar.table import Table, unit
 from tidelog.run.contract import Job, Phase, Support
 from tidelog.run.limits import RuleRun, Watch, analysis
@@ -78,6 +79,7 @@ class Store:
         self.derivations = 0
         self._counting = Lock()
         self.phase = Phase.BOOT
+        self.filters = Filters()
         self.members: frozenset[str] = frozenset()
 
     @property
@@ -117,6 +119,7 @@ class Store:
     def enter(self, phase: Phase, members: frozenset[str]) -> None:
         """Begin a phase of work on the stratum of these relations."""
         self.phase, self.members = phase, members
+        self.filters = Filters()
         for name in members:
             self.touch(name)
 
@@ -133,6 +136,10 @@ class Store:
         for (rule, _), made in zip(courses, bags, strict=True):
             found.setdefault(rule.head, []).extend(made)
         return found
+
+    def visit(self, rule: Rule, tree: Project, take: Callable[[Bag], None]) -> None:
+        """Evaluate a tree and hand on its bags as they are made, perhaps by several threads."""
+        self._run(Pipeline(rule, self.orders.best(rule, tree, self.relation), self, take))
 
     def _are_large(self, jobs: Sequence[Job]) -> bool:
         """Tell whether it is worth to evaluate rules side by side: when a delta is large."""

@@ -8,12 +8,14 @@ a tuple's rank must be just above its lowest derivation; by induction over ranks
 from __future__ import annotations
 
 from collections.abc import Iterator
+from threading import Lock
 
 import numpy as np
 
 from tidelog.plan.nodes import Stratum
 from tidelog.run.columnar.absorb import Gathered, gather
 from tidelog.run.columnar.arrays import arrays
+from tidelog.run.columnar.pipeline import Bag
 from tidelog.run.columnar.relation import Relation
 from tidelog.run.columnar.store import Store
 from tidelog.run.contract import Phase, Support
@@ -27,32 +29,75 @@ def check_support(store: Store) -> Iterator[str]:
 
 def _check(stratum: Stratum, store: Store) -> Iterator[str]:
     store.enter(Phase.LOSE, frozenset(stratum.relations))
-    bags = store.derive([(rule, rule.full.tree) for rule in stratum.rules])
-    for name in stratum.relations:
-        relation = store.relation(name)
-        problem = _compare(relation, gather(relation, bags.get(name, ())))
+    tallies = {name: _Tally(store.relation(name)) for name in stratum.relations}
+    for rule in stratum.rules:
+        store.visit(rule, rule.full.tree, tallies[rule.head].add)
+    for name, tally in tallies.items():
+        problem = tally.problem()
         if problem:
             yield f"{name}: {problem}"
 
 
-def _compare(relation: Relation, found: Gathered) -> str:
-    held = relation.gathered()
-    firsts = arrays(found.rows.shape[1]).firsts(found.rows)
-    heads = np.ascontiguousarray(found.rows[:, firsts])
-    if heads.shape != held.rows.shape or (heads != held.rows).any():
-        return f"{held.size} tuples are held, {heads.shape[1]} can be derived in one step"
-    if not held.size:
-        return ""
-    assert held.counts is not None
-    group = np.repeat(np.arange(len(firsts)), np.diff(np.append(firsts, found.rows.shape[1])))
-    rank = np.zeros(found.rows.shape[1], np.int32) if found.rank is None else found.rank
-    supports = np.bincount(group[rank < held.ranks()[group]], minlength=held.size)
-    every = np.bincount(group, minlength=held.size)
-    if relation.support is Support.FIRST:
-        late = np.count_nonzero(np.minimum.reduceat(rank, firsts) + 1 != held.ranks())
-        if late:
-            return f"{late} tuples of {held.size} are not in their first iteration"
-    wrong = np.count_nonzero((supports != held.counts[0]) | (every != held.counts[1:]).any(axis=0))
-    if wrong:
-        return f"{wrong} tuples of {held.size} have a wrong count of derivations"
-    return "" if (supports > 0).all() else "a tuple has no support"
+class _Tally:
+    """The derivations of each tuple of a relation, counted as they are found, so that they need not all be kept."""
+
+    def __init__(self, relation: Relation) -> None:
+        self._relation = relation
+        self._held, self._layout = relation.gathered(), relation.layout
+        size = self._held.size
+        self._supports, self._every = np.zeros(size, np.int64), np.zeros(size, np.int64)
+        self._lowest = np.full(size, np.iinfo(np.int32).max, np.int32)
+        self._others = 0
+        """Derivations of tuples that are not held."""
+        self._adding = Lock()
+
+    def add(self, bag: Bag) -> None:
+        """Count derivations."""
+        with self._adding:
+            found = gather(self._relation, [bag])
+            if self._relation.layout is not self._layout:  # it made room: rows are packed in another way, in that order
+                self._held, self._layout = self._relation.gathered(), self._relation.layout
+            self._count(found)
+
+    def _count(self, found: Gathered) -> None:
+        count = found.rows.shape[1]
+        if not count:
+            return
+        table = arrays(count)
+        firsts = table.firsts(found.rows)
+        heads = np.ascontiguousarray(found.rows[:, firsts])
+        low, high, _ = table.ranges(heads, self._held.rows, heads.shape[0], 64)
+        times = np.diff(np.append(firsts, count))
+        known = high > low
+        self._others += int(times[~known].sum())
+        rank = np.zeros(count, np.int32) if found.rank is None else found.rank
+        if not known.any():
+            return
+        held = np.zeros(len(firsts), np.int32)
+        held[known] = self._held.ranks()[low[known]]
+        supports = np.add.reduceat((rank < np.repeat(held, times)).astype(np.int64), firsts)
+        places = low[known]
+        self._supports[places] += supports[known]
+        self._every[places] += times[known]
+        self._lowest[places] = np.minimum(self._lowest[places], np.minimum.reduceat(rank, firsts)[known])
+
+    def problem(self) -> str:
+        """Return what is wrong with the relation, if anything is."""
+        held = self._held
+        underived = int(np.count_nonzero(self._every == 0))
+        if underived or self._others:
+            return (
+                f"{held.size} tuples are held, {underived} of them cannot be derived in one step, "
+                f"and {self._others} derivations give others"
+            )
+        if not held.size:
+            return ""
+        assert held.counts is not None
+        if self._relation.support is Support.FIRST:
+            late = np.count_nonzero(self._lowest + 1 != held.ranks())
+            if late:
+                return f"{late} tuples of {held.size} are not in their first iteration"
+        wrong = np.count_nonzero((self._supports != held.counts[0]) | (self._every != held.counts[1:]).any(axis=0))
+        if wrong:
+            return f"{wrong} tuples of {held.size} have a wrong count of derivations"
+        return "" if (self._supports > 0).all() else "a tuple has no support"

@@ -456,6 +456,21 @@ def without_one(words, count, batch):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def among(words, shift, mask, offset, there, out):  # type: ignore[no-untyped-def]
+    """Write the words with a field whose value, plus an offset, is a place where `there` is true; return how many."""
+    s = U(shift)
+    size = U(there.shape[0])
+    p = 0
+    for i in range(words.shape[0]):
+        word = words[i]
+        value = ((word >> s) & mask) + offset
+        if value < size:
+            out[p] = word
+            p += there[value]
+    return p
+
+
+@njit(cache=True, nogil=True)
 def merge_one(a, b, out):  # type: ignore[no-untyped-def]
     """Merge two sorted arrays."""
     i = j = 0
