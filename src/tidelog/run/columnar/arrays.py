@@ -276,6 +276,7 @@ class CompiledArrays(NumpyArrays):
         if not any(folder.glob("__pycache__/*.nbi")):
             tell("compiling kernels, once for this installation")
         self._kernels: ModuleType = import_module("tidelog.run.columnar.kernels.words")
+        self._emitting: ModuleType = import_module("tidelog.run.columnar.kernels.emitting")
         self._sorting: ModuleType = import_module("tidelog.run.columnar.kernels.sorting")
 
     def sort(self, rows: Words) -> Words:
@@ -347,16 +348,16 @@ class CompiledArrays(NumpyArrays):
     def emit(self, low: Places, high: Places, left: Words, batch: Words, moves: Words) -> Words:
         out = np.empty((left.shape[0], int((high - low).sum())), U)
         if left.shape[0] == 1 and batch.shape[0] == 1:
-            self._kernels.emit_one(low, high, left[0], batch[0], moves, out[0])
+            self._emitting.emit_one(low, high, left[0], batch[0], moves, out[0])
         else:
-            self._kernels.emit_many(low, high, left, batch, moves, out)
+            self._emitting.emit_many(low, high, left, batch, moves, out)
         return out
 
     def emit_few_times(self, low: Places, high: Places, left: Words, batch: Words, moves: Words) -> Words:
         if left.shape[0] != 1 or batch.shape[0] != 1:
             return self.emit(low, high, left, batch, moves)
         out = np.empty(int((high - low).sum()) + 1, U)
-        made = self._kernels.emit_few_times(low, high, left[0], batch[0], moves, np.empty(RECENT, U), out)
+        made = self._emitting.emit_few_times(low, high, left[0], batch[0], moves, np.empty(RECENT, U), out)
         return out[:made].copy().reshape(1, -1)
 
     def emit_ranked(
@@ -375,7 +376,7 @@ class CompiledArrays(NumpyArrays):
         out, ranks = np.empty((left.shape[0], total), U), np.empty(total, np.int32)
         given = NO_RANKS if rank is None else rank
         marks = NO_MARKS if mark is None else mark
-        made = self._kernels.emit_ranked(low, high, left, left_rank, batch, given, marks, limit, moves, out, ranks)
+        made = self._emitting.emit_ranked(low, high, left, left_rank, batch, given, marks, limit, moves, out, ranks)
         return (out, ranks) if made == total else (np.ascontiguousarray(out[:, :made]), ranks[:made])
 
     def join_few(
@@ -401,7 +402,7 @@ class CompiledArrays(NumpyArrays):
 
     def visible(self, low: Places, high: Places, mark: Marks, limit: int) -> Places:
         counts = np.empty(len(low), np.int64)
-        self._kernels.visible(low, high, mark, limit, counts)
+        self._emitting.visible(low, high, mark, limit, counts)
         return counts
 
     def move(self, rows: Words, moves: Words, constant: Words) -> Words:

@@ -157,118 +157,6 @@ def ranges_many(keys, batch, full, shift, low, high):  # type: ignore[no-untyped
     return total
 
 
-@njit(cache=True, nogil=True)
-def emit_one(low, high, left, batch, moves, out):  # type: ignore[no-untyped-def]
-    """For each left word and matching batch word, write the left word with the moved fields of the batch word."""
-    p = 0
-    if moves.shape[0] == 1:
-        right, mask, add, up = moves[0, 1], moves[0, 2], moves[0, 3], moves[0, 5]
-        for i in range(low.shape[0]):
-            word = left[i]
-            for j in range(low[i], high[i]):
-                out[p] = word | ((((batch[j] >> right) & mask) + add) << up)
-                p += 1
-        return
-    if moves.shape[0] == 2:
-        right, mask, add, up = moves[0, 1], moves[0, 2], moves[0, 3], moves[0, 5]
-        right2, mask2, add2, up2 = moves[1, 1], moves[1, 2], moves[1, 3], moves[1, 5]
-        for i in range(low.shape[0]):
-            word = left[i]
-            for j in range(low[i], high[i]):
-                b = batch[j]
-                out[p] = word | ((((b >> right) & mask) + add) << up) | ((((b >> right2) & mask2) + add2) << up2)
-                p += 1
-        return
-    for i in range(low.shape[0]):
-        word = left[i]
-        for j in range(low[i], high[i]):
-            b = batch[j]
-            made = word
-            for k in range(moves.shape[0]):
-                made |= (((b >> moves[k, 1]) & moves[k, 2]) + moves[k, 3]) << moves[k, 5]
-            out[p] = made
-            p += 1
-
-
-@njit(cache=True, nogil=True)
-def emit_few_times(low, high, left, batch, moves, recent, out):  # type: ignore[no-untyped-def]
-    """As `emit_one`, leaving out most repetitions: words that are among the recent ones. Return how many are written.
-
-    `recent` has a power of two places; the place of a word is given by the top bits of its product with an odd number.
-    """
-    down = U(64)
-    size = recent.shape[0]
-    while size > 1:
-        size >>= 1
-        down -= U(1)
-    factor = U(0x9E3779B97F4A7C15)
-    # No place may seem to hold a word that belongs there before one was seen: 0 belongs to place 0, ~0 to another one.
-    recent[:] = ~U(0)
-    recent[(~U(0) * factor) >> down] = U(0)
-    p = 0
-    if moves.shape[0] == 1:
-        right, mask, add, up = moves[0, 1], moves[0, 2], moves[0, 3], moves[0, 5]
-        for i in range(low.shape[0]):
-            word = left[i]
-            for j in range(low[i], high[i]):
-                made = word | ((((batch[j] >> right) & mask) + add) << up)
-                place = (made * factor) >> down
-                out[p] = made
-                p += recent[place] != made
-                recent[place] = made
-        return p
-    for i in range(low.shape[0]):
-        word = left[i]
-        for j in range(low[i], high[i]):
-            b = batch[j]
-            made = word
-            for k in range(moves.shape[0]):
-                made |= (((b >> moves[k, 1]) & moves[k, 2]) + moves[k, 3]) << moves[k, 5]
-            place = (made * factor) >> down
-            out[p] = made
-            p += recent[place] != made
-            recent[place] = made
-    return p
-
-
-@njit(cache=True, nogil=True)
-def emit_many(low, high, left, batch, moves, out):  # type: ignore[no-untyped-def]
-    """As `emit_one`, for rows of several words."""
-    p = 0
-    for i in range(low.shape[0]):
-        for j in range(low[i], high[i]):
-            for w in range(out.shape[0]):
-                out[w, p] = left[w, i]
-            for k in range(moves.shape[0]):
-                field = ((batch[np.int64(moves[k, 0]), j] >> moves[k, 1]) & moves[k, 2]) + moves[k, 3]
-                out[np.int64(moves[k, 4]), p] |= field << moves[k, 5]
-            p += 1
-
-
-@njit(cache=True, nogil=True)
-def emit_ranked(low, high, left, left_rank, batch, rank, mark, limit, moves, out, out_rank):  # type: ignore[no-untyped-def]
-    """As `emit_many`, of the rows whose mark is up to the limit, with the greater rank; return how many there are.
-
-    Empty arrays of ranks or marks stand for rank 0 and for rows that all hold.
-    """
-    p = 0
-    for i in range(low.shape[0]):
-        for j in range(low[i], high[i]):
-            if mark.shape[0] and mark[j] > limit:
-                continue
-            for w in range(out.shape[0]):
-                out[w, p] = left[w, i]
-            for k in range(moves.shape[0]):
-                field = ((batch[np.int64(moves[k, 0]), j] >> moves[k, 1]) & moves[k, 2]) + moves[k, 3]
-                out[np.int64(moves[k, 4]), p] |= field << moves[k, 5]
-            greater = left_rank[i]
-            if rank.shape[0] and rank[j] > greater:
-                greater = rank[j]
-            out_rank[p] = greater
-            p += 1
-    return p
-
-
 @njit(cache=True, nogil=True, inline="always")
 def _lower(batch, key, full, shift, p, h):  # type: ignore[no-untyped-def]
     """Return the first place from p to h whose prefix is not below the key."""
@@ -356,17 +244,6 @@ def join_few(  # type: ignore[no-untyped-def]
     if p < total:
         return out[:, :p].copy(), out_rank[: p if ranked else 0].copy(), p
     return out, out_rank, total
-
-
-@njit(cache=True, nogil=True)
-def visible(low, high, mark, limit, counts):  # type: ignore[no-untyped-def]
-    """Count the rows of each range whose mark is up to the limit."""
-    for i in range(low.shape[0]):
-        found = 0
-        for j in range(low[i], high[i]):
-            if mark[j] <= limit:
-                found += 1
-        counts[i] = found
 
 
 @njit(cache=True, nogil=True)
