@@ -167,6 +167,8 @@ def as_table(frame: Any, columns: Sequence[Field] = ()) -> pa.Table:
     if isinstance(frame, pa.Table):
         return frame
     if type(frame).__module__.partition(".")[0] != "pandas":
+        if hasattr(frame, "__arrow_c_stream__"):
+            return pa.RecordBatchReader.from_stream(frame).read_all()  # `table` would load pandas
         return pa.table(frame)
     table = pa.Table.from_pandas(frame, preserve_index=False)
     for column in columns:
@@ -314,5 +316,5 @@ class TableRows(Collection[Row]):
 def rows_table(rows: Collection[Row], columns: Sequence[Field], plain: Plain) -> pa.Table:
     """Return rows as a table; those that are in Arrow already stay as they are."""
     if hasattr(rows, "__arrow_c_stream__"):
-        return pa.table(rows)
+        return pa.RecordBatchReader.from_stream(rows).read_all()
     return make_table(rows, columns, plain)

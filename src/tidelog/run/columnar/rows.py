@@ -29,7 +29,7 @@ def pack_columns(columns: Sequence[Words], rows: Rows, relation: Relation) -> Wo
 def code_columns(rows: Rows, types: Sequence[Type], codec: Codec) -> list[Words]:
     """Return columns of codes; Arrow columns are taken as they are, in unsigned integers of their own width."""
     if types and hasattr(rows, "__arrow_c_stream__"):
-        table = import_module("pyarrow").table(rows)
+        table = import_module("pyarrow").RecordBatchReader.from_stream(rows).read_all()  # `table` would load pandas
         return [_code_arrow(table.column(i), type, codec) for i, type in enumerate(types)]
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(types)
     return [codec.codes(column, type) for column, type in zip(columns, types, strict=True)]
@@ -45,13 +45,28 @@ def _code_arrow(column: Any, type: Type, codec: Codec) -> Words:
         case t.Bool():
             return np.asarray(column.to_numpy(), np.uint8)
         case t.Bit():
-            return column.to_numpy()  # type: ignore[no-any-return]
+            return _numbers(column, np.unsignedinteger)  # type: ignore[no-any-return]
         case t.Signed():
-            return code_signed(column.to_numpy().astype(np.int64, copy=False))
+            return code_signed(_numbers(column, np.signedinteger).astype(np.int64, copy=False))
         case t.Float() | t.Double():
-            return code_floats(column.to_numpy().astype(np.float64, copy=False))
+            return code_floats(_numbers(column, np.floating).astype(np.float64, copy=False))
         case _:
             return codec.codes(column.to_pylist(), type)
+
+
+def _numbers(column: Any, kind: type[np.generic]) -> Any:
+    """Return the numbers of an Arrow column without nulls, of a kind; its own memory if it is one piece.
+
+    `to_numpy` would load pandas.
+    """
+    given = np.dtype(column.type.to_pandas_dtype())
+    assert np.issubdtype(given, kind), f"expected {kind.__name__}, found {column.type}"
+    parts = [
+        np.frombuffer(chunk.buffers()[1], given, len(chunk), chunk.offset * given.itemsize)
+        for chunk in column.chunks
+        if len(chunk)
+    ]
+    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, given), *parts])
 
 
 class DecodedRows(Collection[Row]):
@@ -90,7 +105,8 @@ class ArrowRows(DecodedRows):
             name: _arrow_column(self._layout.codes(self._batch.rows, column), type, self._codec)
             for column, (name, type) in enumerate(zip(self._names, self._types, strict=True))
         }
-        return import_module("pyarrow").table(columns).__arrow_c_stream__(requested_schema)
+        table = import_module("pyarrow").Table.from_arrays(list(columns.values()), list(columns))
+        return table.__arrow_c_stream__(requested_schema)
 
 
 def decoded(relation: Relation, batch: Batch, names: Sequence[str], codec: Codec) -> DecodedRows:
@@ -124,18 +140,28 @@ def _arrow_column(codes: Words, type: Type, codec: Codec) -> Any:
     arrow = import_module("pyarrow")
     match type:
         case t.Bool():
-            return arrow.array(codes.astype(bool))
+            return _wrapped(np.packbits(codes.astype(bool), bitorder="little"), arrow.bool_(), len(codes))
         case t.Bit(width):
-            return arrow.array(codes.astype(f"u{_bytes(width)}"))
+            size = _bytes(width)
+            return _wrapped(codes.astype(f"u{size}", copy=False), getattr(arrow, f"uint{8 * size}")(), len(codes))
         case t.Signed(width):
-            return arrow.array(read_signed(codes).astype(f"i{_bytes(width)}"))
+            size = _bytes(width)
+            numbers = read_signed(codes).astype(f"i{size}", copy=False)
+            return _wrapped(numbers, getattr(arrow, f"int{8 * size}")(), len(codes))
         case t.Float():
-            return arrow.array(read_floats(codes).astype(np.float32))
+            return _wrapped(read_floats(codes).astype(np.float32), arrow.float32(), len(codes))
         case t.Double():
-            return arrow.array(read_floats(codes))
+            return _wrapped(read_floats(codes), arrow.float64(), len(codes))
         case _:
             distinct, places = np.unique(codes, return_inverse=True)
-            return arrow.array(codec.values(distinct, type), arrow.string()).take(arrow.array(places))
+            numbers = _wrapped(places.astype(np.int64, copy=False), arrow.int64(), len(codes))
+            return arrow.array(codec.values(distinct, type), arrow.string()).take(numbers)
+
+
+def _wrapped(values: np.ndarray, type: Any, count: int) -> Any:
+    """Return an Arrow array over the memory of values; `pyarrow.array` would load pandas to ask what they are."""
+    arrow = import_module("pyarrow")
+    return arrow.Array.from_buffers(type, count, [None, arrow.py_buffer(np.ascontiguousarray(values))])
 
 
 def _bytes(width: int) -> int:
