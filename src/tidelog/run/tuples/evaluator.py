@@ -17,8 +17,8 @@ from tidelog.run.tuples.index import Columns
 from tidelog.run.tuples.relation import Find, Support
 from tidelog.run.tuples.scalars import Scalars
 
-CHUNK = 4096
-"""After so many bindings there is a look at the clock and the memory."""
+FEW, CHUNK = 256, 1 << 14
+"""After about so many bindings there is a look at the clock and the memory."""
 Bindings = TypeVar("Bindings")
 
 
@@ -52,11 +52,16 @@ class Evaluator(Protocol):
 
 
 def in_chunks(bindings: Sequence[Bindings], sight: Sight, step: Callable[[Sequence[Bindings]], list[Any]]) -> list[Any]:
-    """Apply a step to bindings, a chunk at a time."""
-    if len(bindings) <= CHUNK:
+    """Apply a step to bindings, so many at a time that about `CHUNK` come out; there is a look after each time."""
+    size = FEW
+    if len(bindings) <= size:
         return step(bindings)
     found: list[Any] = []
-    for start in range(0, len(bindings), CHUNK):
-        found += step(bindings[start : start + CHUNK])
+    start = 0
+    while start < len(bindings):
+        made = step(bindings[start : start + size])
+        found += made
+        start += size
+        size = max(1, size // 4) if len(made) > CHUNK else min(CHUNK, 2 * size)
         sight.look()
     return found
