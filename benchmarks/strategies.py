@@ -15,11 +15,11 @@ from typing import Any
 from benchmarks.batch import Settings
 from benchmarks.inputs import prepare
 from benchmarks.measure import CHECKOUT, measure
+from benchmarks.strategy import SIZES
 from benchmarks.tables import megabytes, seconds, table
 from benchmarks.updates import Subject, subjects
 from benchmarks.workloads import WORKLOADS, Workload
 
-SIZES = (1, 10, 100)
 HEADING = ("setting", "scratch", *(f"{sign}{size}" for size in SIZES for sign in "-+"), "memory")
 STRATEGIES = ("recompute", "ranked", "dred", "elastic", "dbsp")
 SUBJECTS = ("tc-right-OL", "lubm-1")

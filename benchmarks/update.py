@@ -8,12 +8,11 @@
 from __future__ import annotations
 
 import json
-import math
 import random
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -83,13 +82,13 @@ def _strategy(profile: list[Work]) -> str:
 
 
 def facts_in_and_out(
-    session: Session, relation: str, deadline: float, most: float = math.inf
+    session: Session, relation: str, deadline: float, sizes: Sequence[int] = ()
 ) -> Iterator[dict[str, Any]]:
-    """Take random facts out and put them back, in growing numbers up to a most."""
+    """Take random facts out and put them back, in growing numbers; by default up to 1,000, and 1% of them."""
     rows: list[Row] = list(session.database.relation(relation).rows())
     rng = random.Random(5)
-    sizes = dict.fromkeys((*(size for size in SIZES if size < len(rows) // 2), max(len(rows) // 100, 1)))
-    for size in (size for size in sizes if size <= most):
+    default = (*(size for size in SIZES if size < len(rows) // 2), max(len(rows) // 100, 1))
+    for size in dict.fromkeys(min(size, len(rows)) for size in sizes or default):
         out: list[Measured] = []
         back: list[Measured] = []
         for _ in range(REPEATS.get(size, 3)):

@@ -205,7 +205,8 @@ class Pipeline:
         if few_times:
             link.note_share(made.count / matches.total)
         if link.then is None and self.course.sources is not None:
-            self._keep(Bag(made.layout, made.rows, made.rank), matches.total)
+            # Otherwise only what came out counts: some of the matches may be marked as removed.
+            self._keep(Bag(made.layout, made.rows, made.rank), matches.total if few_times else None)
         else:
             self._go(link.then, made)
 
