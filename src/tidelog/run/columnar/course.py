@@ -112,8 +112,16 @@ class Link:
 
     def repeats(self) -> bool:
         """Tell whether many matches of this step are expected to make the same row."""
+        if not self._drops:
+            return False
         self._wait -= 1
         return self._wait < 0
+
+    @cached_property
+    def _drops(self) -> bool:
+        """Whether the step reads something that nobody needs after it; otherwise distinct bindings stay distinct."""
+        unnamed = isinstance(self.step, Scan) and any(term is None for term in self.step.terms)
+        return unnamed or not _reads(self.step).issubset(self.needed)
 
     def note_share(self, share: float) -> None:
         """Note which share of the matches was left when repetitions were left out."""

@@ -280,7 +280,7 @@ class Pipeline:
         partners = tuple(one for one in link.partners if one[1] not in self.store.members) if size >= FROM else ()
         if not partners:
             return seen
-        filters = [self.store.filters.of(self.store.relation(name), column) for _, name, column in partners]
+        filters = [self.store.filters.of(self.store.relation(name), column, size) for _, name, column in partners]
         return reduced(seen, partners, filters, table.count if link.probe.columns else size)
 
     def _aggregated(self, step: Aggregate, table: Table) -> Relation:

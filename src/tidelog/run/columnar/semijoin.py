@@ -53,10 +53,15 @@ class Filters:
     def __init__(self) -> None:
         self._known: dict[tuple[str, int], Filter | None] = {}
 
-    def of(self, relation: Relation, column: int) -> Filter | None:
-        """Return the values in a column of a relation that does not change; None if they spread too wide."""
+    def of(self, relation: Relation, column: int, rows: int) -> Filter | None:
+        """Return the values in a column of a relation that does not change.
+
+        None if they spread too wide, or if the relation is too large to look through it for so many rows.
+        """
         key = relation.name, column
         if key not in self._known:
+            if relation.count() > rows:
+                return None
             self._known[key] = _values(relation, column)
         return self._known[key]
 
