@@ -12,7 +12,7 @@ from tests.run.dbsp.generate import PAIRS, grid, nested, streams, zsets
 from tidelog.run.dbsp.circuit import Circuit, Wire
 from tidelog.run.dbsp.draw import to_dot, to_mermaid
 from tidelog.run.dbsp.indexed import IndexedZSet
-from tidelog.run.dbsp.operators import Grouped, Join, Operator, distinct
+from tidelog.run.dbsp.operators import Distinct, Grouped, Join, Operator
 from tidelog.run.dbsp.stream import Stream, Streams, incremental, lift
 from tidelog.run.dbsp.zset import Row, ZSet
 
@@ -102,7 +102,8 @@ def test_the_join_operator_is_the_doubly_incremental_join(a: Stream[Stream[ZSet]
 def test_distinct_and_aggregates_are_doubly_incremental(a: Stream[Stream[ZSet]]) -> None:
     group = Streams(PAIRS)
     doubly = incremental(lift(incremental(lift(ZSet.distinct, PAIRS)), group))
-    assert through(distinct(2), [a], 5, 6) == grid(doubly(a), 5, 6)
+    assert through(Distinct(2), [a], 5, 6) == grid(doubly(a), 5, 6)
+    assert through(Grouped(2, 2, ZSet.distinct, 2), [a], 5, 6) == grid(doubly(a), 5, 6)
     summed = incremental(lift(incremental(lift(totals, PAIRS)), group))
     assert through(Grouped(2, 1, totals, 2), [a], 5, 6) == grid(summed(a), 5, 6)
 

@@ -30,7 +30,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Self
 
 from tidelog.run.dbsp.indexed import IndexedZSet
-from tidelog.run.dbsp.operators import Delay, Grouped, Held, Introduce, Join, Operator, Stateless, distinct
+from tidelog.run.dbsp.operators import Delay, Distinct, Grouped, Held, Introduce, Join, Operator, Stateless
 from tidelog.run.dbsp.values import VALUES, Values
 from tidelog.run.dbsp.zset import Row, ZSet
 
@@ -100,7 +100,7 @@ class Wire:
 
     def distinct(self) -> Wire:
         """Return the rows with a positive weight as a set."""
-        return self.then("distinct", distinct(self.columns))
+        return self.then("distinct", Distinct(self.columns))
 
     def aggregate(self, key: Sequence[int], reduce: Callable[[dict[Row, int]], Iterable[Row]], columns: int) -> Wire:
         """Return for each key what a function makes of its group: from rows of the other columns, with their weights.

@@ -26,7 +26,7 @@ from tidelog.run.dbsp.aggregates import Aggregates
 from tidelog.run.dbsp.circuit import Circuit
 from tidelog.run.dbsp.ground import Ground
 from tidelog.run.dbsp.kit import Clause, Gather, Kit, start
-from tidelog.run.dbsp.operators import Stateless, distinct
+from tidelog.run.dbsp.operators import Distinct, Stateless
 from tidelog.run.dbsp.parts import Expressions
 from tidelog.run.dbsp.product import Product
 from tidelog.run.dbsp.rewrites import Gatekeep, History, Index
@@ -78,7 +78,7 @@ class Interpreter:
             rewrites = empty + extended
             grounded = rewrites.then("ground", self.ground, [ends])
             reduced = indexes.then("aggregate", Aggregates(self.index, expressions), [groups])
-            facts = (arrived + grounded + reduced).then("distinct", Tagwise(lambda _, columns: distinct(columns)))
+            facts = (arrived + grounded + reduced).then("distinct", Tagwise(lambda _, columns: Distinct(columns)))
             facts = facts.then("facts", Stateless(self._tell))
             known.connect(facts)
             before.connect(rewrites)

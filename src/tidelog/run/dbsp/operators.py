@@ -18,7 +18,7 @@ import numpy as np
 
 from tidelog.run.columnar.arrays import U, Words
 from tidelog.run.dbsp.trace import Pending, Trace, untimed
-from tidelog.run.dbsp.zset import ZSet, multiplied
+from tidelog.run.dbsp.zset import ZSet, matches, multiplied
 
 
 class Operator(Protocol):
@@ -173,51 +173,31 @@ class Join(Stateless):
         self._pending = Pending(self._pending.columns)
 
 
-class Grouped(Stateless):
-    """A function of whole groups: of the rows that agree in the first `key` columns.
+class Waking(Stateless):
+    """What looks at keys with a change at an outer and an inner time, and keeps all that came.
 
-    `function` takes a Z-set that has the complete groups of some keys and returns what they come to. Written A for the
-    input summed up to an outer and an inner time, the change of f(A) at (t, t') is
-
-        f(A[t, t']) - f(A[t-1, t']) - f(A[t, t'-1]) + f(A[t-1, t'-1])
-
-    and only groups with a change at (t, t'), or with one at t earlier and one at t' in an earlier update, have one.
+    Besides the keys that change now, those have to be looked at that changed earlier in this outer step and, in earlier
+    ones, at this inner time: a change meets the later iterations of the past.
     """
 
-    def __init__(self, columns: int, key: int, function: Callable[[ZSet], ZSet], output: int) -> None:
+    def __init__(self, columns: int, key: int) -> None:
         self._key = key
-        self._function = function
-        self._zero = ZSet.zero(output)
         self._settled = Trace(columns)
         self._current = Trace(columns)
         self._waiting: dict[int, list[Words]] = {}
 
-    def step(self, time: int, *inputs: Any) -> Any:
-        (change,) = inputs
-        keys = self._keys(change, time)
-        if not keys.shape[1]:
-            return self._zero
-        before = self._settled.among(keys)
-        times = before.rows[-1]
-        self._wake(before.where(times > U(time)))
-        known, again = untimed(before, times < U(time)), untimed(before, times == U(time))
-        current = untimed(self._current.among(keys))
-        self._current.add(change, time)
-        f = self._function
-        after = f(known + again + current + change) - f(known + current)
-        return after - (f(known + again) - f(known)) if len(again) else after
-
     def _keys(self, change: ZSet, time: int) -> Words:
+        """Return the keys to look at, in order."""
         waiting = self._waiting.pop(time, [])
         if not waiting and self._key == change.columns:
             return change.rows
         pieces = np.concatenate([change.rows[: self._key], *waiting], axis=1)
         return ZSet.made(np.ascontiguousarray(pieces), np.ones(pieces.shape[1], np.int64)).rows
 
-    def _wake(self, later: ZSet) -> None:
-        for time in np.unique(later.rows[-1]):
-            keys = later.rows[: self._key, later.rows[-1] == time]
-            self._waiting.setdefault(int(time), []).append(keys)
+    def _wake(self, keys: Words, times: Words) -> None:
+        """Let keys be looked at again at later times."""
+        for time in np.unique(times):
+            self._waiting.setdefault(int(time), []).append(keys[:, times == time])
 
     def next_time(self) -> int | None:
         return min(self._waiting, default=None)
@@ -236,6 +216,60 @@ class Grouped(Stateless):
         self._waiting = {}
 
 
-def distinct(columns: int) -> Grouped:
-    """Return the incremental distinct, in a loop or outside."""
-    return Grouped(columns, columns, ZSet.distinct, columns)
+class Grouped(Waking):
+    """A function of whole groups: of the rows that agree in the first `key` columns.
+
+    `function` takes a Z-set that has the complete groups of some keys and returns what they come to. Written A for the
+    input summed up to an outer and an inner time, the change of f(A) at (t, t') is
+
+        f(A[t, t']) - f(A[t-1, t']) - f(A[t, t'-1]) + f(A[t-1, t'-1])
+    """
+
+    def __init__(self, columns: int, key: int, function: Callable[[ZSet], ZSet], output: int) -> None:
+        super().__init__(columns, key)
+        self._function = function
+        self._zero = ZSet.zero(output)
+
+    def step(self, time: int, *inputs: Any) -> Any:
+        (change,) = inputs
+        keys = self._keys(change, time)
+        if not keys.shape[1]:
+            return self._zero
+        before = self._settled.among(keys)
+        times = before.rows[-1]
+        later = before.where(times > U(time))
+        self._wake(later.rows[: self._key], later.rows[-1])
+        known, again = untimed(before, times < U(time)), untimed(before, times == U(time))
+        current = untimed(self._current.among(keys))
+        self._current.add(change, time)
+        f = self._function
+        after = f(known + again + current + change) - f(known + current)
+        return after - (f(known + again) - f(known)) if len(again) else after
+
+
+class Distinct(Waking):
+    """The incremental distinct: `Grouped` for groups of one row, in which a sum of weights is all there is to know."""
+
+    def __init__(self, columns: int) -> None:
+        super().__init__(columns, columns)
+
+    def step(self, time: int, *inputs: Any) -> Any:
+        (change,) = inputs
+        keys = self._keys(change, time)
+        known, again, current = (np.zeros(keys.shape[1], np.int64) for _ in range(3))
+        for found in self._settled.find(keys, ordered=True):
+            for total, chosen in ((known, found.times < U(time)), (again, found.times == U(time))):
+                np.add.at(total, found.places[chosen], found.weights[chosen])
+            later = found.times > U(time)
+            self._wake(found.rows[:, later], found.times[later])
+        for found in self._current.find(keys, ordered=True):
+            np.add.at(current, found.places, found.weights)
+        self._current.add(change, time)
+        after = known + again + current
+        if keys is change.rows:
+            after += change.weights
+        else:
+            after[matches(change.rows, keys)[1]] += change.weights
+        turned = (after > 0).astype(np.int64) - (known + current > 0)
+        turned -= (known + again > 0).astype(np.int64) - (known > 0)
+        return ZSet(keys, turned).without_zeros()

@@ -17,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 
 from tidelog.run.columnar.arrays import Mask, Places, U, Words, arrays
-from tidelog.run.dbsp.zset import Weights, ZSet, matches, matches_in_pieces, narrowed, run_sums
+from tidelog.run.dbsp.zset import Weights, ZSet, matches, matches_in_pieces, merged, narrowed
 
 PIECE = 1 << 20
 """How many pairs of a key and a row are looked at together."""
@@ -58,10 +58,10 @@ class Trace:
             kept.append(batch)
         self.batches = tuple(kept)
 
-    def find(self, keys: Words) -> Iterator[Found]:
+    def find(self, keys: Words, *, ordered: bool = False) -> Iterator[Found]:
         """Yield all rows that begin with a key, for each of the keys, in pieces of bounded size."""
         order = None
-        if keys.shape[1] > 1024 and keys.shape[0]:
+        if keys.shape[1] > 1024 and keys.shape[0] and not ordered:
             # Sorted keys are found one after another in memory.
             order = arrays(keys.shape[1]).order(narrowed(keys))
             keys = np.ascontiguousarray(keys[:, order])
@@ -108,17 +108,6 @@ def untimed(batch: ZSet, keep: Mask | None = None) -> ZSet:
     if not len(chosen):
         return ZSet.zero(batch.columns - 1)
     return ZSet.made(chosen.rows[:-1], chosen.weights)
-
-
-def merged(a: ZSet, b: ZSet) -> ZSet:
-    """Return the sum of two batches in time proportional to their sizes."""
-    table = arrays(len(a) + len(b))
-    places = table.merge_places(a.rows, b.rows)
-    rows, weights = table.scatter(a.rows, b.rows, places), table.scatter(a.weights, b.weights, places)
-    first = table.firsts(rows)
-    if len(first) == len(weights):
-        return ZSet(rows, weights)
-    return ZSet(np.ascontiguousarray(rows[:, first]), run_sums(weights, first)).without_zeros()
 
 
 class Pending:

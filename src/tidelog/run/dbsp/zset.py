@@ -8,6 +8,7 @@ Values become words by `Values`. Sums of weights and products of them are checke
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -57,13 +58,20 @@ class ZSet:
             return ZSet(rows[:, : len(total)], total).without_zeros()
         if count < 2:
             return ZSet(rows, weights).without_zeros()
+        packing = Packing.of(rows)
+        key = packing.pack(rows) if packing is not None else rows
         table = arrays(count)
-        places = table.order(narrowed(rows))
-        ordered = np.ascontiguousarray(rows[:, places])
+        uniform = int(weights[0]) if (weights == weights[0]).all() else None
+        if uniform is not None:
+            ordered, given = table.sort(key), weights
+        else:
+            places = table.order(key)
+            ordered, given = np.ascontiguousarray(key[:, places]), weights[places]
         first = table.firsts(ordered)
-        if len(first) == count:
-            return ZSet(ordered, weights[places]).without_zeros()
-        return ZSet(np.ascontiguousarray(ordered[:, first]), run_sums(weights[places], first)).without_zeros()
+        if len(first) < count:
+            ordered = np.ascontiguousarray(ordered[:, first])
+            given = run_sums(given, first) if uniform is None else _repeated(uniform, first, count)
+        return ZSet(packing.unpack(ordered) if packing is not None else ordered, given).without_zeros()
 
     @staticmethod
     def zero(columns: int) -> ZSet:
@@ -111,8 +119,9 @@ class ZSet:
             return self
         if not len(self):
             return other
-        rows = np.concatenate((self.rows, other.rows), axis=1)
-        return ZSet.made(rows, np.concatenate((self.weights, other.weights)))
+        if not self.columns:
+            return ZSet.made(self.rows, self.weights + other.weights)
+        return merged(self, other)
 
     def __neg__(self) -> ZSet:
         return ZSet(self.rows, -self.weights)
@@ -190,19 +199,61 @@ class ZSet:
         return int(self.weights[right[0]]) if len(left) else 0
 
 
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """Columns side by side in one word, by the range that each has; packed rows order like the rows."""
+
+    low: list[int]
+    bits: list[int]
+
+    @staticmethod
+    def of(rows: Words) -> Packing | None:
+        """Return the packing of some rows; None if they have one column, or one word has no room for them."""
+        if rows.shape[0] == 1:
+            return None
+        low, high = rows.min(axis=1), rows.max(axis=1)
+        bits = [int(width).bit_length() for width in high - low]
+        return Packing(low.tolist(), bits) if sum(bits) <= 64 else None
+
+    def pack(self, rows: Words) -> Words:
+        """Return the rows as words."""
+        key = np.zeros(rows.shape[1], U)
+        for column, least, width in zip(rows, self.low, self.bits, strict=True):
+            if width:
+                key <<= U(width % 64)
+                key |= column - U(least)
+        return key.reshape(1, -1)
+
+    def unpack(self, key: Words) -> Words:
+        """Return words as rows."""
+        rows = np.empty((len(self.bits), key.shape[1]), U)
+        shift = sum(self.bits)
+        for column, least, width in zip(rows, self.low, self.bits, strict=True):
+            shift -= width
+            if width:
+                np.right_shift(key[0], U(shift), out=column)
+                column &= U((1 << width) - 1)
+                column += U(least)
+            else:
+                column[:] = least
+        return rows
+
+
 def narrowed(rows: Words) -> Words:
-    """Return keys of fewer words that order like rows of several: the columns side by side, by the range they have."""
-    if rows.shape[0] == 1:
-        return rows
-    low, high = rows.min(axis=1), rows.max(axis=1)
-    bits = [int(width).bit_length() for width in high - low]
-    if sum(bits) > 64:
-        return rows
-    key = np.zeros(rows.shape[1], U)
-    for column, least, width in zip(rows, low, bits, strict=True):
-        if width:
-            key = (key << U(width % 64)) | (column - least)
-    return key.reshape(1, -1)
+    """Return keys that order like rows, of one word if that has room for them."""
+    packing = Packing.of(rows)
+    return rows if packing is None else packing.pack(rows)
+
+
+def merged(a: ZSet, b: ZSet) -> ZSet:
+    """Return the sum of two Z-sets in time proportional to their sizes."""
+    table = arrays(len(a) + len(b))
+    places = table.merge_places(a.rows, b.rows)
+    rows, weights = table.scatter(a.rows, b.rows, places), table.scatter(a.weights, b.weights, places)
+    first = table.firsts(rows)
+    if len(first) == len(weights):
+        return ZSet(rows, weights)
+    return ZSet(np.ascontiguousarray(rows[:, first]), run_sums(weights, first)).without_zeros()
 
 
 def matches(keys: Words, batch: Words) -> tuple[Places, Places]:
@@ -243,6 +294,10 @@ def multiplied(a: Weights, b: npt.NDArray[Any]) -> Weights:
     if a.size and b.size and int(np.abs(a).max()) * int(np.abs(b).max()) >= _SAFE:
         raise EvaluationError("a weight, the number of derivations of a row, does not fit in 64 bits")
     return np.asarray(a * b, np.int64)
+
+
+def _repeated(weight: int, first: Places, count: int) -> Weights:
+    return multiplied(np.diff(np.append(first, count)), np.array(weight))
 
 
 def run_sums(weights: Weights, first: Places) -> Weights:
