@@ -1,4 +1,4 @@
-"""Races and measurements: `python -m benchmarks batch|updates|strategies|loading|start`.
+"""Races and measurements: `python -m benchmarks batch|updates|strategies|dyre|loading|start`.
 
 | module | what |
 | --- | --- |
@@ -6,7 +6,7 @@
 | `inputs`, `generate`, `lubm` | the inputs, made once into a folder of `R.facts` files |
 | `racers`, `race_tidelog`, `race_duckdb`, `race_clingo` | who runs: each in a process of its own |
 | `measure` | a process with its time, processor time and peak memory |
-| `batch`, `updates`, `strategies`, `loading`, `start` | the five measurements |
+| `batch`, `updates`, `strategies`, `dyre`, `loading`, `start` | the six measurements |
 | `update`, `strategy` | one workload under updates, the child processes of `updates` and `strategies` |
 | `tables` | numbers as text |
 | `large_program` | parsing, checking and planning 4,000 rules (a script of its own) |

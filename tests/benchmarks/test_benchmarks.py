@@ -115,3 +115,10 @@ def test_lubm_is_encoded(tmp_path: Path) -> None:
 def test_tables() -> None:
     assert (seconds(0.0005), ratio(3.0), ratio(30.0)) == ("500 us", "3.00x", "30x")
     assert table(("a", "b"), [("cc", "d")]) == "a   b\ncc  d"
+
+
+def test_dyre(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["dyre", "--suite", "tiny", "--work", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out
+    assert "== figure 4" in printed
+    assert printed.count("2 - update") == 4

@@ -232,8 +232,8 @@ class Packing:
             shift -= width
             if width:
                 np.right_shift(key[0], U(shift), out=column)
-                column &= U((1 << width) - 1)
-                column += U(least)
+                np.bitwise_and(column, U((1 << width) - 1), out=column)
+                np.add(column, U(least), out=column)
             else:
                 column[:] = least
         return rows
