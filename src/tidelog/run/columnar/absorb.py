@@ -45,9 +45,19 @@ def gather(relation: Relation, bags: Sequence[Bag]) -> Gathered:
 
 
 def _make_room(relation: Relation, bags: Sequence[Bag]) -> None:
-    for bag in bags:
-        if bag.layout != relation.layout and bag.rows.shape[1]:
-            relation.admit([bag.layout.fields[column].range for column in range(relation.arity)])
+    """Let the layout of a relation have room for bags of any layout."""
+    bags = [bag for bag in bags if bag.rows.shape[1]]
+    others = [bag.layout for bag in bags if bag.layout != relation.layout]
+    if not others:
+        return
+    columns = range(relation.arity)
+    if any(not relation.has_room([layout.fields[column].range for column in columns]) for layout in others):
+        # The layout is about to change: what is packed in the present one must fit the next one, too.
+        for bag in bags:
+            if bag.layout == relation.layout:
+                relation.want(bag.layout.ranges(bag.rows))
+    for layout in others:
+        relation.admit([layout.fields[column].range for column in columns])
 
 
 def _in_order(rows: list[Words], ordered: list[bool]) -> Words:

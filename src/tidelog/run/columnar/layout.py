@@ -18,7 +18,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from tidelog.run.columnar.arrays import U, Words
+from tidelog.run.columnar.arrays import U, Words, arrays
 
 FULL = (1 << 64) - 1
 MIDDLE = 1 << 63
@@ -117,6 +117,11 @@ class Layout:
         if field.bits < 64:
             found = found & U((1 << field.bits) - 1)
         return found + U(field.base) if field.base else found
+
+    def ranges(self, rows: Words) -> list[Range]:
+        """Return the range of the codes in each field of one row or more."""
+        low, high = arrays(rows.shape[1]).extents(rows, self.lines)
+        return [Range(*pair) for pair in zip(low.tolist(), high.tolist(), strict=True)]
 
     def pack(self, columns: Mapping[Hashable, Words], count: int) -> Words:
         """Return packed rows made of columns of codes, in unsigned integers of any width, all of which must fit."""

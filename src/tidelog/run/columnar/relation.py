@@ -224,13 +224,21 @@ class Relation:
 
     # --- changing ----------------------------------------------------------------------------------------------------
 
+    def has_room(self, needed: Sequence[Range]) -> bool:
+        """Tell whether codes of these ranges fit in each column as it is."""
+        return all(room.covers(codes) for room, codes in zip(self._room, needed, strict=True))
+
+    def want(self, needed: Sequence[Range]) -> None:
+        """Let every layout to come have room for codes of these ranges in each column."""
+        self._wanted = [w.join(n) for w, n in zip(self._wanted, needed, strict=True)]
+
     def admit(self, needed: Sequence[Range]) -> None:
         """Make room for codes of these ranges in each column; packed rows taken before are then void."""
-        if all(room.covers(codes) for room, codes in zip(self._room, needed, strict=True)):
-            self._wanted = [w.join(n) for w, n in zip(self._wanted, needed, strict=True)]
+        self.want(needed)
+        if self.has_room(needed):
             return
-        # Rows that are not yet here were packed for the ranges admitted before, so these must still fit.
-        self._wanted = [w.join(n) for w, n in zip(self._wanted, needed, strict=True)]
+        # Neither what is here may get lost, nor rows on their way that were packed for ranges admitted before.
+        self.want(self.observed)
         self._room = roomy(self._wanted)
         for columns, order in self._orders.items():
             layout = self._layout(columns)
@@ -339,8 +347,7 @@ class Relation:
     def _observe(self, rows: Words) -> None:
         if not rows.shape[1]:
             return
-        low, high = arrays(rows.shape[1]).extents(rows, self.layout.lines)
-        found = [Range(*pair) for pair in zip(low.tolist(), high.tolist(), strict=True)]
+        found = self.layout.ranges(rows)
         if not all(known.covers(codes) for known, codes in zip(self.observed, found, strict=True)):
             self.observed = tuple(known.join(codes) for known, codes in zip(self.observed, found, strict=True))
 

@@ -18,6 +18,7 @@ from tidelog.session.soak.spec import (
     Compute,
     Either,
     GroupBy,
+    Kind,
     PairOf,
     Program,
     Row,
@@ -198,12 +199,15 @@ def grouped(clause: GroupBy, bindings: list[Binding]) -> list[Binding]:
         groups.setdefault(key, []).append(value_of(clause.value, binding))
     names = [k.name for k in clause.keys]
     return [
-        {**dict(zip(names, key, strict=True)), clause.variable.name: aggregate(clause.aggregate, values)}
+        {
+            **dict(zip(names, key, strict=True)),
+            clause.variable.name: aggregate(clause.aggregate, values, clause.value.kind),
+        }
         for key, values in groups.items()
     ]
 
 
-def aggregate(name: str, values: list[Any]) -> Any:
+def aggregate(name: str, values: list[Any], kind: Kind) -> Any:
     """Reduce the values of a group's derivations."""
     match name:
         case "count":
@@ -211,7 +215,7 @@ def aggregate(name: str, values: list[Any]) -> Any:
         case "count_distinct":
             return len(set(values)) % 256
         case "sum":
-            return sum(values) % 256
+            return sum(values) if kind == "big" else sum(values) % 256
         case "min" | "first":
             return min(values, key=rank)
         case "max":

@@ -42,6 +42,9 @@ AGGREGATES: dict[Kind, tuple[str, ...]] = {
     "bool": ("any", "all", "count", "min"),
     "opt": ("count", "count_distinct", "min", "max"),
     "pair": ("count", "count_distinct", "min", "max"),
+    "wide": ("count", "count_distinct", "min", "max"),
+    "big": ("count", "count_distinct", "sum", "min", "max"),
+    "real": ("count", "count_distinct", "min", "max"),
 }
 
 

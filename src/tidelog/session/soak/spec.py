@@ -1,7 +1,7 @@
 """Random programs as data: small typed rules that know their text. The brute-force oracle works on these, not on text.
 
-Column types are five: small integers, strings, bools, options of small integers, and pairs of a small integer and a
-bool. Values are represented as in `base.values`.
+Column types are small integers, strings, bools, options of small integers, pairs of a small integer and a bool; and
+numbers that need room: of 64 bits, of arbitrarily many, of floating point. Values are represented as in `base.values`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,18 @@ from typing import Any, Literal
 
 from tidelog.base.values import NONE, Variant, some
 
-Kind = Literal["int", "str", "bool", "opt", "pair"]
-KINDS: tuple[Kind, ...] = ("int", "str", "bool", "opt", "pair")
-TYPE_TEXT = {"int": "bit<8>", "str": "string", "bool": "bool", "opt": "Option<bit<8>>", "pair": "(bit<8>, bool)"}
+Kind = Literal["int", "str", "bool", "opt", "pair", "wide", "big", "real"]
+KINDS: tuple[Kind, ...] = ("int", "str", "bool", "opt", "pair", "wide", "big", "real")
+TYPE_TEXT: dict[Kind, str] = {
+    "int": "bit<8>",
+    "str": "string",
+    "bool": "bool",
+    "opt": "Option<bit<8>>",
+    "pair": "(bit<8>, bool)",
+    "wide": "signed<64>",
+    "big": "bigint",
+    "real": "double",
+}
 NUMBERS = tuple(range(6))
 CONSTANTS: dict[Kind, tuple[Any, ...]] = {
     "int": NUMBERS,
@@ -21,6 +30,9 @@ CONSTANTS: dict[Kind, tuple[Any, ...]] = {
     "bool": (False, True),
     "opt": (NONE, *(some(n) for n in NUMBERS)),
     "pair": tuple((n, b) for n in NUMBERS[:4] for b in (False, True)),
+    "wide": (0, 1, -1, 300, -(2**40), 2**63 - 1, 1 - 2**63),
+    "big": (0, 1, -1, 2**40, -(2**63) - 1, 2**64, 10**30),
+    "real": (0.0, 0.5, -0.5, 3.0, 1e300, -1e-300),
 }
 
 Row = tuple[Any, ...]
@@ -31,8 +43,8 @@ def text_of(value: Any) -> str:
     match value:
         case bool():
             return "true" if value else "false"
-        case int():
-            return str(value)
+        case int() | float():
+            return repr(value)
         case str():
             return f'"{value}"'
         case tuple():
