@@ -144,9 +144,9 @@ def absorbed(relation: Relation, found: Gathered, journal: Journal, boot: int | 
 
 
 def _fresh(relation: Relation, found: Gathered) -> Batch:
-    """Return the tuples that are not there, where nothing is counted."""
+    """Return the tuples that are not there, where nothing is counted. What was found is void then."""
     table = arrays(found.rows.shape[1])
-    fresh = table.unique(found.rows.copy())
+    fresh = table.unique(found.rows)
     for batch in (*relation.main.settled, *relation.main.inserted):
         if batch.mark is None:
             fresh = table.without(fresh, batch.rows)

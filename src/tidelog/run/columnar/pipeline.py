@@ -5,6 +5,9 @@ of the next join first, so that sorting packed rows sorts by that key. When a jo
 bindings are cut into parts and each part goes through the remaining steps alone, which bounds memory, keeps parts in
 cache, and lets the threads of the engine's pool share the work: kernels run without the interpreter lock.
 
+Where only the set of head tuples matters, repetitions of a row are left out as matches are emitted: bindings that make
+equal parts of a row are brought side by side, so that a small memory of recent rows finds most of them.
+
 A step that could continue with either of two scans that share a variable not yet bound (the body is cyclic) decides
 row by row which of them has fewer matches, and lets the two groups of rows take the two orders: a worst-case-optimal
 step in the sense of Ngo et al., made of the same joins.
@@ -44,7 +47,9 @@ from tidelog.run.phases import CURRENT
 if TYPE_CHECKING:
     from tidelog.run.columnar.store import Store
 
+PART = 1 << 22
 CHUNK = 1 << 20
+"""So many bindings are matched at a time, and about so many matches emitted: this bounds what they take besides."""
 CHOOSE_FROM = 512
 MANY = 8
 """From so many rows on, the order of a cyclic body is chosen row by row, where a row has more than so many matches."""
@@ -134,6 +139,11 @@ class Pipeline:
             seen = self._reduced(link, seen, table)
         if table.count < FEW and self._join_few(link, table, seen):
             return
+        parts = [(start, min(start + PART, table.count)) for start in range(0, table.count, PART)]
+        share(helpers.get(), lambda start, end: self._match(link, seen, table.part(start, end)), parts)
+
+    def _match(self, link: Link, seen: Seen, table: Table) -> None:
+        """Find the matches of bindings and go on with them."""
         matches = match(table, link.probe, seen)
         if matches is not None and table.count >= CHOOSE_FROM and link.other is not None:
             matches = self._choose(link.other, matches)

@@ -47,6 +47,8 @@ class Table:
 
     def part(self, start: int, end: int) -> Table:
         """Return the rows from one place to another."""
+        if start == 0 and end == self.count:
+            return self
         return self.taken(slice(start, end))
 
     def moved(self, layout: Layout, sources: Mapping[Hashable, Source]) -> Table:
