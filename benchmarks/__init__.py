@@ -1,4 +1,4 @@
-"""Races and measurements: `python -m benchmarks batch|updates|strategies|dyre|loading|start`.
+"""Races and measurements: `python -m benchmarks batch|updates|strategies|dyre|loading|start|spark`.
 
 | module | what |
 | --- | --- |
@@ -6,8 +6,9 @@
 | `inputs`, `generate`, `lubm` | the inputs, made once into a folder of `R.facts` files |
 | `racers`, `race_tidelog`, `race_duckdb`, `race_clingo` | who runs: each in a process of its own |
 | `measure` | a process with its time, processor time and peak memory |
-| `batch`, `updates`, `strategies`, `dyre`, `loading`, `start` | the six measurements |
+| `batch`, `updates`, `strategies`, `dyre`, `loading`, `start`, `spark` | the seven measurements |
 | `update`, `strategy` | one workload under updates, the child processes of `updates` and `strategies` |
+| `race_spark` | the lanes of `spark`, each in a process of its own |
 | `tables` | numbers as text |
 | `large_program` | parsing, checking and planning 4,000 rules (a script of its own) |
 

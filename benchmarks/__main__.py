@@ -12,6 +12,7 @@ from benchmarks.batch import Settings, run_batch
 from benchmarks.dyre import run_dyre
 from benchmarks.loading import run_loading
 from benchmarks.measure import Bounds
+from benchmarks.spark import RACE, run_spark
 from benchmarks.start import run_start
 from benchmarks.strategies import run_strategies
 from benchmarks.updates import run_updates
@@ -22,7 +23,7 @@ PEERS = ("souffle", "duckdb", "clingo")
 
 def _arguments() -> argparse.ArgumentParser:
     arguments = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    arguments.add_argument("what", choices=("batch", "updates", "strategies", "dyre", "loading", "start"))
+    arguments.add_argument("what", choices=("batch", "updates", "strategies", "dyre", "loading", "start", "spark"))
     arguments.add_argument("--suite", help="a suite, or the beginning of a workload's name")
     arguments.add_argument("--data", type=Path, default=Path("data"), help="folder of the real inputs")
     arguments.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "tidelog-benchmarks")
@@ -52,6 +53,8 @@ def main(given: list[str] | None = None) -> int:
             mistakes = run_strategies(options.suite, settings)
         case "dyre":
             mistakes = run_dyre(options.suite, settings)
+        case "spark":
+            mistakes = run_spark([options.suite] if options.suite else list(RACE), settings)
         case "loading":
             mistakes = run_loading(100_000 if options.quick else options.rows, settings)
         case _:

@@ -62,6 +62,8 @@ _ALL = [
     *_closures("TG", inputs.graph("TG.cedge"), 481_121),
     *_closures("SF", inputs.graph("SF.cedge"), None, long=True),
     *_closures("random-1000-10000", inputs.random_graph(1_000, 10_000), 999_000),
+    *_closures("random-500-5000", inputs.random_graph(500, 5_000), None, long=True),
+    *_closures("random-3200-32000", inputs.random_graph(3_200, 32_000), None, long=True),
     *_closures("random-10000-30000", inputs.random_graph(10_000, 30_000), None, long=True),
     *_closures("DAG-R", inputs.made(lambda: {"Edge": generate.acyclic(10_000, 100_000)}), None, long=True),
     _symmetric("OL", inputs.graph("OL.cedge"), 37_271_025, long=True),

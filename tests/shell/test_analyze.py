@@ -43,3 +43,18 @@ def test_a_strategy_shows_what_it_evaluates(tmp_path: Path) -> None:
     assert "when E changes" in shown["ranked"]
     both = CliRunner().invoke(main, ["plan", str(path), "--strategy", "dred", "--format", "dot"])
     assert "--strategy shows text" in both.stderr
+
+
+def test_how_strata_will_run_on_a_cluster(tmp_path: Path) -> None:
+    path = tmp_path / "p.dl"
+    path.write_text(
+        "input relation E(a: u32, b: u32)\noutput relation T(a: u32, b: u32)\noutput relation S(a: u32, b: u32)\n"
+        "output relation C(a: u32, b: u32)\nT(x, y) :- E(x, y).\nT(x, z) :- E(x, y), T(y, z).\n"
+        "C(x, y) :- E(y, x).\nC(x, z) :- C(x, y), C(y, z).\n"
+        "S(x, y) :- T(p, x), T(p, y).\nS(x, y) :- E(a, x), S(a, b), E(b, y).\n"
+    )
+    shown = CliRunner().invoke(main, ["plan", str(path), "--engine", "spark"]).stdout
+    assert "T decomposes by b: one job, E everywhere" in shown
+    assert "C is made linear and decomposes by a: one job, its steps everywhere" in shown
+    assert "S: a job a round" in shown
+    assert "goes without" in CliRunner().invoke(main, ["plan", str(path), "--engine", "spark", "--analyze"]).stderr

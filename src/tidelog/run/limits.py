@@ -27,6 +27,7 @@ class Progress:
     tuples: int = 0
     seconds: float = 0.0
     remark: str = ""
+    strategy: str = ""
 
 
 observer: ContextVar[Callable[[Progress], None] | None] = ContextVar("observer", default=None)
@@ -76,6 +77,8 @@ class Watch:
         """How many derivations the update of the stratum may still take."""
         self.patience: float = math.inf
         """When it is given up, by `time.perf_counter`."""
+        self.strategy = ""
+        """How the stratum at work is brought up to date, for reports."""
         self.stratum: Stratum | None = None
         self.rule: Rule | None = None
 
@@ -85,6 +88,10 @@ class Watch:
         if self._limits.rounds is not None and number > self._limits.rounds:
             raise self._error(f"more than {self._limits.rounds} rounds")
         self.look()
+
+    def seconds_left(self) -> float | None:
+        """Return how long the update may still take; None if as long as it likes."""
+        return None if self._end is None else max(0.0, self._end - time.monotonic())
 
     def add_tuples(self, count: int) -> None:
         """Count tuples that became true."""
@@ -105,7 +112,8 @@ class Watch:
         if self._observer is not None and time.monotonic() - self._told > INTERVAL:
             self._told = time.monotonic()
             relations = self.stratum.relations if self.stratum else ()
-            self._observer(Progress(relations, self.round, self._tuples, self._told - self._start))
+            seconds = self._told - self._start
+            self._observer(Progress(relations, self.round, self._tuples, seconds, strategy=self.strategy))
         if self._end is not None and time.monotonic() > self._end:
             raise self._error(f"more than {self._limits.seconds} seconds")
         if self._limits.memory is not None and memory_in_use() > self._limits.memory:

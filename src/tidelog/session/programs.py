@@ -12,6 +12,7 @@ from tidelog.base.span import Source
 from tidelog.lang.format import format_module
 from tidelog.lang.parse import parse
 from tidelog.logic.passes import analyse
+from tidelog.plan.decompose import show_ways
 from tidelog.plan.nodes import Plan
 from tidelog.plan.passes import plan_program
 from tidelog.plan.show_dot import show_dot
@@ -63,6 +64,16 @@ def show_strategy(plan: Plan, strategy: str) -> str:
             return show_dred(plan)
         case _:
             return show_text(plan)
+
+
+def show_cluster_plan(plan: Plan) -> str:
+    """Return how each stratum of a plan will run on a cluster.
+
+    >>> text = "input relation E(a: u8, b: u8)  relation T(a: u8, b: u8)  T(1, 1).  T(x, z) :- T(x, y), E(y, z)."
+    >>> print(show_cluster_plan(plan_source(Source("t.dl", text))).splitlines()[0])
+    stratum 0: T decomposes by a: one job, E everywhere
+    """
+    return show_ways(plan)
 
 
 def format_source(source: Source) -> str:

@@ -81,7 +81,8 @@ class _Line:
             return
         rate = progress.tuples / progress.seconds if progress.seconds else 0
         names = escape_line(", ".join(progress.relations))[:60]
-        text = f"{names}: round {progress.round}, {progress.tuples:,} tuples, {rate:,.0f} a second"
+        strategy = f"{progress.strategy}, " if progress.strategy else ""
+        text = f"{names}: {strategy}round {progress.round}, {progress.tuples:,} tuples, {rate:,.0f} a second"
         sys.stderr.write(f"\r\x1b[K{text}")
         sys.stderr.flush()
         self._shown = True

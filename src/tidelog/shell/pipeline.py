@@ -107,7 +107,8 @@ def show_outcome(outcome: Outcome, *, as_json: bool) -> None:
     for work in outcome.work:
         reason = f" ({work.reason})" if work.reason else ""
         rounds = f"{work.rounds} round{'' if work.rounds == 1 else 's'}"
-        say(f"  {', '.join(work.relations)}: {work.strategy}{reason}, {rounds}, {work.seconds:.2f} s")
+        rows = f"{work.derivations:,} derivations"
+        say(f"  {', '.join(work.relations)}: {work.strategy}{reason}, {rounds}, {rows}, {work.seconds:.2f} s")
 
 
 def _counts(changes: Mapping[str, tuple[int, int]]) -> str:
@@ -132,7 +133,13 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
         "rules": {"removed": list(rules.removed), "added": list(rules.added)} if rules is not None else None,
         "quarantined": outcome.quarantined,
         "strata": [
-            {"relations": list(work.relations), "strategy": work.strategy, "rounds": work.rounds}
+            {
+                "relations": list(work.relations),
+                "strategy": work.strategy,
+                "rounds": work.rounds,
+                "derivations": work.derivations,
+                "seconds": round(work.seconds, 3),
+            }
             for work in outcome.work
         ],
         "warnings": outcome.warnings,

@@ -11,7 +11,14 @@ import click
 from tidelog.session.analyze import analyzing, costs_as_json, rule_costs, show_costs
 from tidelog.session.database import Database
 from tidelog.session.exchange import load_facts
-from tidelog.session.programs import PLAN_FORMATS, PLAN_STRATEGIES, plan_source, show_plan, show_strategy
+from tidelog.session.programs import (
+    PLAN_FORMATS,
+    PLAN_STRATEGIES,
+    plan_source,
+    show_cluster_plan,
+    show_plan,
+    show_strategy,
+)
 from tidelog.shell.limits import limit_options, limits_of, shown_progress
 from tidelog.shell.options import FOLDER, externs_option, library_option, load_externs, load_source, program_argument
 from tidelog.shell.terminal import say
@@ -21,6 +28,7 @@ from tidelog.shell.terminal import say
 @program_argument
 @click.option("--format", "form", type=click.Choice(PLAN_FORMATS), default=PLAN_FORMATS[0], show_default=True)
 @click.option("--strategy", type=click.Choice(PLAN_STRATEGIES), help="What this one evaluates; dred has own programs.")
+@click.option("--engine", type=click.Choice(["spark"]), help="Show how each stratum will run on a cluster.")
 @click.option("--analyze", is_flag=True, help="Evaluate the program, and show derivations and time by rule.")
 @click.option("--rounds", is_flag=True, help="With --analyze: by round, too.")
 @click.option("--facts", type=FOLDER, metavar="DIR", help="With --analyze: the facts to evaluate it on.")
@@ -39,9 +47,14 @@ def command(
     **bounds: Any,
 ) -> None:
     """Show the strata and join plans of PROGRAM."""
-    source, functions = load_source(program), load_externs(externs)
+    source, functions, engine = load_source(program), load_externs(externs), bounds.pop("engine")
     if strategy is not None and (analyze or form != "text"):
         raise click.UsageError("--strategy shows text, and goes without --analyze")
+    if engine is not None:
+        if analyze or form != "text":
+            raise click.UsageError("--engine shows text, and goes without --analyze")
+        say(show_cluster_plan(plan_source(source, library, functions)).rstrip("\n"))
+        return
     if not analyze:
         if rounds or facts is not None:
             raise click.UsageError("--rounds and --facts go with --analyze")

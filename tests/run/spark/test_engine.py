@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.generate.pipeline import answers, plan_text
-from tidelog import Database, DataError, EvaluationError, LimitError
+from tidelog import Database, DataError, EvaluationError, LimitError, UserError
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import Change, Limits
@@ -26,17 +27,19 @@ T(x, y) :- E(x, y).
 T(x, z) :- T(x, y), E(y, z).
 """
 REFLEXIVE = CLOSURE + "T(x, x) :- E(x, _).\n"
+LINEAR_TO_NONLINEAR = "T(x, y), E(y, z)", "T(x, y), T(y, z)"
+MUTUAL = "T(y, x) :- T(x, y), E(x, x).\n"
 Step = tuple[Mapping[str, Change], Plan | None]
 
 
-def history() -> Iterator[Step]:
+def history() -> Iterator[tuple[Mapping[str, Change], str]]:
     """Insertions, deletions on a cycle, a fact that is absent, a rule that comes and goes."""
-    yield {"E": Change([(1, 2), (2, 3), (3, 4)])}, None
-    yield {"E": Change([(4, 1), (1, 5)], [(9, 9)])}, None
-    yield {"E": Change([], [(2, 3)])}, None
-    yield {"E": Change([(2, 4)], [])}, plan_text(REFLEXIVE)
-    yield {"E": Change([(1, 5)], [(1, 2)])}, None
-    yield {}, plan_text(CLOSURE)
+    yield {"E": Change([(1, 2), (2, 3), (3, 4)])}, ""
+    yield {"E": Change([(4, 1), (1, 5)], [(9, 9)])}, ""
+    yield {"E": Change([], [(2, 3)])}, ""
+    yield {"E": Change([(2, 4)], [])}, REFLEXIVE
+    yield {"E": Change([(1, 5)], [(1, 2)])}, ""
+    yield {}, CLOSURE
 
 
 def alike(one: Change | None, other: Change | None) -> bool:
@@ -45,19 +48,24 @@ def alike(one: Change | None, other: Change | None) -> bool:
 
 
 @pytest.mark.parametrize(
-    "paths",
+    ("form", "paths"),
     [
-        {"driver_rows": 0, "replicate_rows": 0, "partitions": 2},
-        {"driver_rows": 0, "partitions": 1},
-        {"driver_rows": 9, "partitions": 7, "broadcast_rows": 0},
-        {"driver_rows": 0, "strategy": "recompute", "partitions": 2},
+        ("linear", {"driver_rows": 0, "replicate_rows": 0, "partitions": 2}),
+        ("linear", {"driver_rows": 0, "partitions": 1}),
+        ("nonlinear", {"driver_rows": 0, "partitions": 2}),
+        ("linear", {"driver_rows": 9, "partitions": 7, "broadcast_rows": 0}),
+        ("linear", {"driver_rows": 0, "strategy": "recompute", "partitions": 2}),
     ],
-    ids=["round loop", "decomposed", "handed over by the driver", "recompute"],
+    ids=["round loop", "decomposed", "made linear", "handed over by the driver", "recompute"],
 )
-def test_closure(spark: SparkSession, paths: dict[str, Any]) -> None:
-    engine = SparkEngine(plan_text(CLOSURE), spark=spark, **paths)
-    columnar = ColumnarEngine(plan_text(CLOSURE))
-    for facts, plan in history():
+def test_closure(spark: SparkSession, form: str, paths: dict[str, Any]) -> None:
+    def formed(plan: str) -> Plan:
+        return plan_text(plan.replace(*LINEAR_TO_NONLINEAR) if form == "nonlinear" else plan)
+
+    engine = SparkEngine(formed(CLOSURE), spark=spark, **paths)
+    columnar = ColumnarEngine(formed(CLOSURE))
+    for facts, text in history():
+        plan = formed(text) if text else None
         update, expected = engine.update(facts, plan), columnar.update(facts, plan)
         for name in ("E", "T"):
             assert alike(update.changes.get(name), expected.changes.get(name)), name
@@ -68,6 +76,28 @@ def test_closure(spark: SparkSession, paths: dict[str, Any]) -> None:
     assert engine.contains("T", (7, 8))
     engine.restore(token)
     assert not engine.contains("T", (7, 8))
+
+
+def test_a_closure_made_linear_that_stops_being_one(spark: SparkSession) -> None:
+    """Its support was not counted, so the next update that does not decompose starts from scratch."""
+    closure = CLOSURE.replace(*LINEAR_TO_NONLINEAR)
+    steps: list[Step] = [
+        ({"E": Change([(1, 2), (2, 3), (3, 3), (3, 4), (4, 2)])}, None),
+        ({"E": Change([], [(4, 2)])}, plan_text(closure + MUTUAL)),
+        ({"E": Change([], [(2, 3)])}, None),
+        ({"E": Change([(4, 1)], [(3, 3)])}, plan_text(closure)),
+    ]
+    engine = SparkEngine(plan_text(closure), spark=spark, driver_rows=0, partitions=2)
+    reference = ReferenceEngine(plan_text(closure))
+    strategies = []
+    for facts, plan in steps:
+        update, expected = engine.update(facts, plan), reference.update(facts, plan)
+        assert answers(engine) == answers(reference)
+        assert alike(update.changes.get("T"), expected.changes.get("T"))
+        strategies += [(work.strategy, work.reason) for work in update.work]
+    unknown = ("recompute", "the support of its tuples is not known")
+    assert strategies[:2] == [("decomposed", "it was empty"), unknown]
+    assert strategies[2][0] == "ranked"
 
 
 def test_strategies_are_told(spark: SparkSession) -> None:
@@ -117,6 +147,26 @@ def test_limits(spark: SparkSession) -> None:
     assert engine.count("E") == 0
 
 
+def test_a_time_limit_cancels_the_job_that_runs(spark: SparkSession) -> None:
+    text = """
+    input relation A(x: u32)
+    output relation B(x: u32, y: u32, z: u32)
+    B(x, y, z) :- A(x), A(y), A(z), x + y == z + 1.
+    """
+    engine = SparkEngine(plan_text(text), spark=spark, driver_rows=0, partitions=2)
+    engine.update({"A": Change([(1,)])})
+    spark.sparkContext.setJobGroup("mine", "of the user")
+    start = time.monotonic()
+    with pytest.raises(LimitError, match="more than 2 seconds"):
+        engine.update({"A": Change([(n,) for n in range(2, 1200)])}, limits=Limits(seconds=2))
+    assert time.monotonic() - start < 60, "it takes many minutes"
+    assert spark.sparkContext.getLocalProperty("spark.jobGroup.id") == "mine"
+    spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
+    assert engine.count("A") == 1
+    engine.update({"A": Change([(2,)])})
+    assert engine.count("B") == 3
+
+
 def test_facts_of_the_program_and_stored_ones(spark: SparkSession) -> None:
     text = """input relation A(x: u8)
     output relation B(x: u8)
@@ -160,6 +210,22 @@ def test_frames_in_and_out(spark: SparkSession) -> None:
             tx.insert("Item", spark.createDataFrame(wrong, schema))
     with pytest.raises(DataError, match="has no column name"), db.transaction() as tx:
         tx.insert("Item", spark.createDataFrame(rows, schema).drop("name"))
+
+
+def test_settings_of_the_session(spark: SparkSession) -> None:
+    session = spark.newSession()
+    session.conf.set("spark.tidelog.driverRows", "0")
+    session.conf.set("spark.tidelog.partitions", "3")
+    engine = SparkEngine(plan_text(CLOSURE), spark=session)
+    assert engine.spark.conf.get("spark.sql.shuffle.partitions") == "3"
+    assert [work.strategy for work in engine.update({"E": Change([(1, 2)])}).work] == ["decomposed"]
+    session.conf.set("spark.tidelog.driverRows", "-1")
+    with pytest.raises(UserError, match=r"`spark.tidelog.driverRows`: expected a number of at least 0, found '-1'"):
+        SparkEngine(plan_text(CLOSURE), spark=session)
+    session.conf.unset("spark.tidelog.driverRows")
+    session.conf.set("spark.tidelog.partition", "3")
+    with pytest.raises(UserError, match=r"no setting `spark.tidelog.partition`; did you mean `partitions`"):
+        SparkEngine(plan_text(CLOSURE), spark=session)
 
 
 def test_database(spark: SparkSession) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from pyspark.sql import SparkSession
 from tidelog import DataError, ProgramError, UserError
 from tidelog.session.pipeline.config import read_config
 from tidelog.session.pipeline.run import Outcome, Pipeline
+from tidelog.session.progress import Progress, watching
 
 pytestmark = pytest.mark.spark
 
@@ -183,8 +185,11 @@ def test_watch(folder: Path, spark: SparkSession, pipeline: Callable[[], Pipelin
     inbox.mkdir()
     (inbox / "Blocked.1.csv").write_text("op,port\ninsert,80\n")
     outcomes: list[Outcome] = []
-    with pipeline() as one:
+    seen: list[Progress] = []
+    with pipeline() as one, watching(seen.append):
+        one.config = replace(one.config, options={"spark.tidelog.driverRows": "0", "spark.tidelog.partitions": "2"})
         one.watch(inbox, outcomes.append, once=True)
+        assert {("Reach",), "decomposed"} <= {part for told in seen for part in (told.relations, told.strategy)}
         assert [outcome.version.reason for outcome in outcomes] == ["run", "batch"]
         assert outcomes[1].version.changes == {"Blocked": (1, 0), "Reach": (0, 2)}
         batch = outcomes[1].version.batch

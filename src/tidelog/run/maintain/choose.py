@@ -182,6 +182,7 @@ def maintain(
     watch.budget, watch.patience = budget.work, start + budget.seconds
     backend.begin()
     name = _named(strategy)
+    watch.strategy = name
     try:
         rounds = ALGORITHMS[name].update(backend, stratum, removed, added, watch)
     except OverBudgetError:
@@ -228,6 +229,7 @@ def _bootstrapped(
     """Evaluate a stratum from scratch in the middle of an update."""
     start = time.perf_counter()
     spent = backend.derivations
+    watch.strategy = "from scratch"
     for relation in stratum.relations:
         backend.reset(relation)
     rounds = evaluate(backend, stratum, watch)

@@ -13,14 +13,19 @@ that they then hold the least model.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tidelog.plan.nodes import Stratum
 from tidelog.run.contract import Backend, Phase
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.rounds import touched
 
 
-def bootstrap(backend: Backend, stratum: Stratum, watch: Watch) -> int:
-    """Evaluate a stratum from scratch; return the number of rounds."""
+def bootstrap(backend: Backend, stratum: Stratum, watch: Watch, finish: Callable[[int], bool] | None = None) -> int:
+    """Evaluate a stratum from scratch; return the number of rounds.
+
+    An engine that knows a better way for the rounds left may be asked after each to `finish` the stratum.
+    """
     members = frozenset(stratum.relations)
     backend.enter(Phase.BOOT, members)
     watch.begin_round(stratum, 1)
@@ -32,6 +37,8 @@ def bootstrap(backend: Backend, stratum: Stratum, watch: Watch) -> int:
             backend.absorb(relation, bags.get(relation))
         rounds += 1
         jobs = touched(backend, stratum.rules, members)
+        if jobs and finish is not None and finish(rounds - 1):
+            break
         if jobs:
             watch.begin_round(stratum, rounds)
     return rounds - 1

@@ -6,10 +6,11 @@
 | `store`, `absorb`, `checkpoint` | the relations of a program and the algorithms' operations, a job each |
 | `pipeline`, `scalars`, `aggregate` | rules as queries, expressions as Columns |
 | `worker`, `daemon` | what Spark has no functions for, in its Python workers |
-| `claim`, `local` | whole strata in one job, by the columnar engine |
+| `claim`, `seeds`, `local` | whole strata in one job, by the columnar engine |
+| `tail` | the last rounds of a long recursion, by the columnar engine on the driver |
 | `facts` | which facts of an update are news, and where they are kept |
 | `relation`, `encode`, `rows`, `frames` | tuples as DataFrames; values as cells; rows and DataFrames in and out |
-| `session`, `java` | the Spark session and the Java to run on |
+| `session`, `jobs`, `java` | the Spark session, the jobs of an update, and the Java to run on |
 
 Nothing outside this folder imports PySpark.
 """

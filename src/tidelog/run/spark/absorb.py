@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame, Observation
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from tidelog.run.phases import AFTER, MIDDLE
 from tidelog.run.spark.checkpoint import Part, settle
-from tidelog.run.spark.relation import CHANGE, RANK, SUPPORT, TIMES, Relation, by_hash
+from tidelog.run.spark.relation import CHANGE, KNOWN, RANK, SUPPORT, TIMES, Relation, by_hash
 
 _PRESENT, _LEFT = "present_rank", "left"
 
@@ -27,16 +27,24 @@ class Outcome:
     derivations: int
 
 
-def bootstrapped(relation: Relation, bag: DataFrame, rank: int) -> Outcome:
-    """Return the tuples that are new in this round of a bootstrap; later derivations of the others do not count."""
-    counting = Observation()
-    heads = bag.groupBy(*relation.columns).agg(f.sum(TIMES).alias(SUPPORT))
-    fresh = heads = heads.observe(counting, f.sum(SUPPORT).alias(SUPPORT))
-    if relation.size(AFTER):
-        fresh = relation.new_in(heads, (*relation.settled, *relation.inserted))
-    shaped = fresh.select(*relation.columns, f.lit(rank).cast("long").alias(RANK), SUPPORT)
-    delta, _ = settle(shaped)
-    return Outcome(delta, None, int(counting.get[SUPPORT] or 0))
+def bootstrapped(relation: Relation, bag: DataFrame) -> Outcome:
+    """Return the tuples that are new in this round of a bootstrap; later derivations of the others do not count.
+
+    The rank comes from the delta's rows: as a number in the query it would make Spark compile every round's anew.
+    """
+    heads = bag.groupBy(*relation.columns).agg((f.max(RANK) + 1).alias(RANK), f.sum(TIMES).alias(SUPPORT))
+    known = (*relation.settled, *relation.inserted)
+    if not known:
+        delta, counts = settle(heads, derivations=f.sum(SUPPORT))
+        return Outcome(delta, None, counts["derivations"])
+    new = f.col(KNOWN).isNull()
+    delta, counts = settle(
+        relation.marked(heads, known),
+        lambda rows: rows.where(new).drop(KNOWN),
+        rows=f.count_if(new),
+        derivations=f.sum(SUPPORT),
+    )
+    return Outcome(delta, None, counts["derivations"])
 
 
 def absorbed(relation: Relation, bag: DataFrame) -> Outcome:

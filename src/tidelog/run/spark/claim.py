@@ -3,9 +3,11 @@
 A recursive stratum that reads little, in a program that the driver cannot hold, is evaluated on the driver.
 
 A stratum *decomposes* if every recursive rule copies some column from its one recursive atom to its head
-(`plan.classify`): tuples that differ in that column never meet. The tuples that the other rules derive are partitioned
+(`plan.decompose`): tuples that differ in that column never meet. The tuples that the other rules derive are partitioned
 by it, the relations below go whole to every executor, and each partition runs to its own fixpoint in the columnar
 engine. A partition's rounds are the rounds of the whole, so ranks and support are the same as the round loop's.
+A nonlinear closure is made linear first (`plan.linearise`); what is counted then is not what its own rules would have,
+and the relation says so (`Relation.counted`).
 
 After a change only the pieces that it touches are evaluated anew, in one job again: the round loop over a small change
 takes as many rounds as over everything, and on Spark rounds are what costs.
@@ -20,22 +22,26 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import Broadcast
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql import types as s
 
 from tidelog.base.errors import EvaluationError, LimitError
-from tidelog.base.expr import Var
-from tidelog.plan.classify import decompositions, recursive_scans
-from tidelog.plan.nodes import Origin, Plan, Project, Relation, Rule, Scan, Stratum, Variant, Version
+from tidelog.plan.decompose import Way, decompose, relations_below
+from tidelog.plan.linearise import Linearised
+from tidelog.plan.nodes import Plan, Rule, Stratum
 from tidelog.run.contract import NO_LIMITS, Limits, Phase
 from tidelog.run.limits import Watch, tell
 from tidelog.run.maintain.rounds import changed_below, full, reads_change
 from tidelog.run.maintain.seminaive import bootstrap
 from tidelog.run.phases import AFTER
-from tidelog.run.spark.checkpoint import Part, collect, settle
+from tidelog.run.spark.checkpoint import Part, collect, gathered, settle
 from tidelog.run.spark.local import evaluate
-from tidelog.run.spark.relation import RANK, SUPPORT, TIMES, columns_of, united
+from tidelog.run.spark.relation import RANK, SUPPORT, TIMES, columns_of
+from tidelog.run.spark.relation import Relation as SparkRelation
+from tidelog.run.spark.seeds import seed_name, seeded_plan
 from tidelog.run.spark.store import Store
+from tidelog.run.spark.tail import Tail
 from tidelog.run.spark.worker import BEGIN, END, EvaluationFailedError
 
 REPLICATE_ROWS = 5_000_000
@@ -44,10 +50,14 @@ REPLICATE_ROWS = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """Which strata are evaluated in one piece. `how` tells for each stratum of this update what was done."""
+    """Which strata are evaluated in one piece. `how` tells for each stratum of this update what was done.
+
+    `tracked` says whether ranks and support are kept, `counted` whether they must be those of the rules as written.
+    """
 
     how: dict[int, str]
     tracked: bool
+    counted: bool = False
     replicate_rows: int = REPLICATE_ROWS
     driver_rows: int = 0
 
@@ -56,13 +66,18 @@ class Claims:
         if self._is_small(store, stratum) and self._on_driver(store, stratum, watch):
             self.how[stratum.number] = "on the driver"
             return 1
-        column = self.column(store, stratum)
-        if column is None:
-            return bootstrap(store, stratum, watch)
+        way = self.way(store, stratum)
+        if way is None:
+            tail = Tail(store, stratum, watch, self.driver_rows)
+            rounds = bootstrap(store, stratum, watch, tail.finish if self.driver_rows else None)
+            if tail.rounds:
+                self.how[stratum.number] = "rounds, the last on the driver"
+            return rounds + tail.rounds
         self.how[stratum.number] = "decomposed"
         (name,) = stratum.relations
         target = store.touch(name)
-        found, rounds = self._fixpoint(store, stratum, column, None, watch)
+        target.counted = way.closure is None
+        found, rounds = self._fixpoint(store, way, None, watch)
         target.settled = (found,) if found.count else ()
         return rounds
 
@@ -75,6 +90,7 @@ class Claims:
         members = frozenset(stratum.relations)
         names = sorted({name for rule in stratum.rules for name in rule.reads} | members)
         store.enter(Phase.BOOT, members)
+        watch.strategy = "on the driver"
         watch.begin_round(stratum, 1)
         tables = {name: collect(store.relation(name).frame(AFTER)) for name in names if name not in members}
         relations = {name: store.plan.relations[name] for name in names}
@@ -91,16 +107,19 @@ class Claims:
                 target.settled = (settle(rows.repartition(store.partitions, *target.columns))[0],)
         return True
 
-    def column(self, store: Store, stratum: Stratum) -> int | None:
-        """Return the column by which a stratum decomposes, if what is below is small enough to be everywhere."""
-        if not self.replicate_rows or len(stratum.relations) > 1:
+    def way(self, store: Store, stratum: Stratum) -> Way | None:
+        """Return how a stratum decomposes, if what is below is small enough to be everywhere."""
+        way = decompose(stratum, linear=not self.counted) if self.replicate_rows else None
+        if way is None:
             return None
-        found = decompositions(stratum)
-        below = sum(store.relation(name).size(AFTER) for name in _below(stratum))
-        return found[0][stratum.relations[0]] if found and below <= self.replicate_rows else None
+        everywhere = relations_below(way.stratum)
+        if way.closure is not None:  # its steps are made by the rules without recursion
+            everywhere = [name for rule in stratum.rules for name in rule.reads if name not in stratum.relations]
+        size = sum(store.relation(name).size(AFTER) for name in everywhere)
+        return way if size <= self.replicate_rows else None
 
     def refresh(
-        self, store: Store, stratum: Stratum, column: int, rules: tuple[list[Rule], list[Rule]], watch: Watch
+        self, store: Store, stratum: Stratum, way: Way, rules: tuple[list[Rule], list[Rule]], watch: Watch
     ) -> int:
         """Evaluate anew the pieces of a stratum that changes below it or of its rules have touched.
 
@@ -108,13 +127,14 @@ class Claims:
         rounds, it stays as it is. `rules` are those that the stratum has lost and gained.
         """
         (name,) = stratum.relations
-        keys = self._touched(store, stratum, column, rules, watch)
+        keys = self._touched(store, stratum, way, rules, watch)
         if keys is None or not keys.count:
             return 1
-        found, rounds = self._fixpoint(store, stratum, column, keys, watch)
+        found, rounds = self._fixpoint(store, way, keys, watch)
         target = store.touch(name)
-        old = united([part.frame for part in target.settled])
-        key = target.columns[column]
+        target.counted = target.counted and way.closure is None
+        old = gathered(target.settled)
+        key = target.columns[way.column]
         rest, _ = settle(old.join(f.broadcast(keys.frame), key, "left_anti").select(*target.empty.columns))
         before = old.join(f.broadcast(keys.frame), key, "left_semi")
         here, there = before.select(*target.columns), found.frame.select(*target.columns)
@@ -127,7 +147,7 @@ class Claims:
         return rounds
 
     def _touched(
-        self, store: Store, stratum: Stratum, column: int, rules: tuple[list[Rule], list[Rule]], watch: Watch
+        self, store: Store, stratum: Stratum, way: Way, rules: tuple[list[Rule], list[Rule]], watch: Watch
     ) -> Part | None:
         """Return the keys of the pieces that lose or gain a derivation."""
         (name,) = stratum.relations
@@ -143,28 +163,34 @@ class Claims:
         bag = store.unite([*groups, lost, gained]).get(name)
         if bag is None:
             return None
-        return settle(bag.select(store.relation(name).columns[column]).distinct())[0]
+        relation = store.relation(name)
+        keys = bag.select(relation.columns[way.column])
+        if way.closure is not None and relation.settled:
+            keys = keys.union(_before_steps(relation, bag, way, way.closure))
+        return settle(keys.distinct())[0]
 
-    def _fixpoint(
-        self, store: Store, stratum: Stratum, column: int, keys: Part | None, watch: Watch
-    ) -> tuple[Part, int]:
+    def _fixpoint(self, store: Store, way: Way, keys: Part | None, watch: Watch) -> tuple[Part, int]:
         """Return all tuples of a stratum, or those with the given keys, and the number of rounds they took."""
-        (name,) = stratum.relations
+        (name,) = way.stratum.relations
         store.enter(Phase.BOOT, frozenset((name,)))
-        watch.begin_round(stratum, 1)
+        watch.strategy = "decomposed"
+        watch.begin_round(way.stratum, 1)
         target = store.touch(name)
-        first = [rule for rule in stratum.rules if name not in rule.reads]
+        first = [rule for rule in way.stratum.rules if name not in rule.reads]
         bag = store.derive([(rule, rule.full.tree) for rule in first]).get(name)
         if bag is None:
             return Part(target.empty, 0), 1
-        if keys is not None:
-            bag = bag.join(f.broadcast(keys.frame), target.columns[column], "left_semi")
+        tables = {below: collect(store.relation(below).frame(AFTER)) for below in relations_below(way.stratum)}
         seeds = bag.groupBy(*target.columns).agg(f.sum(TIMES).alias(TIMES))
-        cut = seeds.repartition(store.partitions, target.columns[column])
-        tell(f"{name} by {store.plan.relations[name].columns[column].name}, in one job")
-        tables = {below: collect(store.relation(below).frame(AFTER)) for below in _below(stratum)}
+        if way.closure is not None:
+            seeds = settle(seeds)[0].frame
+            tables[way.closure.step] = collect(seeds.select(*target.columns))
+        if keys is not None:
+            seeds = seeds.join(f.broadcast(keys.frame), target.columns[way.column], "left_semi")
+        cut = seeds.select(*target.columns, TIMES).repartition(store.partitions, target.columns[way.column])
+        tell(f"{name} by {store.plan.relations[name].columns[way.column].name}, in one job")
         shared = store.frames.spark.sparkContext.broadcast(tables)
-        run = _run_partition(local_plan(store, stratum), shared, name, tracked=self.tracked)
+        run = _run_partition(seeded_plan(store, way.stratum, way.closure), shared, name, tracked=self.tracked)
         schema = s.StructType(list(target.empty.schema.fields))
         found, counts = settle(cut.mapInArrow(run, schema), rounds=f.max(RANK), derivations=f.sum(SUPPORT))
         store.derivations += counts["derivations"]
@@ -172,36 +198,11 @@ class Claims:
         return replace(found, placed=False), counts["rounds"]
 
 
-def _below(stratum: Stratum) -> list[str]:
-    """Return the relations that the recursive rules read from strata below."""
-    rules = [rule for rule in stratum.rules if recursive_scans(rule, stratum)]
-    return sorted({name for rule in rules for name in rule.reads} - set(stratum.relations))
-
-
-def seed_name(relation: str) -> str:
-    """Return the name of the relation that holds what the rules without recursion derive."""
-    return f"{relation}#seed"
-
-
-def local_plan(store: Store, stratum: Stratum) -> Plan:
-    """Return a program of just the recursive rules of a stratum, which starts from seeds."""
-    (name,) = stratum.relations
-    own = store.plan.relations[name]
-    recursive = [rule for rule in stratum.rules if recursive_scans(rule, stratum)]
-    rules = (_seed_rule(own), *(replace(rule, source=None) for rule in recursive))
-    relations: dict[str, Relation] = {below: store.plan.relations[below] for below in _below(stratum)}
-    relations |= {name: own, seed_name(name): replace(own, name=seed_name(name), role="input")}
-    strata = (Stratum(0, (name,), recursive=True, rules=rules),)
-    return Plan(store.types, relations, store.functions, strata, (), {})
-
-
-def _seed_rule(relation: Relation) -> Rule:
-    variables = tuple(Var(f"x{number}", column.type) for number, column in enumerate(relation.columns))
-    scan = Scan(seed_name(relation.name), variables, Version.ALL, 0, variables)
-    tree = Project(scan, relation.name, variables)
-    full = Variant(None, negative=False, tree=tree)
-    origin = Origin(f"{relation.name} from its seeds", None)
-    return Rule("seeds", relation.name, tree, full, (), (scan.relation,), (False,), (False,), origin)
+def _before_steps(relation: SparkRelation, bag: DataFrame, way: Way, closure: Linearised) -> DataFrame:
+    """Return the keys of the tuples that a changed step continues."""
+    source, target = relation.columns[closure.source], relation.columns[closure.target]
+    steps = bag.select(f.col(source).alias(target)).distinct()
+    return gathered(relation.settled).join(f.broadcast(steps), target, "left_semi").select(relation.columns[way.column])
 
 
 def _run_partition(

@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from tidelog.base.errors import LimitError
+from tidelog.plan.decompose import Way
 from tidelog.plan.nodes import Plan, Stratum
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
@@ -25,15 +26,16 @@ from tidelog.run.limits import Watch
 from tidelog.run.maintain.choose import Cost, Costs, Earlier, maintain, strategy_of
 from tidelog.run.maintain.rounds import reads_change
 from tidelog.run.phases import AFTER, DELETED, INSERTED
-from tidelog.run.spark.checkpoint import collect, settle
+from tidelog.run.spark.checkpoint import collect, gathered, settle
 from tidelog.run.spark.claim import REPLICATE_ROWS, Claims
 from tidelog.run.spark.encode import Cells
 from tidelog.run.spark.facts import change_facts, kept_relations
 from tidelog.run.spark.frames import given_out, taken_in
+from tidelog.run.spark.jobs import one_group
 from tidelog.run.spark.local import held
-from tidelog.run.spark.relation import SUPPORT, TIMES, Relation, size_of, united
+from tidelog.run.spark.relation import SUPPORT, TIMES, Relation, size_of
 from tidelog.run.spark.rows import SimpleRows, SparkRows, contains, frame_of
-from tidelog.run.spark.session import adopt, engine_session, start_session
+from tidelog.run.spark.session import adopt, engine_session, settings_of, start_session
 from tidelog.run.spark.store import BROADCAST_ROWS, Frames, Store
 
 DRIVER_ROWS = 100_000
@@ -53,10 +55,11 @@ class SparkEngine:
     """The state of one program on a Spark cluster.
 
     `spark` is the session to run on; without one, the running session or a new local one. `strategy` is `auto`,
-    `ranked` or `recompute`. `partitions` is how many pieces relations are cut into (twice the cores if not given).
+    `ranked` or `recompute`. `partitions` is how many pieces relations are cut into (see `engine_session` if not given).
     Up to `driver_rows` tuples in all the columnar engine does everything on the driver, and no session is started.
     Relations of at most `broadcast_rows` are sent whole to where they are joined, those of at most `replicate_rows` to
-    where a stratum that decomposes is evaluated. `limits` bound the first evaluation.
+    where a stratum that decomposes is evaluated. Numbers that are not given are the session's `spark.tidelog.*`.
+    `limits` bound the first evaluation.
     """
 
     name = "spark"
@@ -68,21 +71,26 @@ class SparkEngine:
         spark: SparkSession | None = None,
         strategy: str = "auto",
         partitions: int | None = None,
-        driver_rows: int = DRIVER_ROWS,
-        broadcast_rows: int = BROADCAST_ROWS,
-        replicate_rows: int = REPLICATE_ROWS,
+        driver_rows: int | None = None,
+        broadcast_rows: int | None = None,
+        replicate_rows: int | None = None,
         limits: Limits = NO_LIMITS,
     ) -> None:
+        settings = settings_of(spark)
         self._given = spark
-        self._partitions = partitions
+        self._partitions = settings.get("partitions") if partitions is None else partitions
         self._strategy = strategy
-        self._driver_rows = driver_rows
-        self._broadcast_rows = broadcast_rows
-        self._replicate_rows = replicate_rows
+        self._driver_rows = settings.get("driverRows", DRIVER_ROWS) if driver_rows is None else driver_rows
+        self._broadcast_rows = (
+            settings.get("broadcastRows", BROADCAST_ROWS) if broadcast_rows is None else broadcast_rows
+        )
+        self._replicate_rows = (
+            settings.get("replicateRows", REPLICATE_ROWS) if replicate_rows is None else replicate_rows
+        )
         nothing = Plan({}, {}, {}, (), (), {})
         self._state = State(nothing, {}, Earlier.of(nothing), {})
         self._driver: ColumnarEngine | None = None
-        if driver_rows:
+        if self._driver_rows:
             self._driver = ColumnarEngine(plan, strategy=strategy, limits=limits)
         else:
             self._update({}, plan, Watch(limits))
@@ -189,7 +197,7 @@ class SparkEngine:
                 if fits is limits or "new tuples" not in str(sys.exception()):
                     raise
             else:
-                work = (replace(one, reason=one.reason or "small: on the driver") for one in update.work)
+                work = (replace(one, reason="small: on the driver") for one in update.work)
                 return Update(update.changes, tuple(work))
         self._hand_over(driver)
         return None
@@ -210,6 +218,10 @@ class SparkEngine:
     # --- updating ----------------------------------------------------------------------------------------------------
 
     def _update(self, facts: Mapping[str, Change], plan: Plan, watch: Watch) -> Update:
+        with one_group(self.spark, watch):
+            return self._updated(facts, plan, watch)
+
+    def _updated(self, facts: Mapping[str, Change], plan: Plan, watch: Watch) -> Update:
         before = self._state
         kept = kept_relations(before.plan, before.relations, plan)
         earlier = (before.plan, before.relations)
@@ -226,27 +238,32 @@ class SparkEngine:
 
     def _maintain(self, store: Store, stratum: Stratum, earlier: Earlier, costs: Costs) -> Work | None:
         """Bring a stratum up to date; one that is empty is evaluated from scratch, which costs fewer jobs."""
-        claims = Claims({}, self._tracked, self._replicate_rows, self._driver_rows)
-        empty = not any(store.relation(name).size(AFTER) for name in stratum.relations)
         chosen = strategy_of(stratum, store.plan, self._strategy)
-        column = claims.column(store, stratum) if chosen == "auto" and not empty else None
-        if column is not None and (frozenset(stratum.relations), stratum.recursive) in earlier.strata:
-            return _refreshed(claims, store, stratum, column, earlier)
-        strategy = "recompute" if empty else chosen
+        counted = chosen == "ranked"
+        claims = Claims({}, self._tracked, counted, self._replicate_rows, self._driver_rows)
+        own = [store.relation(name) for name in stratum.relations]
+        empty = not any(relation.size(AFTER) for relation in own)
+        way = claims.way(store, stratum) if chosen == "auto" and not empty else None
+        if way is not None and (frozenset(stratum.relations), stratum.recursive) in earlier.strata:
+            return _refreshed(claims, store, stratum, way, earlier)
+        strategy, reason = chosen, ""
+        if empty:
+            strategy, reason = "recompute", "it was empty"
+        elif not all(relation.counted for relation in own):
+            strategy, reason = "recompute", "the support of its tuples is not known"
         done = maintain(store, stratum, earlier, costs, store.watch, strategy, evaluate=claims.evaluate)
         if done is None or done.strategy != "recompute":
             return done
-        reason = "it was empty" if empty else done.reason
-        return replace(done, strategy=claims.how.get(stratum.number, done.strategy), reason=reason)
+        return replace(done, strategy=claims.how.get(stratum.number, done.strategy), reason=reason or done.reason)
 
 
-def _refreshed(claims: Claims, store: Store, stratum: Stratum, column: int, earlier: Earlier) -> Work | None:
+def _refreshed(claims: Claims, store: Store, stratum: Stratum, way: Way, earlier: Earlier) -> Work | None:
     """Bring a stratum that decomposes up to date; None if there is nothing to do."""
     lost, gained = earlier.changes(stratum)
     if not lost and not gained and not any(reads_change(store, rule) for rule in stratum.rules):
         return None
     start, spent = time.perf_counter(), store.derivations
-    rounds = claims.refresh(store, stratum, column, (lost, gained), store.watch)
+    rounds = claims.refresh(store, stratum, way, (lost, gained), store.watch)
     used, seconds = store.derivations - spent, time.perf_counter() - start
     reason = "only the pieces touched"
     return Work(stratum.number, stratum.relations, "decomposed", reason, rounds, used, seconds)
@@ -275,7 +292,7 @@ def _changes(store: Store, before: State, plan: Plan) -> dict[str, Change]:
 def _problems(relation: Relation) -> Iterator[str]:
     if not relation.settled:
         return
-    rows = united([part.frame for part in relation.settled])
+    rows = gathered(relation.settled)
     tuples = rows.groupBy(*relation.columns).agg(f.count(f.lit(1)).alias(TIMES), f.min(SUPPORT).alias(SUPPORT))
     wrong = (f.count_if(f.col(TIMES) > 1).alias("repeated"), f.count_if(f.col(SUPPORT) < 1).alias("unsupported"))
     found = collect(tuples.agg(*wrong)).to_pylist()[0]

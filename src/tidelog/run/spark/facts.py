@@ -12,8 +12,8 @@ from pyspark.sql import functions as f
 from tidelog.plan.nodes import Plan
 from tidelog.plan.separate_facts import stored_in
 from tidelog.run.contract import Change
-from tidelog.run.spark.checkpoint import settle
-from tidelog.run.spark.relation import RANK, SUPPORT, Relation, by_hash, united
+from tidelog.run.spark.checkpoint import gathered, settle
+from tidelog.run.spark.relation import RANK, SUPPORT, Relation, by_hash
 from tidelog.run.spark.rows import frame_of
 from tidelog.run.spark.store import Store, finished
 
@@ -64,7 +64,7 @@ def _change(store: Store, name: str, change: Change) -> None:
         given = frame_of(change.deleted, relation.types, store.cells, spark).distinct()
         if fresh is not None:
             given = given.join(fresh, columns, "left_anti")
-        stored = united([part.frame for part in relation.settled])
+        stored = gathered(relation.settled)
         gone, _ = settle(by_hash(given).join(stored, columns).select(*columns, RANK, SUPPORT))
         relation.removed = relation.deleted = (gone,) if gone.count else ()
     if fresh is not None:

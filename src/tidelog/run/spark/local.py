@@ -21,7 +21,7 @@ from tidelog.run.columnar.relation import Relation
 from tidelog.run.contract import Change, Limits, Row, Support
 from tidelog.run.spark.encode import Cells, content
 from tidelog.run.spark.relation import RANK, SUPPORT, columns_of
-from tidelog.run.spark.rows import decoded
+from tidelog.run.spark.rows import decoded, unsigned
 
 
 class CellRows(Collection[Row]):
@@ -46,7 +46,7 @@ class NativeRows(CellRows):
     """Cells that are the values themselves: the columnar engine takes whole columns."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self._table.__arrow_c_stream__(requested_schema)
+        return unsigned(self._table, self._types).__arrow_c_stream__(requested_schema)
 
 
 def facts_of(table: Any, types: Sequence[Type], cells: Cells) -> CellRows:

@@ -17,9 +17,9 @@ from pyspark.sql import functions as f
 from pyspark.sql import types as s
 
 from tidelog.base.expr import Const, Expr, Var
-from tidelog.plan.nodes import Aggregate, AntiJoin, Extend, Project, Rule, Scan, Select, Unnest
+from tidelog.plan.nodes import Aggregate, AntiJoin, Extend, Project, Rule, Scan, Select, Unnest, Version
 from tidelog.run.columnar.course import Step, steps_of
-from tidelog.run.phases import View
+from tidelog.run.phases import AFTER, View
 from tidelog.run.spark import worker
 from tidelog.run.spark.aggregate import reduction
 from tidelog.run.spark.encode import spark_type
@@ -63,13 +63,19 @@ class Pipeline:
             step = steps[place]
             match step:
                 case Scan():
-                    bindings = self._joined(bindings, self._scan(step, negated=False))
+                    placed = self._placed(bindings, step, negated=False)
+                    if bindings is not None and placed is not None:
+                        bindings = self._joined(bindings, placed, lasting=True)
+                    else:
+                        bindings = self._joined(bindings, self._scan(step, negated=False))
                 case Aggregate():
                     view = self._store.view(step.input, self._rule, negated=False)
                     bindings = self._joined(bindings, self.groups(step, view, None))
                 case AntiJoin(_, right):
                     if self._size(right, negated=True):
-                        bindings = self._without(bindings or self._unit(), self._scan(right, negated=True))
+                        placed = self._placed(bindings, right, negated=True)
+                        other = placed or self._scan(right, negated=True)
+                        bindings = self._without(bindings or self._unit(), other, lasting=placed is not None)
                 case Select() | Extend() | Unnest():
                     run = self._scalar_run(steps, place)
                     bindings, taken = self._native(bindings or self._unit(), run)
@@ -99,13 +105,14 @@ class Pipeline:
 
     def _scan(self, scan: Scan, *, negated: bool) -> Bindings:
         view = self._view(scan, negated=negated)
-        ranked = not negated and self._store.ranked and scan.relation in self._store.members
-        return self.scan_view(scan, view, ranked=ranked)
+        # in a bootstrap all tuples of the delta have the same rank, and it is the greatest
+        known = self._store.ranked or scan.version is Version.DELTA
+        return self.scan_view(scan, view, ranked=not negated and known and scan.relation in self._store.members)
 
-    def scan_view(self, scan: Scan, view: View, *, ranked: bool) -> Bindings:
-        """Return the bindings that a scan gives of a view."""
+    def scan_view(self, scan: Scan, view: View, *, ranked: bool, placed: tuple[str, ...] = ()) -> Bindings:
+        """Return the bindings that a scan gives of a view, perhaps partitioned by some columns."""
         relation = self._store.relation(scan.relation)
-        frame = relation.frame(view)
+        frame = relation.placed_by(placed, self._store.partitions) if placed else relation.frame(view)
         firsts: dict[str, tuple[Var, str]] = {}
         for number, term in enumerate(scan.terms):
             name = column_name(number)
@@ -124,7 +131,24 @@ class Pipeline:
             relation.size(view),
         )
 
-    def _joined(self, left: Bindings | None, right: Bindings) -> Bindings:
+    def _placed(self, left: Bindings | None, scan: Scan, *, negated: bool) -> Bindings | None:
+        """Return a scan as it is kept for joins on the variables known, if that serves later rounds as well.
+
+        To send rows to all executors is a job of its own in every round; here only the few on the left are shuffled.
+        """
+        if left is None or not self._store.in_loop or scan.relation in self._store.members:
+            return None
+        known = {variable.name for variable in left.variables}
+        shared: dict[str, str] = {}
+        for number, term in enumerate(scan.terms):
+            if isinstance(term, Var) and term.name in known:
+                shared.setdefault(term.name, column_name(number))
+        view = self._view(scan, negated=negated)
+        if not shared or view != AFTER:
+            return None
+        return self.scan_view(scan, view, ranked=False, placed=tuple(shared.values()))
+
+    def _joined(self, left: Bindings | None, right: Bindings, *, lasting: bool = False) -> Bindings:
         if left is None:
             return right
         both = left.ranked and right.ranked
@@ -132,7 +156,7 @@ class Pipeline:
         # by name: of one variable some atoms may know the type, others a reference to it, whose cells are the same
         known = {variable.name for variable in left.variables}
         keys = [self._name(variable) for variable in right.variables if variable.name in known]
-        frame, other, small = self._hinted(left, right, other)
+        frame, other, small = self._hinted(left, right, other, lasting=lasting)
         joined = frame.join(other, keys) if keys else frame.crossJoin(other)
         variables = (*left.variables, *(variable for variable in right.variables if variable.name not in known))
         columns: list[Column] = [f.col(self._name(variable)) for variable in variables]
@@ -142,9 +166,14 @@ class Pipeline:
             columns.append(f.col(RANK))
         return Bindings(joined.select(*columns), variables, left.ranked or right.ranked, small)
 
-    def _hinted(self, left: Bindings, right: Bindings, other: DataFrame) -> tuple[DataFrame, DataFrame, int | None]:
-        """Say which side is sent to all executors: the smaller if it is small; return a bound on the result, if any."""
-        limit = self._store.broadcast_rows
+    def _hinted(
+        self, left: Bindings, right: Bindings, other: DataFrame, *, lasting: bool
+    ) -> tuple[DataFrame, DataFrame, int | None]:
+        """Say which side is sent to all executors: the smaller if it is small; return a bound on the result, if any.
+
+        Where the right side is `lasting`, partitioned as the join needs it, none is.
+        """
+        limit = -1 if lasting else self._store.broadcast_rows
         bound = None if left.size is None or right.size is None else left.size * right.size
         if right.size is not None and right.size <= limit and (left.size is None or right.size <= left.size):
             return left.frame, f.broadcast(other), bound
@@ -154,10 +183,12 @@ class Pipeline:
             return by_hash(left.frame), other, bound
         return left.frame, by_hash(other), bound
 
-    def _without(self, left: Bindings, right: Bindings) -> Bindings:
+    def _without(self, left: Bindings, right: Bindings, *, lasting: bool) -> Bindings:
         keys = [self._name(variable) for variable in right.variables]
         other = right.frame
-        if right.size is not None and right.size <= self._store.broadcast_rows:
+        if lasting:
+            other = by_hash(other)
+        elif right.size is not None and right.size <= self._store.broadcast_rows:
             other = f.broadcast(other)
         if keys:
             return Bindings(left.frame.join(other, keys, "left_anti"), left.variables, left.ranked, left.size)

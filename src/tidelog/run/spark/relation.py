@@ -11,18 +11,16 @@ A relation without columns has one that is always true.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from tidelog.base.types import BOOL, Type
-from tidelog.run.phases import ALIVE, DYING, View
-from tidelog.run.spark.checkpoint import Part, settle
+from tidelog.run.phases import AFTER, ALIVE, DYING, View
+from tidelog.run.spark.checkpoint import Part, gathered, settle, united
 
-RANK, SUPPORT, TIMES, CHANGE = "rank", "support", "times", "change"
-MOST_PARTS = 12
-_KNOWN = "known"
+RANK, SUPPORT, TIMES, CHANGE, KNOWN = "rank", "support", "times", "change", "known"
+MOST_PARTS = 30
 Parts = tuple[Part, ...]
 
 
@@ -41,11 +39,6 @@ def size_of(parts: Parts) -> int:
     return sum(part.count for part in parts)
 
 
-def united(parts: Sequence[DataFrame]) -> DataFrame:
-    """Return the rows of all parts."""
-    return reduce(DataFrame.union, parts)
-
-
 def by_hash(frame: DataFrame) -> DataFrame:
     """Let a join make a table of these rows, which are the fewer, rather than sort both sides."""
     return frame.hint("shuffle_hash")
@@ -62,7 +55,7 @@ def push(parts: Parts, part: Part) -> Parts:
     while taken < len(found) and (taken < MOST_PARTS // 2 or found[-taken - 1].count <= rows):
         taken += 1
         rows += found[-taken].count
-    merged, _ = settle(united([one.frame for one in found[-taken:]]))
+    merged, _ = settle(gathered(found[-taken:]))
     return (*found[:-taken], merged)
 
 
@@ -86,6 +79,9 @@ class Relation:
         self.falling = False
         self.final: Parts | None = None
         """What the relation holds in the end, if it was computed from scratch."""
+        self.counted = True
+        """Whether ranks and support are those of the rules, so that an update can go on from them."""
+        self._placed: dict[tuple[str, ...], tuple[Parts, Part]] = {}
 
     def copy(self) -> Relation:
         """Return a relation of the same tuples that can change on its own."""
@@ -110,21 +106,31 @@ class Relation:
 
     def frame(self, view: View) -> DataFrame:
         """Return the tuples of a view with rank and support."""
-        found: list[DataFrame] = []
-        if view.limit >= 0 and self.settled:
-            found.append(self._kept(view.limit))
-        found += [part.frame for part in self.inserted if view.inserted]
+        settled = self.settled if view.limit >= 0 else ()
+        others = self.inserted if view.inserted else ()
         if view.delta and self.delta.count:
-            found.append(self.delta.frame)
-        found += [part.frame for part in self.deleted if view.deleted]
-        return united(found) if found else self.empty
+            others = (*others, self.delta)
+        if view.deleted:
+            others = (*others, *self.deleted)
+        hidden = self._hidden(view.limit)
+        if not settled or not size_of(hidden):
+            both = (*settled, *others)
+            return gathered(both) if both else self.empty
+        kept = self.without(gathered(settled), hidden)
+        return united([kept, gathered(others)]) if others else kept
 
-    def _kept(self, limit: int) -> DataFrame:
-        frame = united([part.frame for part in self.settled])
+    def _hidden(self, limit: int) -> Parts:
         hidden = self.removed if limit <= DYING else ()
-        if limit == ALIVE and self.falling and self.delta.count:
-            hidden = (*hidden, self.delta)
-        return self.without(frame, hidden)
+        return (*hidden, self.delta) if limit == ALIVE and self.falling else hidden
+
+    def placed_by(self, names: tuple[str, ...], partitions: int) -> DataFrame:
+        """Return the tuples, as this update leaves them, partitioned by some columns: computed once, kept for later."""
+        parts = (*self.settled, *self.inserted)
+        known = self._placed.get(names)
+        if known is None or known[0] != parts:
+            rows = self.frame(AFTER).select(*self.columns)
+            known = self._placed[names] = parts, settle(rows.repartition(partitions, *names))[0]
+        return known[1].frame
 
     def without(self, frame: DataFrame, hidden: Parts) -> DataFrame:
         """Return the rows whose tuples are in none of the parts, which are small enough for a table in memory."""
@@ -140,15 +146,19 @@ class Relation:
         """Return the few rows whose tuples are in none of the many of the parts."""
         if not size_of(known):
             return frame
-        marked = self._keys(known).withColumn(_KNOWN, f.lit(True))
-        return by_hash(frame).join(marked, self.columns, "left").where(f.col(_KNOWN).isNull()).drop(_KNOWN)
+        return self.marked(frame, known).where(f.col(KNOWN).isNull()).drop(KNOWN)
+
+    def marked(self, frame: DataFrame, known: Parts) -> DataFrame:
+        """Return the few rows with a mark, null for those whose tuples are in none of the many of the parts."""
+        keys = gathered(known).select(*self.columns, f.lit(True).alias(KNOWN))
+        return by_hash(frame).join(keys, self.columns, "left")
 
     def _keys(self, parts: Parts) -> DataFrame:
-        return united([part.frame.select(*self.columns) for part in parts])
+        return gathered(parts).select(*self.columns)
 
     def change_sums(self) -> DataFrame | None:
         """Return by how much the support of tuples has changed."""
         if not self.changes:
             return None
-        log = united([part.frame for part in self.changes])
+        log = gathered(self.changes)
         return log.groupBy(*self.columns).agg(f.sum(CHANGE).alias(CHANGE))

@@ -51,7 +51,19 @@ class SimpleRows(SparkRows):
     """Rows whose cells are the values themselves, which may be taken as Arrow columns."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return collect(self.frame.select(*columns_of(len(self.types)))).__arrow_c_stream__(requested_schema)
+        table = collect(self.frame.select(*columns_of(len(self.types))))
+        return unsigned(table, self.types).__arrow_c_stream__(requested_schema)
+
+
+def unsigned(table: Any, types: Sequence[Type]) -> Any:
+    """Return an Arrow table of simple cells as values: Spark has no unsigned numbers, the language has."""
+    arrays = [
+        pa.array(np.ascontiguousarray(table.column(number).to_numpy()).view(np.uint64))
+        if isinstance(type, t.Bit)
+        else table.column(number)
+        for number, type in enumerate(types)
+    ]
+    return pa.Table.from_arrays(arrays, names=table.column_names[: len(types)])
 
 
 def contains(frame: DataFrame, row: Row, types: Sequence[Type], cells: Cells) -> bool:

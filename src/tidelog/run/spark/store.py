@@ -19,7 +19,7 @@ from tidelog.run.contract import Job, Phase
 from tidelog.run.limits import Watch
 from tidelog.run.phases import AFTER, BEFORE, DELETED, INSERTED, View, view_of
 from tidelog.run.spark.absorb import Outcome, absorbed, bootstrapped, exchanged, released
-from tidelog.run.spark.checkpoint import Part, settle
+from tidelog.run.spark.checkpoint import Part, gathered, settle, united
 from tidelog.run.spark.encode import Cells, spark_type
 from tidelog.run.spark.pipeline import Pipeline
 from tidelog.run.spark.relation import (
@@ -32,7 +32,6 @@ from tidelog.run.spark.relation import (
     column_name,
     push,
     size_of,
-    united,
 )
 
 BROADCAST_ROWS = 100_000
@@ -97,6 +96,11 @@ class Store:
     def ranked(self) -> bool:
         """Whether derivations carry ranks in this phase; in a bootstrap the round is the rank."""
         return self.phase is not Phase.BOOT
+
+    @property
+    def in_loop(self) -> bool:
+        """Whether a round of a recursive stratum is at work that is not the first: more of its kind will follow."""
+        return self.watch.round > 1 and self.watch.stratum is not None and self.watch.stratum.recursive
 
     @property
     def partitions(self) -> int:
@@ -166,7 +170,7 @@ class Store:
         boot = self.phase is Phase.BOOT
         if not boot:
             self._place(target)
-        outcome = bootstrapped(target, bag, self.watch.round) if boot else absorbed(target, bag)
+        outcome = bootstrapped(target, bag) if boot else absorbed(target, bag)
         self._take(target, outcome)
         self.watch.add_tuples(outcome.delta.count)
         return outcome.delta.count
@@ -174,7 +178,7 @@ class Store:
     def _place(self, target: Relation) -> None:
         """Shuffle tuples to where they belong: they are joined in every round from now on, so better once."""
         if not all(part.placed for part in target.settled):
-            rows = united([part.frame for part in target.settled])
+            rows = gathered(target.settled)
             target.settled = (settle(rows.repartition(self.partitions, *target.columns))[0],)
 
     def _describe(self, relation: str) -> None:
@@ -220,7 +224,7 @@ class Store:
         self._remove_delta(target)
         target.deleted = target.removed
         if target.removed and target.changes:
-            log = united([part.frame for part in target.changes])
+            log = gathered(target.changes)
             rest, _ = settle(target.without(log, target.removed))
             target.changes = (rest,) if rest.count else ()
         return size_of(target.removed)
@@ -230,10 +234,10 @@ class Store:
         target = self.touch(relation)
         self._insert_delta(target)
         if target.removed and target.inserted:
-            came = united([part.frame for part in target.inserted])
+            came = gathered(target.inserted)
             back, _ = settle(target.within(came, target.removed))
             if back.count:
-                went = united([part.frame for part in target.removed])
+                went = gathered(target.removed)
                 target.removed = _rest(target, went, size_of(target.removed), back)
                 target.inserted = _rest(target, came, size_of(target.inserted), back)
                 target.replaced = (back,)
@@ -315,7 +319,7 @@ def _difference(relation: Relation, these: Parts, others: Parts) -> Parts:
     """Return the tuples of some parts that are not in others."""
     if not these or not others:
         return these
-    mine, theirs = (united([part.frame for part in parts]) for parts in (these, others))
+    mine, theirs = gathered(these), gathered(others)
     found, _ = settle(mine.join(theirs.select(*relation.columns), relation.columns, "left_anti"))
     return (found,) if found.count else ()
 
@@ -323,11 +327,12 @@ def _difference(relation: Relation, these: Parts, others: Parts) -> Parts:
 def finished(relation: Relation) -> Relation:
     """Return a relation after its update: one table again if anything but insertions happened."""
     done = Relation(relation.name, relation.types, relation.empty)
+    done.counted = relation.counted
     if relation.final is not None:
         done.settled = relation.final
     elif relation.removed or relation.replaced or relation.changes:
         hidden = (*relation.removed, *relation.replaced)
-        parts = [relation.without(united([p.frame for p in relation.settled]), hidden)] if relation.settled else []
+        parts = [relation.without(gathered(relation.settled), hidden)] if relation.settled else []
         parts += [part.frame for part in (*relation.inserted, *relation.replaced)]
         rows = united(parts)
         sums = relation.change_sums()

@@ -8,6 +8,8 @@
     [engine]
     cores = 2
     strategy = "auto"
+    partitions = 8
+    driver_rows = 100000
     spark = { "spark.driver.memory" = "2g" }
 
     [[source]]
@@ -41,6 +43,8 @@ from tidelog.base.errors import UserError
 ON_ERROR = ("fail", "quarantine")
 MODES = ("full", "changes")
 STRATEGIES = ("auto", "ranked", "recompute")
+OPTIONS = {"partitions": ("spark.tidelog.partitions", 1), "driver_rows": ("spark.tidelog.driverRows", 0)}
+"""Numbers of the engine: what a session calls them, and the least they may be."""
 PATHLESS = ("jdbc",)
 """Formats whose options say where the data is."""
 TABLE = "table"
@@ -87,6 +91,7 @@ class Config:
     changes: Path | None = None
     cores: int | str = "*"
     strategy: str = STRATEGIES[0]
+    options: Mapping[str, str] = field(default_factory=dict)
     spark: Mapping[str, str] = field(default_factory=dict)
     sources: tuple[SourceTable, ...] = ()
     sinks: tuple[Sink, ...] = ()
@@ -114,7 +119,7 @@ def _config(path: Path, top: _Table) -> Config:
     top.check_keys(("program", "state", "library", "changes", "engine", "source", "sink"))
     folder = path.resolve().parent
     engine = top.table("engine")
-    engine.check_keys(("cores", "strategy", "spark"))
+    engine.check_keys(("cores", "strategy", "spark", *OPTIONS))
     changes = top.text("changes", required=False)
     sources = tuple(_source(table, folder) for table in top.tables("source"))
     _check_once(path, [source.relation for source in sources])
@@ -126,6 +131,11 @@ def _config(path: Path, top: _Table) -> Config:
         changes=folder / changes if changes is not None else None,
         cores=engine.count("cores"),
         strategy=engine.one_of("strategy", STRATEGIES),
+        options={
+            setting: str(engine.number(name, least))
+            for name, (setting, least) in OPTIONS.items()
+            if name in engine.content
+        },
         spark=engine.settings("spark"),
         sources=sources,
         sinks=tuple(_sink(table, folder) for table in top.tables("sink")),
@@ -222,6 +232,12 @@ class _Table:
         if value == "*" or (isinstance(value, int) and not isinstance(value, bool) and value > 0):
             return value  # type: ignore[no-any-return]
         raise self.mistake(name, 'a number of at least 1, or "*" for all')
+
+    def number(self, name: str, least: int) -> int:
+        value = self.content[name]
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            raise self.mistake(name, f"a number of at least {least}")
+        return value
 
     def settings(self, name: str) -> dict[str, str]:
         """Return a table of texts, numbers and truth values as Spark takes them: as texts."""

@@ -168,7 +168,12 @@ class Pipeline:
         library = (self.config.program.parent, *self.config.library)
         source = Source(str(self.config.program), text)
         check_relations(self.config, plan_source(source, library, self._externs).relations)
-        database = Database(source, "spark", self.config.strategy, self._externs, library, self.spark)
+        session = self.spark
+        if self.config.options:
+            session = session.newSession()  # the user's own stays as it is
+            for name, value in self.config.options.items():
+                session.conf.set(name, value)
+        database = Database(source, "spark", self.config.strategy, self._externs, library, session)
         if version is not None:
             with database.transaction() as tx:
                 for name, relation in inputs(database).items():

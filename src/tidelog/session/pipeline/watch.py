@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from contextvars import copy_context
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -29,12 +30,13 @@ def follow(
     """Hand the files of a folder to `apply` batch by batch: those that are there, then what arrives if not `once`."""
     place = state.folder / "stream" / hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:12]
     failures: list[TidelogError] = []
+    context = copy_context()  # Spark calls back in another thread, where nobody is told of progress
 
     def handle(batch: DataFrame, number: int) -> None:
         try:
             paths = sorted(local_path(row["path"]) for row in batch.collect())
             query = str(json.loads((place / "metadata").read_text())["id"])
-            apply(paths, Batch(query, number))
+            context.run(apply, paths, Batch(query, number))
         except TidelogError as error:
             failures.append(error)
             raise

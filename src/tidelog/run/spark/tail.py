@@ -1,0 +1,78 @@
+"""The tail of a long recursion: once a round finds few tuples, the driver takes the rest of the rounds.
+
+A round costs a job however little it finds, so hundreds of tiny rounds are where Spark loses. The tuples found so far
+and the relations below, if the driver can hold them, become the seeds of a columnar evaluation. What it derives in its
+round r would have been found r - 1 rounds from now, by the same derivations: those of a tuple found there all use one
+found the round before. So ranks and support are the round loop's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow.compute as pc
+
+from tidelog.base.errors import LimitError
+from tidelog.plan.decompose import relations_below
+from tidelog.plan.nodes import Stratum
+from tidelog.run.contract import Limits
+from tidelog.run.limits import Watch, tell
+from tidelog.run.phases import AFTER, CURRENT
+from tidelog.run.spark.checkpoint import Part, collect, settle
+from tidelog.run.spark.local import evaluate
+from tidelog.run.spark.relation import RANK, SUPPORT, push
+from tidelog.run.spark.seeds import seed_name, seeded_plan
+from tidelog.run.spark.store import Store
+
+_STATE, _DELTA = 10, 10
+"""The driver takes over where a round finds less than a tenth of its rows, and all that is needed is ten times them."""
+
+
+@dataclass(slots=True)
+class Tail:
+    """Decides after each round of a stratum whether the driver goes on, and lets it. `rounds` are the driver's."""
+
+    store: Store
+    stratum: Stratum
+    watch: Watch
+    driver_rows: int
+    rounds: int = 0
+    _given_up: bool = False
+
+    def finish(self, rounds: int) -> bool:
+        """Take the rounds that are left after so many, if they are for the driver; tell whether it is done."""
+        own = [self.store.relation(name) for name in self.stratum.relations]
+        found, held = sum(relation.delta.count for relation in own), sum(relation.size(CURRENT) for relation in own)
+        below = sum(self.store.relation(name).size(AFTER) for name in relations_below(self.stratum))
+        most = _STATE * self.driver_rows
+        if self._given_up or not found or found > self.driver_rows // _DELTA or held + below > most:
+            return False
+        tell(f"{', '.join(self.stratum.relations)}: {found:,} tuples in round {rounds}; the driver goes on")
+        tables = {name: collect(self.store.relation(name).frame(AFTER)) for name in relations_below(self.stratum)}
+        tables |= {seed_name(relation.name): collect(relation.frame(CURRENT)) for relation in own}
+        plan = seeded_plan(self.store, self.stratum)
+        limits = Limits(tuples=held + most, seconds=self.watch.seconds_left())
+        try:
+            results = evaluate(plan, tables, self.stratum.relations, limits, tracked=True)
+        except LimitError:
+            self.watch.look()  # it may be the user's limit that was reached
+            self._given_up = True
+            return False
+        for relation in own:
+            self._add(relation.name, results[relation.name], rounds)
+        return True
+
+    def _add(self, name: str, table: object, rounds: int) -> None:
+        """Put what the driver found beside what there was."""
+        target = self.store.touch(name)
+        new = table.filter(pc.greater(table[RANK], 1))  # type: ignore[attr-defined,index]
+        target.settled = push(target.settled, target.delta)
+        target.delta = Part(target.empty, 0)
+        if not new.num_rows:
+            return
+        self.rounds = max(self.rounds, pc.max(new[RANK]).as_py() - 1)
+        self.store.derivations += pc.sum(new[SUPPORT]).as_py()
+        self.watch.add_tuples(new.num_rows)
+        ranks = pc.add(new[RANK], rounds - 1)
+        rows = self.store.frames.spark.createDataFrame(new.set_column(new.schema.get_field_index(RANK), RANK, ranks))
+        target.settled = push(target.settled, settle(rows.repartition(self.store.partitions, *target.columns))[0])

@@ -1,0 +1,93 @@
+"""The round loop: a round is one job whatever came before it, and the driver takes long tails over.
+
+TIDELOG_SPARK_ROUNDS sets the rounds of the long recursion; 1000 before a release.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as f
+
+from tests.generate.pipeline import answers, plan_text
+from tests.run.spark.test_engine import alike
+from tidelog.run.columnar.engine import ColumnarEngine
+from tidelog.run.contract import Change
+from tidelog.run.spark.checkpoint import gathered, settle
+from tidelog.run.spark.engine import SparkEngine
+from tidelog.run.spark.relation import MOST_PARTS
+from tidelog.run.spark.session import engine_session
+
+pytestmark = pytest.mark.spark
+
+ROUNDS = int(os.environ.get("TIDELOG_SPARK_ROUNDS", "40"))
+REACH = """
+input relation Start(x: u32)
+input relation E(x: u32, y: u32)
+output relation Even(x: u32)
+output relation Odd(x: u32)
+Even(x) :- Start(x).
+Odd(y) :- Even(x), E(x, y).
+Even(y) :- Odd(x), E(x, y).
+"""
+DOUBLES = """
+input relation Start(x: u32)
+output relation N(x: u32)
+N(x) :- Start(x).
+N(x + x) :- N(x), x < 150.
+N(x + x + 1) :- N(x), x < 150.
+"""
+COUNT = "input relation Start(x: u32)\noutput relation N(x: u32)\nN(x) :- Start(x).\nN(x + 1) :- N(x), x < {}.\n"
+
+
+@pytest.mark.timeout(3600)
+def test_a_long_recursion_ends(spark: SparkSession) -> None:
+    assert ROUNDS > MOST_PARTS, "parts must be merged on the way"
+    engine = SparkEngine(plan_text(COUNT.format(ROUNDS - 2)), spark=spark, driver_rows=0, partitions=2)
+    update = engine.update({"Start": Change([(0,)])})
+    assert [work.rounds for work in update.work] == [ROUNDS]
+    assert set(engine.rows("N")) == {(n,) for n in range(ROUNDS - 1)}
+    assert engine.verify() == []
+
+
+def test_many_parts_are_one_scan(spark: SparkSession) -> None:
+    session = engine_session(spark, 3)
+    rows = (session.range(n, n + 2).withColumn("count", f.lit(1)).repartition(3, "id") for n in (0, 5, 9))
+    parts = [settle(frame)[0] for frame in rows]
+    scan = gathered(parts)
+    assert sorted(row.id for row in scan.collect()) == [0, 1, 5, 6, 9, 10]
+    joined = scan.hint("shuffle_hash").join(gathered(parts).withColumnRenamed("count", "other"), "id")
+    plan = joined._jdf.queryExecution().executedPlan().toString()
+    assert "Union" not in plan
+    assert "Exchange" not in plan, "the scan has forgotten how its rows are partitioned"
+    assert joined.count() == 6
+
+
+def test_the_driver_takes_the_tail(spark: SparkSession) -> None:
+    """Few tuples a round beside many that are held: the last rounds are the driver's, ranks and support as ever."""
+    edges = [(n, n + 1) for n in range(60)] + [(n, n + 2) for n in range(0, 60, 7)]
+    facts = {"E": Change(edges), "Start": Change([(n,) for n in range(40, 55)])}
+    engine = SparkEngine(plan_text(REACH), spark=spark, driver_rows=50, partitions=2)
+    columnar = ColumnarEngine(plan_text(REACH))
+    update = engine.update(facts)
+    columnar.update(facts)
+    work = next(work for work in update.work if "Odd" in work.relations)
+    assert work.strategy == "rounds, the last on the driver"
+    assert answers(engine) == answers(columnar)
+    for change in (Change([], [(45, 46), (49, 51)]), Change([(45, 46)], [(54, 55)])):
+        done, expected = engine.update({"E": change}), columnar.update({"E": change})
+        for name in ("Even", "Odd"):
+            assert alike(done.changes.get(name), expected.changes.get(name)), name
+        assert engine.verify() == []
+    assert answers(engine) == answers(columnar)
+
+
+def test_a_tail_that_grows_goes_back_to_the_loop(spark: SparkSession) -> None:
+    engine = SparkEngine(plan_text(DOUBLES), spark=spark, driver_rows=20, partitions=2)
+    columnar = ColumnarEngine(plan_text(DOUBLES))
+    update = engine.update({"Start": Change([(1,)])})
+    columnar.update({"Start": Change([(1,)])})
+    assert [work.strategy for work in update.work] == ["recompute"]
+    assert answers(engine) == answers(columnar)
