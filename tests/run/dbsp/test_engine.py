@@ -177,3 +177,52 @@ def test_wrong_indexes_are_found() -> None:
 def test_the_strategy_has_no_options() -> None:
     with pytest.raises(UserError, match="the strategy `dbsp` has no option `switch`"):
         Database(CLOSURE, strategy="dbsp", switch=Switch(0.2))
+
+
+def test_rules_that_are_gone_leave_nothing() -> None:
+    """Rules that come and go for ever do not fill the memory, and an older snapshot still stands."""
+    db = DbspEngine(plan_text(CLOSURE))
+    db.update({"Edge": Change([(1, 2), (2, 3)])})
+    token, numbers = db.snapshot(), dict(db.interpreter.kit.numbers)
+    for i in range(5):
+        db.update({}, plan_text(CLOSURE + f"Path(a, {i}) :- Edge(a, b), Path(b, {i + 1}), a < b."))
+    db.update({}, plan_text(CLOSURE))
+    assert db.interpreter.kit.numbers == numbers
+    assert len(db.interpreter.product.snapshot()) == 3
+    state = answers(db)
+    db.restore(token)
+    db.update({}, plan_text(CLOSURE + "Path(a, 2) :- Edge(a, b), Path(b, 3), a < b."))
+    db.update({}, plan_text(CLOSURE))
+    assert answers(db) == state
+    assert db.verify() == []
+
+
+def test_an_aggregate_whose_facts_come_to_a_lower_level() -> None:
+    """Random history 963: C loses its only rule, so D, and the groups of D, need not wait for N any more."""
+    text = """
+        input relation A(x: u8)
+        output relation N(n: u64)
+        output relation C(x: u8)
+        output relation D(x: u8)
+        output relation E(x: u8, n: u64)
+        N(n) :- A(x), var n = x.group_by(()).count().
+        D(x) :- A(x).
+        D(5) :- C(_).
+        E(x, n) :- D(x), var n = x.group_by(x).count().
+    """
+    more = "C(1) :- N(_)."
+    engines: list[Engine] = [DbspEngine(plan_text(text + more)), ReferenceEngine(plan_text(text + more))]
+    steps: list[tuple[dict[str, Change], str | None]] = [
+        ({"A": Change([(2,)])}, None),
+        ({"A": Change((), [(2,)])}, text),
+        ({"A": Change([(5,), (3,)])}, text + more),
+        ({}, text),
+        ({"A": Change((), [(5,)])}, text + more),
+    ]
+    for facts, program in steps:
+        plan = plan_text(program) if program is not None else None
+        found = [engine.update(facts, plan).changes for engine in engines]
+        sets = [{name: (set(c.inserted), set(c.deleted)) for name, c in changes.items()} for changes in found]
+        assert sets[0] == sets[1]
+        assert answers(engines[0]) == answers(engines[1])
+        assert engines[0].verify() == []

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tidelog.run.columnar.arrays import U
 from tidelog.run.dbsp.kit import Gather, Order, start
 from tidelog.run.dbsp.operators import Stateless
 from tidelog.run.dbsp.parts import Expressions
@@ -39,9 +40,11 @@ class Aggregates(Stateless):
                 self._changed[rule] = None
             else:
                 del self._readers[order][rule]
-                self._leaving[rule] = -self._reduce(rule, self._facts(order))
+                self._leaving[rule] = -self._reduce(rule, self._facts(rule))
         for order, change in arriving:
             for rule in self._readers.get(order, ()):
+                if time > start(rule.level):
+                    continue  # what the facts were when they still had a higher level goes
                 known = self._changed.get(rule, ZSet.zero(change.columns))
                 self._changed[rule] = known + change if known is not None else None
         found = Tagged()
@@ -55,15 +58,19 @@ class Aggregates(Stateless):
         """Return what the change of a rule's facts, or the rule itself if that is new, does to its results."""
         order = rule.relation, rule.positions
         if change is None:
-            return self._reduce(rule, self._facts(order))
+            return self._reduce(rule, self._facts(rule))
         prefixes = change.rows[: len(rule.positions)]
         keys = ZSet.made(np.ascontiguousarray(prefixes), np.ones(len(change), np.int64)).rows
-        after = untimed(self._index.traces[order].among(keys))
+        after = _until(rule, self._index.traces[order].among(keys))
         return self._reduce(rule, after) - self._reduce(rule, after - change)
 
-    def _facts(self, order: Order) -> ZSet | None:
-        trace = self._index.traces.get(order)
-        return trace.all() if trace is not None else None
+    def _facts(self, rule: Gather) -> ZSet | None:
+        trace = self._index.traces.get((rule.relation, rule.positions))
+        return (
+            sum((_until(rule, batch) for batch in trace.batches), start=ZSet.zero(trace.columns))
+            if trace is not None
+            else None
+        )
 
     def _reduce(self, rule: Gather, facts: ZSet | None) -> ZSet:
         if facts is None or not len(facts):
@@ -80,3 +87,11 @@ class Aggregates(Stateless):
     def restore(self, state: Any) -> None:
         self._readers = {order: dict(rules) for order, rules in state.items()}
         self._changed, self._leaving = {}, {}
+
+
+def _until(rule: Gather, facts: ZSet) -> ZSet:
+    """Return timed facts as they are when a rule's level starts.
+
+    Later ones are left of an earlier program, in which they had a higher level; they go in the course of this update.
+    """
+    return untimed(facts, facts.rows[-1] <= U(start(rule.level)))

@@ -80,6 +80,7 @@ class Dyre:
         coded = {name: ZSet.of(rows, values=self._values) for name, rows in facts.items()}
         self._frontier = dict(self.interpreter.step(coded, changes))
         self._rules, self._clauses = rules, clauses
+        self.interpreter.kit.keep(clauses.values())
         for statement, holds in pending.items():
             if isinstance(statement, Fact):
                 (self._facts.add if holds else self._facts.discard)(statement)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -35,12 +36,25 @@ from tidelog.run.limits import Watch
 
 
 @dataclass(frozen=True, slots=True)
+class Known:
+    """A rule as the interpreter has it, the key that its parts begin with, and what evaluates them."""
+
+    rule: Rule
+    clause: Clause | Gather
+    key: str
+    scalars: Scalars
+
+
+@dataclass(frozen=True, slots=True)
 class State:
-    """A program as the interpreter has it: a clause and a key for each rule, tags, and how many tuples there are."""
+    """A program in the interpreter: its rules by identity, tags of relations, and how many tuples there are.
+
+    `homes` has where the stored facts of input relations are.
+    """
 
     plan: Plan
     scalars: Scalars
-    clauses: Mapping[str, tuple[Rule, str, Clause | Gather]] = field(default_factory=dict)
+    known: Mapping[str, Known] = field(default_factory=dict)
     tags: Mapping[str, str] = field(default_factory=dict)
     homes: Mapping[str, str] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -53,9 +67,10 @@ class DbspEngine:
 
     def __init__(self, plan: Plan, *, indexed: bool = True, limits: Limits = NO_LIMITS) -> None:
         self._codec = Codec()
-        self._rules: dict[str, tuple[Rule, Scalars]] = {}
+        self._expressions = ColumnExpressions(self._codec)
+        self._keys = count()
         self._types: dict[str, tuple[Type, ...]] = {}
-        self.interpreter = Interpreter(indexed=indexed, expressions=ColumnExpressions(self._codec, self._rules))
+        self.interpreter = Interpreter(indexed=indexed, expressions=self._expressions)
         self._state = State(Plan({}, {}, {}, (), (), {}), Scalars(self._codec, {}, {}))
         self.update({}, plan, limits)
 
@@ -139,6 +154,9 @@ class DbspEngine:
         before = self._state
         after = before if plan is before.plan else self._replanned(before, plan)
         rules = _difference(before, after)
+        if after is not before:
+            known = (*before.known.values(), *after.known.values())
+            self._expressions.rules = {one.key: (one.rule, one.scalars) for one in known}
         given = self._moved(before, after)
         for name, change in facts.items():
             home = after.tags[stored_in(name, plan.relations)]
@@ -150,6 +168,8 @@ class DbspEngine:
         for tag, found in changed.items():
             counts[tag] = counts.get(tag, 0) + int(found.weights.sum())
         self._state = replace(after, counts=counts)
+        if after is not before:
+            self.interpreter.kit.keep(one.clause for one in after.known.values())
         changes = self._changes(before, self._state, changed)
         if not changed and not any(rules.values()):
             return Update(changes)
@@ -165,24 +185,23 @@ class DbspEngine:
         tags = {name: self._tagged(name, before, plan) for name in plan.relations}
         translator = Translator(self._codec, tags.__getitem__)
         at = levels(plan)
-        clauses: dict[str, tuple[Rule, str, Clause | Gather]] = {}
+        found: dict[str, Known] = {}
         for rule in (rule for stratum in plan.strata for rule in stratum.rules):
-            known = before.clauses.get(rule.identity)
+            known = before.known.get(rule.identity)
             level = at[rule.identity]
-            if known is not None and known[0] == rule and _same_tags(rule, before.tags, tags):
-                clause = known[2] if known[2].level == level else replace(known[2], level=level)
-                clauses[rule.identity] = rule, known[1], clause
+            if known is not None and known.rule == rule and _same_tags(rule, before.tags, tags):
+                same = known.clause.level == level
+                found[rule.identity] = known if same else replace(known, clause=replace(known.clause, level=level))
                 continue
             refuse_side_effects(rule, plan.functions)
-            key = str(len(self._rules))
-            self._rules[key] = rule, scalars
-            clauses[rule.identity] = rule, key, translator.rule(rule, level, key)
+            key = str(next(self._keys))
+            found[rule.identity] = Known(rule, translator.rule(rule, level, key), key, scalars)
         homes = {
             name: tags[stored_in(name, plan.relations)]
             for name, relation in plan.relations.items()
             if relation.role == "input" and not relation.auxiliary
         }
-        return State(plan, scalars, clauses, tags, homes, before.counts)
+        return State(plan, scalars, found, tags, homes, before.counts)
 
     def _tagged(self, name: str, before: State, plan: Plan) -> str:
         types = tuple(column.type for column in plan.relations[name].columns)
@@ -275,8 +294,8 @@ _NOTHING = Stratum(0, (), False, ())
 def _strata_by_level(state: State) -> dict[int, Stratum]:
     """Return the rules of each level as one stratum, which is how the interpreter evaluates them."""
     rules: dict[int, list[Rule]] = {}
-    for rule, _, clause in state.clauses.values():
-        rules.setdefault(clause.level, []).append(rule)
+    for known in state.known.values():
+        rules.setdefault(known.clause.level, []).append(known.rule)
     return {
         level: Stratum(level, tuple(sorted({rule.head for rule in found})), True, tuple(found))
         for level, found in rules.items()
@@ -287,8 +306,8 @@ def _difference(before: State, after: State) -> dict[Clause | Gather, int]:
     changes: dict[Clause | Gather, int] = {}
     if before is not after:
         for state, weight in ((before, -1), (after, 1)):
-            for _, _, clause in state.clauses.values():
-                changes[clause] = changes.get(clause, 0) + weight
+            for known in state.known.values():
+                changes[known.clause] = changes.get(known.clause, 0) + weight
     return {clause: weight for clause, weight in changes.items() if weight}
 
 

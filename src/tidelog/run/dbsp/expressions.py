@@ -26,17 +26,17 @@ from tidelog.run.scalar.failure import ScalarError, failed
 class ColumnExpressions:
     """Evaluates parts of rules.
 
-    Of each rule, by the key that its parts begin with, `rules` has what evaluates it and its text, to be named when it
-    fails.
+    Of each rule, by the key that its parts begin with, `rules` has its text, to be named when it fails, and what
+    evaluates it.
     """
 
-    def __init__(self, codec: Codec, rules: Mapping[str, tuple[Rule, Scalars]]) -> None:
+    def __init__(self, codec: Codec) -> None:
         self._codec = codec
-        self._rules = rules
+        self.rules: Mapping[str, tuple[Rule, Scalars]] = {}
 
     @contextmanager
     def _of(self, key: str) -> Iterator[Scalars]:
-        rule, scalars = self._rules[key.partition("|")[0]]
+        rule, scalars = self.rules[key.partition("|")[0]]
         try:
             yield scalars
         except ScalarError as failure:

@@ -107,11 +107,11 @@ class Interpreter:
 
     def snapshot(self) -> Any:
         """Return the state between two steps."""
-        return self._seeded, self.circuit.snapshot()
+        return self._seeded, self.kit.numbers, self.circuit.snapshot()
 
     def restore(self, state: Any) -> None:
         """Go back to a state, also from within a step that failed."""
-        self._seeded, held = state
+        self._seeded, self.kit.numbers, held = state
         self.circuit.restore(held)
 
 

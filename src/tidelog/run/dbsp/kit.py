@@ -15,7 +15,9 @@ A rewrite keeps only the variables that its rule still needs.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import count
 
 from tidelog.base.expr import Expr
 from tidelog.base.types import Type
@@ -148,15 +150,35 @@ class Kit:
     """The numbering of provenances, and the kit of rules with it."""
 
     def __init__(self) -> None:
-        self._numbers: dict[object, int] = {}
+        self._free = count()
+        self.numbers: dict[int | tuple[int, Step], int] = {}
+        """The provenances: before any step by the level, after one by the step and where it began."""
 
     def root(self, level: int) -> int:
         """Return the provenance of the empty rewrite of a level."""
-        return self._numbers.setdefault(level, len(self._numbers))
+        return self._number(level)
 
     def provenance(self, before: int, step: Step) -> int:
         """Return the provenance after a step."""
-        return self._numbers.setdefault((before, step), len(self._numbers))
+        return self._number((before, step))
+
+    def _number(self, way: int | tuple[int, Step]) -> int:
+        found = self.numbers.get(way)
+        if found is None:
+            found = self.numbers[way] = next(self._free)
+        return found
+
+    def keep(self, rules: Iterable[Clause | Gather]) -> None:
+        """Forget provenances that no rule comes to; their numbers are not used again.
+
+        Makes another mapping, so that a snapshot may hold the one before.
+        """
+        kept: dict[int | tuple[int, Step], int] = {}
+        kept.update((way, number) for way, number in self.numbers.items() if isinstance(way, int))
+        for rule in rules:
+            for direction in self.path(rule) if isinstance(rule, Clause) else ():
+                kept[direction.source, direction.step] = direction.target
+        self.numbers = kept
 
     def path(self, clause: Clause) -> list[Direction]:
         """Return the directions of a rule, first to last."""
