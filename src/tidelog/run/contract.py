@@ -52,8 +52,8 @@ class Limits:
 class Switch:
     """When an update of a stratum is dropped for an evaluation from scratch: beyond a share of what the last one took.
 
-    `by` says what counts: `work`, in derivations, so that the same update always goes the same way, or `time`, as in
-    Zhao et al. A share of `math.inf` never switches.
+    `by` says what counts: `work`, in units of the engine's, so that the same update always goes the same way, or
+    `time`, as in Zhao et al. A share of `math.inf` never switches.
     """
 
     share: float

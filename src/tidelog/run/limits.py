@@ -73,8 +73,10 @@ class Watch:
         self._observer = observer.get()
         self._start = self._told = time.monotonic()
         self.round = 0
+        self.spent: float = 0.0
+        """Work so far, in units of the engine's."""
         self.budget: float = math.inf
-        """How many derivations the update of the stratum may still take."""
+        """How much work the update of the stratum may still take."""
         self.patience: float = math.inf
         """When it is given up, by `time.perf_counter`."""
         self.strategy = ""
@@ -99,9 +101,10 @@ class Watch:
         if self._limits.tuples is not None and self._tuples > self._limits.tuples:
             raise self._error(f"more than {self._limits.tuples} new tuples")
 
-    def derived(self, count: int) -> None:
-        """Count derivations against the work budget of the stratum."""
-        self.budget -= count
+    def spend(self, work: float) -> None:
+        """Count work, also against the budget of the stratum's update."""
+        self.spent += work
+        self.budget -= work
         if self.budget < 0:
             raise OverBudgetError
 

@@ -4,6 +4,7 @@
 | --- | --- |
 | `engine` | `ColumnarEngine`: what a session drives |
 | `store`, `absorb` | the relations of a program and the operations the maintenance algorithms use |
+| `cost` | what the operations cost, for whoever has to choose |
 | `iterations` | derivations that wait for their iteration |
 | `course`, `pipeline`, `join`, `ordering` | evaluating one rule: bindings through joins to heads, in a good order |
 | `semijoin` | tuples without a partner left out early |

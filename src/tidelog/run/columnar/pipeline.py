@@ -171,6 +171,7 @@ class Pipeline:
         made = join_few(table, link.probe, seen, self._output(link, table, seen), CHUNK)
         if made is None:
             return False
+        self.store.spend_on_matches(made.count)
         if link.then is None and self.course.sources is not None:
             self._keep(Bag(made.layout, made.rows, made.rank))
         else:
@@ -208,6 +209,7 @@ class Pipeline:
     def _emit(self, matches: Matches, link: Link, few_times: bool) -> None:
         if not matches.total:
             return
+        self.store.spend_on_matches(matches.total)
         if link.probe.equal:
             self._go(link.then, matches.table_of(link.probe, link.wanted(self._next_columns(link))))
             return

@@ -15,6 +15,7 @@ from tidelog.run.columnar.absorb import absorbed, exchanged, gather, released
 from tidelog.run.columnar.aggregate import group, reduce_groups
 from tidelog.run.columnar.arrays import arrays, helpers, no_rows, share
 from tidelog.run.columnar.batch import Journal
+from tidelog.run.columnar.cost import weights
 from tidelog.run.columnar.course import Course
 from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.iterations import Schedule
@@ -80,6 +81,7 @@ class Store:
         self._counting = Lock()
         self.phase = Phase.BOOT
         self.filters = Filters()
+        self._weights = weights(self.phase)
         self.members: frozenset[str] = frozenset()
 
     @property
@@ -118,7 +120,7 @@ class Store:
 
     def enter(self, phase: Phase, members: frozenset[str]) -> None:
         """Begin a phase of work on the stratum of these relations."""
-        self.phase, self.members = phase, members
+        self.phase, self.members, self._weights = phase, members, weights(phase)
         self.filters = Filters()
         for name in members:
             self.touch(name)
@@ -167,8 +169,12 @@ class Store:
             raise failed(failure, pipeline.rule) from failure.error
         with self._counting:
             self.derivations += pipeline.derivations
-            self.watch.derived(pipeline.derivations)
         return bags
+
+    def spend_on_matches(self, count: int) -> None:
+        """Count the work on rows that a join has matched."""
+        with self._counting:
+            self.watch.spend(count * self._weights.match)
 
     def unite(self, bags: Sequence[Bags]) -> Bags:
         """Put bags of the same head relations together."""
@@ -191,6 +197,7 @@ class Store:
         delta = absorbed(target, gather(target, bag), self.journal, self.watch.round if boot else None)
         target.set_delta(delta)
         self.watch.add_tuples(delta.size)
+        self.watch.spend(self._weights.round + delta.size * self._weights.added)
         return delta.size
 
     def _insert_delta(self, target: Relation) -> None:
@@ -215,6 +222,7 @@ class Store:
         delta, where = released(target, gather(target, bag), self.journal)
         target.take_away(delta.rows, DYING, self.journal, where)
         target.set_delta(delta)
+        self.watch.spend(self._weights.round + delta.size * self._weights.removed)
         return delta.size
 
     def _remove_delta(self, target: Relation) -> None:
@@ -269,6 +277,8 @@ class Store:
         if leaving is not None:
             target.take_away(leaving.rows, DYING, self.journal)
             target.set_delta(leaving)
+            self.watch.spend(leaving.size * self._weights.removed)
+        self.watch.spend(2 * self._weights.round)  # one for what leaves, one for what comes
 
     def turn(self, relation: str) -> int:
         """Remove the delta, and make what comes the delta; what is removed and does not come is the view `deleted`."""
@@ -280,6 +290,7 @@ class Store:
         target.set_deleted(gone)
         target.set_delta(coming)
         self.watch.add_tuples(coming.size)
+        self.watch.spend(coming.size * self._weights.added)
         return int(gone.shape[1])
 
     # --- dropping work, and starting a stratum afresh ----------------------------------------------------------------

@@ -2,9 +2,11 @@
 
 A stratum that reads nothing changed and has the rules it had is left alone. One whose relations were not together in a
 stratum before is evaluated from scratch. Otherwise an update algorithm runs, the user's choice or `ranked`. It may have
-a budget: a share of what the last evaluation from scratch took, in derivations, which is repeatable, or in seconds
-(`Switch`; Zhao et al. call the share the switching parameter). When it overruns, its partial work is dropped and the
-stratum is evaluated from scratch; strata above see only the difference.
+a budget: a share of what the last evaluation from scratch took, in units of work, which are the same each time, or in
+seconds (`Switch`; Zhao et al. call the share the switching parameter). When it overruns, its partial work is dropped
+and the stratum is evaluated from scratch; strata above see only the difference. With a
+share s an update costs at most 1 + s such evaluations, and at most (1 + s) / s times what it would have cost to go on;
+the default weighs the one against the other.
 """
 
 from __future__ import annotations
@@ -22,16 +24,16 @@ from tidelog.run.limits import OverBudgetError, Watch
 from tidelog.run.maintain import dred, elastic, ranked
 from tidelog.run.maintain.seminaive import bootstrap
 
-LEAST = {"work": 10_000.0, "time": 0.01}
-"""Derivations and seconds that are always allowed: below this a bootstrap's fixed costs decide."""
+LEAST = {"work": 200_000.0, "time": 0.005}
+"""Units and seconds that are always allowed: below this what a transaction costs anyway decides."""
 NEVER = Switch(math.inf)
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What an evaluation from scratch took, in derivations and in seconds."""
+    """What an evaluation from scratch took, in units of work and in seconds."""
 
-    work: int
+    work: float
     time: float
 
 
@@ -57,7 +59,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
 """The update algorithms by the name of their strategy."""
 DEFAULT = "ranked"
 """What `auto` begins with."""
-DEFAULT_SWITCH = Switch(0.25)
+DEFAULT_SWITCH = Switch(0.5)
 
 
 def support_of(strategy: str) -> Support:
@@ -205,7 +207,7 @@ class Budget:
     seconds: float = math.inf
 
     def __str__(self) -> str:
-        return f"{self.work:,.0f} derivations" if self.work < math.inf else f"{self.seconds * 1000:.1f} ms"
+        return f"{self.work:,.0f} units of work" if self.work < math.inf else f"{self.seconds * 1000:.1f} ms"
 
 
 UNLIMITED = Budget()
@@ -227,14 +229,14 @@ def _bootstrapped(
     backend: Backend, stratum: Stratum, costs: Costs, watch: Watch, evaluate: Evaluate, reason: str
 ) -> Work:
     """Evaluate a stratum from scratch in the middle of an update."""
-    start = time.perf_counter()
+    start, before = time.perf_counter(), watch.spent
     spent = backend.derivations
     watch.strategy = "from scratch"
     for relation in stratum.relations:
         backend.reset(relation)
     rounds = evaluate(backend, stratum, watch)
     used = backend.derivations - spent
-    costs[frozenset(stratum.relations)] = Cost(used, time.perf_counter() - start)
+    costs[frozenset(stratum.relations)] = Cost(watch.spent - before, time.perf_counter() - start)
     for relation in stratum.relations:
         backend.compare(relation)
     return Work(stratum.number, stratum.relations, "recompute", reason, rounds, used, time.perf_counter() - start)

@@ -34,6 +34,8 @@ from tidelog.run.spark.relation import (
     size_of,
 )
 
+DERIVATION = 20
+"""Units of work; that a round costs more than any derivations is left to who chooses a cluster."""
 BROADCAST_ROWS = 100_000
 Bags = Mapping[str, DataFrame]
 
@@ -191,7 +193,7 @@ class Store:
         if outcome.changes is not None:
             target.changes = push(target.changes, outcome.changes)
         self.derivations += outcome.derivations
-        self.watch.derived(outcome.derivations)
+        self.watch.spend(DERIVATION * outcome.derivations)
 
     def _insert_delta(self, target: Relation) -> None:
         if self.phase is Phase.BOOT:
