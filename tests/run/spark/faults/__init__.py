@@ -1,0 +1,8 @@
+"""What can go wrong in a cluster, each played in a process of its own; `tests/run/spark/test_faults.py` runs them.
+
+| file | on | what fails |
+| --- | --- | --- |
+| `tasks` | `local[2,4]` | a task fails once; a Python worker exits |
+| `executor` | `local-cluster[2,1,1024]` | an executor is killed by its process id |
+| `driver` | `local[2]` | the driver is killed before it commits, and before Spark notes the batch, which comes again |
+"""
