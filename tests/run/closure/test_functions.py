@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tidelog.run.closure import kernels, plain
-from tidelog.run.closure.plain import Nodes, Places
+from tidelog.run.closure.plain import Nodes, Places, Words
 
 SEEDS = 40
 Linked = tuple[int, Places, Nodes, Nodes]
@@ -111,6 +111,60 @@ def test_writing(name: str) -> None:
         for table, out in zip((kernels, plain), outs, strict=True):
             getattr(table, name)(*given, rows, firsts, members, starts, left, right, out)
         same(*outs)
+
+
+def rows_of(offsets: Places, targets: Nodes, place: Nodes) -> tuple[Nodes, Words]:
+    """The rows of bits of all nodes."""
+    nodes = len(offsets) - 1
+    ends, lists = plain.list_searched(offsets, targets, place, np.arange(nodes, dtype=np.int32))
+    bits = np.zeros((nodes, (nodes >> 6) + 1), np.uint64)
+    for row in range(nodes):
+        for position in lists[ends[row] : ends[row + 1]].tolist():
+            bits[row, position >> 6] |= np.uint64(1 << (position & 63))
+    return np.where(np.diff(ends) > 0, np.arange(nodes), -1).astype(np.int32), bits
+
+
+def some_edges(random: Random, offsets: Places, targets: Nodes) -> Nodes:
+    """Some edges of a graph in order of their sources."""
+    chosen = sorted(random.sample(range(len(targets)), random.randint(0, min(4, len(targets)))))
+    return np.stack((_sources(offsets)[chosen], targets[chosen]))
+
+
+def test_altered() -> None:
+    for random, (nodes, offsets, targets, _) in graphs():
+        lost, gained = some_edges(random, offsets, targets), some_edges(random, offsets, targets)
+        found = [table.altered(offsets, targets, nodes + 2, lost, gained) for table in (kernels, plain)]
+        same(found[0][0], found[1][0])
+        assert found[0][2] == found[1][2] == 0
+        edges = [sorted(zip(_sources(ends), reached, strict=True)) for ends, reached, _ in found]
+        assert edges[0] == edges[1]
+        absent = np.array([[0], [nodes]], np.int32)
+        assert {table.altered(offsets, targets, nodes, absent, gained)[2] for table in (kernels, plain)} == {1}
+
+
+def test_apart_and_bypassed() -> None:
+    for random, (nodes, offsets, targets, place) in graphs():
+        edges = some_edges(random, offsets, targets)
+        middle = plain.altered(offsets, targets, nodes, edges, edges[:, :0])[:2]
+        same(*(table.apart(*middle, edges, 1 << 40) for table in (kernels, plain)))
+        assert kernels.apart(*middle, edges, 0).all()
+        row, bits = rows_of(offsets, targets, place)
+        same(*(table.bypassed(*middle, place, row, bits, edges) for table in (kernels, plain)))
+
+
+def test_differences() -> None:
+    for random, (nodes, offsets, targets, place) in graphs():
+        _, bits = rows_of(offsets, targets, place)
+        more = np.concatenate((bits, bits), axis=1)
+        rows, others = (np.array([random.randrange(-1, nodes) for _ in range(nodes)], np.int32) for _ in range(2))
+        same(*(table.bits_differing(bits, rows, more, others) for table in (kernels, plain)))
+        one, two = plain.list_bits(bits, rows), plain.list_bits(more, others)
+        same(kernels.list_bits(more, others), two)
+        same(*(table.lists_without(*one, *two) for table in (kernels, plain)))
+        same(
+            (*plain.lists_without(*one, *two), *plain.lists_without(*two, *one)),
+            plain.bits_differing(bits, rows, more, others),
+        )
 
 
 def _sources(offsets: Places) -> Nodes:

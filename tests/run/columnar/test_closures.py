@@ -6,6 +6,7 @@ TIDELOG_HISTORIES sets the number of histories for each strategy.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from random import Random
 
 import pytest
@@ -14,9 +15,12 @@ from tests.generate.checking import follow
 from tests.generate.closures import closure_history
 from tests.generate.pipeline import plan_text
 from tidelog.base.errors import LimitError
+from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.columnar.lazy import LazyBatch
 from tidelog.run.contract import Change, Limits
+from tidelog.session.soak.brute import brute_force
+from tidelog.session.soak.histories import History
 
 HISTORIES = int(os.environ.get("TIDELOG_HISTORIES", "24"))
 CLOSURE = """
@@ -28,10 +32,48 @@ T(x, z) :- T(x, y), T(y, z).
 RING = [(i, (i + 1) % 50) for i in range(50)]
 
 
+@pytest.mark.parametrize("strategy", ["auto", "recompute"])
 @pytest.mark.parametrize("block", range(4))
-def test_histories_of_closures(block: int) -> None:
+def test_histories_of_closures(block: int, strategy: str) -> None:
     for seed in range(block, HISTORIES, 4):
-        follow(closure_history(Random(seed)), lambda plan: ColumnarEngine(plan, strategy="recompute"))
+        follow(closure_history(Random(seed)), lambda plan: ColumnarEngine(plan, strategy=strategy))
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_histories_that_nobody_reads(block: int) -> None:
+    for seed in range(block, HISTORIES, 4):
+        follow_changes(closure_history(Random(1_000 + seed)), ColumnarEngine)
+
+
+def follow_changes(history: History, make: Callable[[Plan], ColumnarEngine]) -> None:
+    """Play a history and read nothing but what changes, and how many tuples there are; sometimes undo a step."""
+    engine = make(plan_text(str(history.start)))
+    program = history.start
+    known = {name: frozenset(rows) for name, rows in brute_force(program, tries=3_000_000).items()}
+    for number, (step, after) in enumerate(history.programs()):
+        place = f"step {number}: {step}\n{after}"
+        facts = {
+            name: Change(step.inserted.get(name, ()), step.deleted.get(name, ()))
+            for name in step.inserted.keys() | step.deleted.keys()
+        }
+        plan = plan_text(str(after)) if step.rules_added or step.rules_removed else None
+        if number % 3 == 2:
+            token = engine.snapshot()
+            engine.update(facts, plan)
+            engine.restore(token)
+            assert {name: engine.count(name) for name in known} == {name: len(rows) for name, rows in known.items()}
+        token = engine.snapshot()
+        update = engine.update(facts, plan)
+        expected = brute_force(after, tries=3_000_000)
+        for name, rows in expected.items():
+            change = update.changes.get(name, Change())
+            inserted, deleted = frozenset(change.inserted), frozenset(change.deleted)
+            assert (inserted, deleted) == (rows - known[name], known[name] - rows), f"{name} after {place}"
+            assert len(change.inserted) == len(inserted), f"{name} after {place}"
+            assert engine.count(name) == len(rows), f"{name} after {place}"
+        known = {name: frozenset(rows) for name, rows in expected.items()}
+    assert {name: frozenset(engine.rows(name)) for name in known} == known
+    assert not engine.verify()
 
 
 def test_nothing_is_written_until_it_is_read() -> None:

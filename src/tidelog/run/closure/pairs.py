@@ -29,6 +29,8 @@ class Pairs:
     rows: Rows
     row: Nodes
     counts: Places
+    sources: Nodes | None = None
+    """Which sources these are, in order; None: all of them."""
 
     @property
     def size(self) -> int:
@@ -36,7 +38,8 @@ class Pairs:
         return int(self.counts.sum())
 
     def has(self, source: int, position: int) -> bool:
-        """Tell whether a pair is in the set."""
+        """Tell whether a pair is in the set, which must be of all sources."""
+        assert self.sources is None
         row = self.row[source : source + 1]
         return bool(self.counts[source]) and self.rows.has(int(row[0]), position)
 
@@ -51,6 +54,8 @@ class Pairs:
 
         `look` is called now and then, and may raise an error to stop.
         """
+        if self.sources is not None:
+            left = np.ascontiguousarray(left[:, self.sources])
         out = np.empty((left.shape[0], self.size), np.uint64)
         if not out.shape[1]:
             return out

@@ -16,6 +16,10 @@ Words = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.bool_]
 
 
+NEVER = -2
+"""The position of a node that is not wanted in rows, and that no edge leads to."""
+
+
 def linked(sources: Nodes, targets: Nodes, n: int) -> tuple[Places, Nodes]:
     """Return the graph of edges, the successors of a node in the order given."""
     offsets = np.concatenate(([0], np.cumsum(np.bincount(sources, minlength=n)))).astype(np.int64)
@@ -213,3 +217,77 @@ def _emit(
 ) -> None:
     for j in members.tolist():
         out[:, starts[j] : starts[j] + len(found)] = left[:, j : j + 1] | right[:, found]
+
+
+def altered(offsets: Places, targets: Nodes, n: int, lost: Nodes, gained: Nodes) -> tuple[Places, Nodes, int]:
+    """Return a graph of n nodes without some edges and with others, given as two lines in order of their sources.
+
+    Also return how many edges to take away were not there.
+    """
+    missing = 0
+    keep = np.ones(len(targets), bool)
+    for u, v in lost.T.tolist():
+        there = np.flatnonzero(keep[offsets[u] : offsets[u + 1]] & (targets[offsets[u] : offsets[u + 1]] == v))
+        missing += not len(there)
+        keep[offsets[u] + there[:1]] = False
+    sources = np.repeat(np.arange(len(offsets) - 1, dtype=np.int32), np.diff(offsets))[keep]
+    found = linked(np.concatenate((sources, gained[0])), np.concatenate((targets[keep], gained[1])), n)
+    return *found, missing
+
+
+def apart(offsets: Places, targets: Nodes, edges: Nodes, most: int) -> Mask:
+    """Tell of each edge whether its source does not reach its target, as far as at most so many steps tell."""
+    found = np.ones(edges.shape[1], bool)
+    for i, (u, v) in enumerate(edges.T.tolist()):
+        seen = _reach(offsets, targets, u) if most > 0 else set()
+        most -= sum(int(offsets[w + 1] - offsets[w]) for w in (u, *seen))
+        found[i] = v not in seen
+    return found
+
+
+def bypassed(offsets: Places, targets: Nodes, place: Nodes, row: Nodes, bits: Words, edges: Nodes) -> Mask:
+    """Tell of each edge whether another successor of its source reaches its target, and not its source, by old rows."""
+
+    def has(node: int, p: int) -> bool:
+        return row[node] >= 0 and bool((int(bits[row[node], p >> 6]) >> (p & 63)) & 1)
+
+    found = np.zeros(edges.shape[1], bool)
+    for i, (u, v) in enumerate(edges.T.tolist()):
+        p, q = int(place[v]), int(place[u])
+        for w in targets[offsets[u] : offsets[u + 1]].tolist():
+            far = p >= 0 and has(w, p) and (q == NEVER or (q >= 0 and not has(w, q)))
+            found[i] |= w == v or far
+    return found
+
+
+def list_bits(bits: Words, rows: Nodes) -> tuple[Places, Nodes]:
+    """Return the positions of each row, -1 being an empty one, as lists one after another."""
+    return _as_lists([_positions(bits, row) for row in rows.tolist()])
+
+
+def bits_differing(bits: Words, rows: Nodes, other: Words, others: Nodes) -> tuple[Places, Nodes, Places, Nodes]:
+    """Return the positions of each row that are not in the other one, and the other way round; -1 is an empty row."""
+    one = [_positions(bits, row) for row in rows.tolist()]
+    two = [_positions(other, row) for row in others.tolist()]
+    pairs = list(zip(one, two, strict=True))
+    return *_as_lists([np.setdiff1d(a, b) for a, b in pairs]), *_as_lists([np.setdiff1d(b, a) for a, b in pairs])
+
+
+def _positions(bits: Words, row: int) -> npt.NDArray[np.int64]:
+    return np.flatnonzero(np.unpackbits(bits[row].view(np.uint8), bitorder="little")) if row >= 0 else _NOTHING
+
+
+def lists_without(ends: Places, lists: Nodes, other_ends: Places, others: Nodes) -> tuple[Places, Nodes]:
+    """Return the positions of each list that are not in the other of the same number; all are ascending."""
+    return _as_lists([
+        np.setdiff1d(lists[ends[i] : ends[i + 1]], others[other_ends[i] : other_ends[i + 1]])
+        for i in range(len(ends) - 1)
+    ])  # fmt: skip
+
+
+_NOTHING = np.empty(0, np.int64)
+
+
+def _as_lists(found: list[npt.NDArray[np.int64]]) -> tuple[Places, Nodes]:
+    ends = np.concatenate(([0], np.cumsum([len(positions) for positions in found]))).astype(np.int64)
+    return ends, np.concatenate((_NOTHING, *found)).astype(np.int32)

@@ -25,7 +25,7 @@ SAMPLE = 32
 """Nodes searched from to estimate what searching from all of them would cost."""
 SEARCH_COST = 40
 """Words of bits that can be united in the time of one step of a search: 0.15 ns and 6 ns."""
-WORD_COST = 4
+WORD_COST = 10
 """The same for words that are written for the first time: memory has to be found for them."""
 SHARE_FROM = 4_000_000
 """Steps of searches from which on threads share them."""
@@ -190,6 +190,17 @@ def _estimated(graph: Graph, place: Nodes, nodes: Nodes) -> int | None:
     small = 8 * words * len(nodes) <= max(MOST_BYTES, written // 4)
     quick = (graph.edges + WORD_COST * len(nodes)) * words < SEARCH_COST * searching
     return None if small and quick else searching
+
+
+def reach_both_ways(graph: Graph, place: Nodes) -> Reach:
+    """Find what every node reaches in a graph whose every edge is there both ways, as rows to be searched for."""
+    table = functions(graph.edges)
+    component, count = table.united(graph.sources, graph.targets, graph.nodes)
+    starts, members = table.linked(component, np.arange(graph.nodes, dtype=np.int32), count)
+    linked = np.diff(graph.offsets) > 0
+    row = np.where(linked, members[starts[:-1]][component], -1).astype(np.int32)
+    sizes = np.concatenate(([0], np.cumsum(place[members] >= 0)))
+    return Reach(SearchedRows(graph, place), row, np.where(linked, np.diff(sizes[starts])[component], 0))
 
 
 def reach_undirected(graph: Graph, place: Nodes) -> Reach:

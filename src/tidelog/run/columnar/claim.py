@@ -1,67 +1,139 @@
-"""Strata evaluated in one step instead of round by round: closures (`plan.closures`), by `run.closure`."""
+"""Strata evaluated in one step instead of round by round: closures (`plan.closures`), by `run.closure`.
+
+A relation that is a closure has no support: its tuples are what its structure says (`closed`). Where it is to follow
+changes, the structure is kept from one update to the next. Then the tuples that are fed and the steps that come and go
+change a few of its rows, and the difference is the change of the relation. What feeds a closure has a relation of its
+own, unless it is copied from another (`plan.split_closures`); changes of its rules are changes of that relation.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from tidelog.base.expr import Var
-from tidelog.plan.closures import Closure, closures
-from tidelog.plan.nodes import Scan, Stratum
+from tidelog.plan.closures import Closure
+from tidelog.plan.nodes import Plan, Scan, Stratum
+from tidelog.plan.split_closures import Wanted, closure_of, split_closures
 from tidelog.run.columnar.arrays import Words
 from tidelog.run.columnar.batch import Batch
-from tidelog.run.columnar.closed import Shape, closed
+from tidelog.run.columnar.closed import Closed, Columns, Shape, Steps, closed
 from tidelog.run.columnar.join import Probe, match
 from tidelog.run.columnar.layout import range_of
+from tidelog.run.columnar.lazy import LazyBatch
 from tidelog.run.columnar.pipeline import Bag
+from tidelog.run.columnar.relation import Relation
 from tidelog.run.columnar.rows import pack_columns
 from tidelog.run.columnar.store import Store
 from tidelog.run.columnar.table import unit
-from tidelog.run.contract import Phase
+from tidelog.run.contract import Phase, Work
 from tidelog.run.limits import Watch
-from tidelog.run.maintain.rounds import full
-from tidelog.run.maintain.seminaive import bootstrap
-from tidelog.run.phases import AFTER, View
+from tidelog.run.maintain.rounds import changed_below, full, reads_change
+from tidelog.run.phases import AFTER, DELETED, INSERTED, View
+
+HOW = "closure"
+"""The name of this strategy in profiles."""
 
 
-def closure_of(stratum: Stratum) -> Closure | None:
-    """Return the closure that a stratum is, if it is nothing else."""
-    found = closures(stratum)
-    return found[0] if len(found) == 1 and found[0].alone else None
+class Claims:
+    """The strata of one plan that are closures, as far as they are wanted. `lasting` if they follow changes."""
 
+    def __init__(self, given: Plan, wanted: Wanted, *, lasting: bool, earlier: Claims | None = None) -> None:
+        self.given = given
+        self.lasting = lasting
+        self.plan: Plan = given
+        if lasting:
+            self.plan = split_closures(given, wanted, earlier.plan if earlier is not None else None)
+        found = ((stratum, closure_of(stratum)) for stratum in self.plan.strata if wanted(stratum, given))
+        self._closures = {stratum.relations[0]: closure for stratum, closure in found if closure is not None}
 
-def evaluate(store: Store, stratum: Stratum, watch: Watch) -> int:
-    """Evaluate a stratum from scratch; return the number of rounds."""
-    closure = closure_of(stratum)
-    if closure is None:
-        return bootstrap(store, stratum, watch)
-    watch.begin_round(stratum, 1)
-    store.enter(Phase.BOOT, frozenset(stratum.relations))
-    target = store.touch(closure.relation)
-    bags = store.derive(full(closure.feeds)).get(closure.relation, ())
-    shape = Shape.of(closure, store.codec)
-    fed = _columns(bags, target.arity)
-    fits = shape.fits(fed)
-    edges = fed if fits.all() else {column: codes[fits] for column, codes in fed.items()}
-    steps = [
-        stepped(store, scan, columns, AFTER)
-        for scan, columns in zip(closure.steps, closure.step_columns, strict=True)
-        if shape.own
-    ]
-    found = closed(shape, edges, steps)
-    watch.look()
-    watch.add_tuples(found.pairs.size)
-    if found.pairs.size:
+    @property
+    def relations(self) -> frozenset[str]:
+        """The relations that are closures."""
+        return frozenset(self._closures)
+
+    def of(self, stratum: Stratum) -> Closure | None:
+        """Return the closure that a stratum is."""
+        return self._closures.get(stratum.relations[0])
+
+    def evaluate(self, store: Store, stratum: Stratum, watch: Watch) -> int:
+        """Evaluate a closure from scratch; return the number of rounds."""
+        closure = self._closures[stratum.relations[0]]
+        watch.begin_round(stratum, 1)
+        store.enter(Phase.BOOT, frozenset(stratum.relations))
+        target = store.touch(closure.relation)
+        found, others = close(store, closure, lasting=self.lasting)
+        watch.look()
+        watch.add_tuples(found.pairs.size)
+        if self.lasting:
+            store.closed[closure.relation] = found
         target.admit(found.ranges(target.arity))
-    if not fits.all():
-        others = [codes[~fits] for codes in fed.values()]
-        target.admit([range_of(codes) for codes in others])
-        target.set_delta(Batch(pack_columns(others, (), target)))
-        target.settle()
-    if found.pairs.size:
+        if len(next(iter(others.values()))):
+            target.admit([range_of(codes) for codes in others.values()])
+            target.set_delta(Batch(_packed(others, target)))
+            target.settle()
         target.hold(found.batch(target.layout), found.ranges(target.arity))
-    return 1
+        return 1
+
+    def follow(self, store: Store, stratum: Stratum, before: Closed, watch: Watch) -> Work | None:
+        """Bring a closure whose rules have not changed up to date; None if nothing reaches it."""
+        closure = self._closures[stratum.relations[0]]
+        if not any(reads_change(store, rule) for rule in stratum.rules):
+            return None
+        start, spent = time.perf_counter(), store.derivations
+        watch.begin_round(stratum, 1)
+        target = store.touch(closure.relation)
+        fed = []
+        for phase, losing in ((Phase.LOSE, True), (Phase.GAIN, False)):
+            store.enter(phase, frozenset(stratum.relations))
+            bags = store.derive(changed_below(store, closure.feeds, store.members, losing=losing))
+            fed.append(_columns(bags.get(closure.relation, ()), target.arity))
+        (lost, others_lost), (gained, others_gained) = (_divided(before.shape, columns) for columns in fed)
+        steps = [_steps(store, closure, before.shape, view) for view in (DELETED, INSERTED)]
+        after, deleted, inserted = before.change(lost, gained, *steps)
+        watch.look()
+        watch.add_tuples(inserted.size)
+        store.closed[closure.relation] = after
+        target.admit(after.ranges(target.arity))
+        if before.shape.constants:
+            target.admit([range_of(codes) for codes in others_gained.values()])
+            gone, new = (
+                _merged(after.write(pairs, target.layout), _packed(others, target))
+                for pairs, others in ((deleted, others_lost), (inserted, others_gained))
+            )
+            target.exchange(Batch(gone), Batch(new), store.journal)
+        else:
+            gone_lazy, new_lazy = (
+                LazyBatch(pairs.size, lambda pairs=pairs: after.write(pairs, target.layout))  # type: ignore[misc]
+                for pairs in (deleted, inserted)
+            )
+            ranges = after.ranges(target.arity)
+            target.exchange(gone_lazy, new_lazy, store.journal, (after.batch(target.layout), ranges))
+        used = store.derivations - spent
+        return Work(stratum.number, stratum.relations, HOW, "", 1, used, time.perf_counter() - start)
+
+    def check(self, store: Store) -> Iterable[str]:
+        """Yield which closures differ from those evaluated from scratch."""
+        for name, closure in self._closures.items():
+            store.enter(Phase.LOSE, frozenset((name,)))
+            target = store.relation(name)
+            found, others = close(store, closure, lasting=self.lasting)
+            target.admit(found.ranges(target.arity))
+            rows = _merged(found.write(found.pairs, target.layout), _packed(others, target))
+            held = target.rows()
+            if held.shape != rows.shape or (held != rows).any() or target.count() != held.shape[1]:
+                yield f"{name}: {held.shape[1]} tuples are held, the closure has {rows.shape[1]}"
+
+
+def close(store: Store, closure: Closure, *, lasting: bool) -> tuple[Closed, Columns]:
+    """Return the closure of what its feeds derive, and the tuples fed that are not of it for their constants."""
+    shape = Shape.of(closure, store.codec)
+    arity = store.relation(closure.relation).arity
+    fed, others = _divided(shape, _columns(store.derive(full(closure.feeds)).get(closure.relation, ()), arity))
+    return closed(shape, fed, _steps(store, closure, shape, AFTER), lasting=lasting), others
 
 
 def _columns(bags: Sequence[Bag], arity: int) -> dict[int, Words]:
@@ -73,7 +145,33 @@ def _columns(bags: Sequence[Bag], arity: int) -> dict[int, Words]:
     return found
 
 
-def stepped(store: Store, scan: Scan, columns: tuple[int, int], view: View) -> tuple[Words, Words]:
+def _divided(shape: Shape, columns: Columns) -> tuple[Columns, Columns]:
+    """Return the tuples that have the constants of a closure, and the others."""
+    fits = shape.fits(columns)
+    if fits.all():
+        return columns, {column: codes[:0] for column, codes in columns.items()}
+    one, other = ({c: codes[chosen] for c, codes in columns.items()} for chosen in (fits, ~fits))
+    return one, other
+
+
+def _packed(columns: Mapping[int, Words], target: Relation) -> Words:
+    return pack_columns(list(columns.values()), (), target)
+
+
+def _merged(one: Words, other: Words) -> Words:
+    rows = np.concatenate((one, other), axis=1)
+    return np.ascontiguousarray(rows[:, np.lexsort(rows[::-1])]) if other.shape[1] else one
+
+
+def _steps(store: Store, closure: Closure, shape: Shape, view: View) -> Steps:
+    """Return the steps of a closure that are not what is fed, as a view shows them."""
+    if not shape.own:
+        return []
+    scans = zip(closure.steps, closure.step_columns, strict=True)
+    return [_step(store, scan, columns, view) for scan, columns in scans]
+
+
+def _step(store: Store, scan: Scan, columns: tuple[int, int], view: View) -> tuple[Words, Words]:
     """Return the sources and targets of the steps that a scan finds in a view, once for each tuple."""
     probe = Probe(scan.terms, (), store.codec)
     matches = match(unit(), probe, probe.see(store.relation(scan.relation), view))
@@ -82,3 +180,8 @@ def stepped(store: Store, scan: Scan, columns: tuple[int, int], view: View) -> t
     near, far = (term.name for c in columns if isinstance(term := scan.terms[c], Var))
     table = matches.table_of(probe, (near, far))
     return table.codes(near), table.codes(far)
+
+
+def explained(work: Work | None, reason: str) -> Work | None:
+    """Return what was done, as that of a closure evaluated from scratch for a reason."""
+    return None if work is None else replace(work, strategy=HOW, reason=reason)

@@ -6,8 +6,8 @@
             for each T(k, y) fed, and from y to z for each step. T holds what the k's reach.
     right   T(x, k) :- E(x, y), T(y, k). Likewise, with edges from y to k. T holds the k's that values reach.
 
-In the last two, values have even numbers and the k's odd ones. Columns that hold constants are the same in all tuples;
-tuples fed with other constants are no edges, and T holds them as they are.
+In the last two, values have even numbers as nodes and the k's odd ones. Columns that hold constants are the same in all
+tuples; tuples fed with other constants are no edges, and T holds them as they are.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tidelog.plan.closures import Closure, Form, Kind
+from tidelog.run.closure.held import Difference, Edges, Held
 from tidelog.run.closure.pairs import Pairs
-from tidelog.run.closure.reach import Graph, reach, reach_undirected
+from tidelog.run.closure.plain import NEVER, Nodes
+from tidelog.run.closure.reach import Graph, reach, reach_both_ways, reach_undirected
 from tidelog.run.columnar.arrays import Mask, Words, arrays, helpers
 from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.layout import Layout, Range, range_of
@@ -28,6 +30,8 @@ from tidelog.run.columnar.nodes import Key, Numbers, numbered
 
 Columns = Mapping[int, Words]
 """Codes of tuples by column."""
+Steps = Sequence[tuple[Words, Words]]
+"""Pairs of values, as the codes of sources and targets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,23 @@ class Shape:
         return Shape((closure.source,), tuple(sorted((*kept, closure.target))), constants, "targets", undirected)
 
     @property
+    def stride(self) -> int:
+        """How many nodes there are for each number."""
+        return 2 if self.own else 1
+
+    @property
+    def first(self) -> int:
+        """The first node that is a source."""
+        return int(self.own == "sources")
+
+    def places(self, nodes: int) -> Nodes:
+        """Return the number of each node that is a target as its position in rows."""
+        found = np.full(nodes, NEVER if self.own == "sources" else -1, np.int32)
+        wanted = found[int(self.own == "targets") :: self.stride]
+        wanted[:] = np.arange(len(wanted))
+        return found
+
+    @property
     def ordered(self) -> bool:
         """Whether pairs in the order of their nodes are tuples in the order of their columns."""
         return max(self.sources) < min(c for c in self.targets if c not in self.sources)
@@ -75,7 +96,7 @@ class Closed:
     shape: Shape
     values: Numbers
     others: Numbers | None
-    pairs: Pairs
+    held: Held
 
     @property
     def sources(self) -> Numbers:
@@ -86,6 +107,13 @@ class Closed:
     def targets(self) -> Numbers:
         """The nodes that tuples end with."""
         return self.others if self.shape.own == "targets" and self.others is not None else self.values
+
+    @property
+    def pairs(self) -> Pairs:
+        """The pairs of sources and targets."""
+        found = self.held.reach
+        of_sources = slice(self.shape.first, self.shape.stride * self.sources.count, self.shape.stride)
+        return Pairs(found.rows, found.row[of_sources], found.counts[of_sources])
 
     def ranges(self, arity: int) -> list[Range]:
         """Return the range of the codes in each column."""
@@ -103,7 +131,8 @@ class Closed:
         left = _words(layout, self.shape.sources, self.sources, dict(self.shape.constants))
         right = _words(layout, self.shape.targets, self.targets, {})
         rows = pairs.write(left, right, helpers.get())
-        return rows if self.shape.ordered else arrays(rows.shape[1]).sort(rows)
+        ordered = self.shape.ordered and self.sources.ordered and self.targets.ordered
+        return rows if ordered else arrays(rows.shape[1]).sort(rows)
 
     def has(self, codes: Codes) -> bool:
         """Tell whether a tuple is in the closure."""
@@ -115,36 +144,75 @@ class Closed:
         )
         return source >= 0 and target >= 0 and self.pairs.has(source, target)
 
+    def change(
+        self, lost: Columns, gained: Columns, steps_lost: Steps, steps_gained: Steps
+    ) -> tuple[Closed, Pairs, Pairs]:
+        """Take tuples fed and steps away and add others; return also the pairs deleted and inserted."""
+        values, others = self.values, self.others
+        edges: list[Edges] = []
+        for fed, steps in ((lost, steps_lost), (gained, steps_gained)):
+            begin, end = ([fed[c] for c in columns] for columns in (self.shape.sources, self.shape.targets))
+            if others is None:
+                values, first = values.with_nodes(begin)
+                values, last = values.with_nodes(end)
+                found = np.stack((first, last))
+                edges.append(np.concatenate((found, found[::-1]), axis=1) if self.shape.undirected else found)
+                continue
+            apart, at = (begin, end) if self.shape.own == "sources" else (end, begin)
+            others, other = others.with_nodes(apart)
+            values, value = values.with_nodes(at)
+            parts = [_between(self.shape, other, value)]
+            for step in steps:
+                values, near = values.with_nodes([step[0]])
+                values, far = values.with_nodes([step[1]])
+                parts.append(2 * np.stack((near, far)))
+            edges.append(np.concatenate(parts, axis=1))
+        place = self.shape.places(_nodes(self.shape, values, others))
+        held, difference = self.held.change(edges[0], edges[1], place, helpers.get())
+        after = Closed(self.shape, values, others, held)
+        return after, *after.differing(difference)
 
-def closed(shape: Shape, fed: Columns, steps: Sequence[tuple[Words, Words]]) -> Closed:
-    """Close what is fed, tuples that have the shape's constants, along steps, which are pairs of values."""
+    def differing(self, difference: Difference) -> tuple[Pairs, Pairs]:
+        """Return the pairs deleted and inserted that a difference between rows makes."""
+        nodes = np.arange(self.held.graph.nodes, dtype=np.int32)
+        stride = self.shape.stride
+        return difference.of(nodes % stride == self.shape.first, nodes // stride)
+
+
+def closed(shape: Shape, fed: Columns, steps: Steps, *, lasting: bool) -> Closed:
+    """Close what is fed, tuples that have the shape's constants, along steps. `lasting` if it is to change."""
     begin: Key = [fed[c] for c in shape.sources]
     end: Key = [fed[c] for c in shape.targets]
     if not shape.own:
         values, (first, last) = numbered([begin, end])
-        graph = Graph.of(first, last, values.count)
-        place = np.arange(values.count, dtype=np.int32)
-        found = reach_undirected(graph, place) if shape.undirected else reach(graph, place, helpers.get())
-        return Closed(shape, values, None, Pairs(found.rows, found.row, found.counts))
+        both = shape.undirected and lasting
+        edges = (first, last) if not both else (np.concatenate((first, last)), np.concatenate((last, first)))
+        graph = Graph.of(*edges, values.count)
+        place = shape.places(values.count)
+        if shape.undirected:
+            found = reach_both_ways(graph, place) if both else reach_undirected(graph, place)
+        else:
+            found = reach(graph, place, helpers.get())
+        return Closed(shape, values, None, Held.of(graph, place, found, undirected=both))
     apart, at = (begin, end) if shape.own == "sources" else (end, begin)
     others, (other,) = numbered([apart])
     values, (value, *stepped) = numbered([at, *([codes] for step in steps for codes in step)])
-    between = (2 * other + 1, 2 * value) if shape.own == "sources" else (2 * value, 2 * other + 1)
-    size = 2 * max(others.count, values.count)
-    graph = Graph.of(
-        np.concatenate((between[0], *(2 * ends for ends in stepped[0::2]))),
-        np.concatenate((between[1], *(2 * ends for ends in stepped[1::2]))),
-        size,
-    )
-    place = np.full(size, -1, np.int32)
-    wanted = place[0::2] if shape.own == "sources" else place[1::2]
-    wanted[:] = np.arange(len(wanted))
-    found = reach(graph, place, helpers.get())
-    of_source = slice(1, None, 2) if shape.own == "sources" else slice(0, None, 2)
-    count = (others if shape.own == "sources" else values).count
-    return Closed(
-        shape, values, others, Pairs(found.rows, found.row[of_source][:count], found.counts[of_source][:count])
-    )
+    parts = [_between(shape, other, value)]
+    parts += [2 * np.stack((near, far)) for near, far in zip(stepped[0::2], stepped[1::2], strict=True)]
+    size = _nodes(shape, values, others)
+    sources, targets = np.concatenate(parts, axis=1)
+    graph = Graph.of(sources, targets, size)
+    place = shape.places(size)
+    return Closed(shape, values, others, Held.of(graph, place, reach(graph, place, helpers.get())))
+
+
+def _nodes(shape: Shape, values: Numbers, others: Numbers | None) -> int:
+    return shape.stride * max(values.count, 0 if others is None else others.count)
+
+
+def _between(shape: Shape, other: Nodes, value: Nodes) -> Edges:
+    """Return the edges between nodes of their own and values, which tuples fed make."""
+    return np.stack((2 * other + 1, 2 * value) if shape.own == "sources" else (2 * value, 2 * other + 1))
 
 
 def _words(layout: Layout, columns: Sequence[int], numbers: Numbers, constants: Mapping[int, int]) -> Words:

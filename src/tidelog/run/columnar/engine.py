@@ -19,7 +19,8 @@ from tidelog.plan.nodes import Plan, Stratum
 from tidelog.plan.separate_facts import stored_in
 from tidelog.run.columnar.arrays import Mask, Words, arrays, helpers
 from tidelog.run.columnar.batch import Batch, Journal
-from tidelog.run.columnar.claim import closure_of, evaluate
+from tidelog.run.columnar.claim import Claims, explained
+from tidelog.run.columnar.closed import Closed
 from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.layout import range_of
 from tidelog.run.columnar.ordering import Orders
@@ -31,7 +32,6 @@ from tidelog.run.columnar.verify import check_support
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Support, Switch, Update, Work
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.choose import Costs, Earlier, maintain, reached, strategy_of, support_of
-from tidelog.run.maintain.seminaive import bootstrap
 from tidelog.run.phases import ALIVE, DELETED, INSERTED, REMOVED
 
 
@@ -39,10 +39,16 @@ from tidelog.run.phases import ALIVE, DELETED, INSERTED, REMOVED
 class State:
     """A program and its relations: what a snapshot refers to. Marks, ranks and counts are put back by journals."""
 
-    plan: Plan
+    claims: Claims
     relations: Mapping[str, Relation]
     scalars: Scalars
     earlier: Earlier
+    closed: Mapping[str, Closed]
+
+    @property
+    def plan(self) -> Plan:
+        """The plan as this engine follows it."""
+        return self.claims.plan
 
 
 class ColumnarEngine:
@@ -72,24 +78,26 @@ class ColumnarEngine:
         self._strategy = strategy
         self._switch = switch
         self._support = support_of(strategy) if support is None else support
-        self._closures = closures and strategy == "recompute" and self._support is Support.NONE
+        self._lasting = strategy == "auto"
+        self._closures = closures and (self._lasting or (strategy == "recompute" and self._support is Support.NONE))
         threads = threads or os.cpu_count() or 1
         self._pool = ThreadPoolExecutor(threads - 1, "tidelog") if threads > 1 else None
         self._costs: Costs = {}
         self._journals: list[Journal] = []
         self._orders = Orders(self._codec)
         nothing = Plan({}, {}, {}, (), (), {})
-        self._state = State(nothing, {}, Scalars(self._codec, {}, {}), Earlier.of(nothing))
+        claims = Claims(nothing, self._wants_closure, lasting=False)
+        self._state = State(claims, {}, Scalars(self._codec, {}, {}), Earlier.of(nothing), {})
         self._update({}, plan, Watch(limits))
 
     @property
     def plan(self) -> Plan:
         """The program whose consequences the state holds."""
-        return self._state.plan
+        return self._state.claims.given
 
     def update(self, facts: Mapping[str, Change], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
         """Change stored facts and the program; after an error nothing has changed."""
-        return self._update(facts, plan or self._state.plan, Watch(limits))
+        return self._update(facts, plan or self.plan, Watch(limits))
 
     def rows(self, relation: str) -> Rows:
         """Return the tuples of a relation."""
@@ -113,7 +121,8 @@ class ColumnarEngine:
         """Check every support count; return what is wrong."""
         if self._support is Support.NONE:
             return []
-        return list(check_support(self._store(self._state, self._state.plan, Watch())))
+        store = self._store(self._state, self._state.claims, Watch())
+        return [*check_support(store), *self._state.claims.check(store)]
 
     def snapshot(self) -> Any:
         """Return the current state. Only the last snapshot can be restored."""
@@ -138,9 +147,13 @@ class ColumnarEngine:
 
     # --- updating ----------------------------------------------------------------------------------------------------
 
-    def _update(self, facts: Mapping[str, Change], plan: Plan, watch: Watch) -> Update:
+    def _update(self, facts: Mapping[str, Change], given: Plan, watch: Watch) -> Update:
         before = self._state
-        store = self._store(before, plan, watch)
+        claims = before.claims
+        if given is not claims.given:
+            claims = Claims(given, self._wants_closure, lasting=self._lasting, earlier=claims)
+        plan = claims.plan
+        store = self._store(before, claims, watch)
         costs = dict(self._costs)
         before_helpers = helpers.set(self._pool)
         try:
@@ -155,9 +168,9 @@ class ColumnarEngine:
             work = [
                 done
                 for stratum in reached(store, plan, before.earlier, stored)
-                if (done := self._maintain(store, stratum, before, costs)) is not None
+                if (done := self._maintain(store, stratum, before, claims, costs)) is not None
             ]
-            changes = self._changes(store, before, plan)
+            changes = self._changes(store, before, given)
             store.finish()
         except BaseException:
             store.undo()
@@ -168,23 +181,36 @@ class ColumnarEngine:
         self._costs = costs
         earlier = before.earlier if plan is before.plan else Earlier.of(plan)
         relations = {name: relation for name, relation in store.relations.items() if name in plan.relations}
-        self._state = State(plan, relations, store.scalars, earlier)
+        kept = {**before.closed, **store.closed}
+        closed = {name: kept[name] for name in claims.relations if name in kept}
+        self._state = State(claims, relations, store.scalars, earlier, closed)
         return Update(changes, tuple(work))
 
-    def _maintain(self, store: Store, stratum: Stratum, before: State, costs: Costs) -> Work | None:
-        claimed = self._closures and closure_of(stratum) is not None
-        how = evaluate if claimed else bootstrap
-        strategy = strategy_of(stratum, store.plan, self._strategy)
-        done = maintain(store, stratum, before.earlier, costs, store.watch, strategy, self._switch, how)
-        return replace(done, strategy="closure") if claimed and done is not None else done
+    def _maintain(self, store: Store, stratum: Stratum, before: State, claims: Claims, costs: Costs) -> Work | None:
+        name, watch, switch = stratum.relations[0], store.watch, self._switch
+        was = any(relation in before.closed for relation in stratum.relations)
+        if claims.of(stratum) is None:
+            strategy = "recompute" if was else strategy_of(stratum, store.plan, self._strategy)
+            done = maintain(store, stratum, before.earlier, costs, watch, strategy, switch)
+            return replace(done, reason="it was a closure before") if was and done is not None else done
+        unchanged = was and not any(before.earlier.changes(stratum))
+        if unchanged and before.closed[name].pairs.size:
+            return claims.follow(store, stratum, before.closed[name], watch)
+        done = maintain(store, stratum, before.earlier, costs, watch, "recompute", switch, claims.evaluate)
+        reason = "it was empty" if unchanged else "its rules have changed" if self._lasting else "chosen by the user"
+        return explained(done, reason)
 
-    def _store(self, before: State, plan: Plan, watch: Watch) -> Store:
+    def _wants_closure(self, stratum: Stratum, plan: Plan) -> bool:
+        return self._closures and strategy_of(stratum, plan, self._strategy) == self._strategy
+
+    def _store(self, before: State, claims: Claims, watch: Watch) -> Store:
+        plan = claims.plan
         kept, scalars = dict(before.relations), before.scalars
         if plan is not before.plan:
             kept = _kept(before, plan)
             functions, types = {**before.plan.functions, **plan.functions}, {**before.plan.types, **plan.types}
             scalars = Scalars(self._codec, functions, types)
-        equipment = Equipment(self._codec, scalars, self._orders, self._support)
+        equipment = Equipment(self._codec, scalars, self._orders, self._support, claims.relations)
         return Store(plan, equipment, kept, before.relations, watch)
 
     def _change_facts(self, store: Store, name: str, change: Change) -> None:
@@ -211,12 +237,16 @@ class ColumnarEngine:
         """Return the exact change of every relation, in values."""
         changes: dict[str, Change] = {}
         for name, relation in before.relations.items():
+            if name not in before.claims.given.relations:
+                continue
             if name not in plan.relations or store.relations.get(name) is None:
                 gone = self._decoded(name, relation, relation.gathered(), before.plan)
                 if len(gone):
                     changes[name] = Change((), gone)
         for name, relation in store.touched.items():
             old = before.relations.get(name)
+            if name not in plan.relations:
+                continue
             if old is not None and old.types != relation.types:
                 continue
             change = Change(

@@ -26,6 +26,8 @@ class Numbers:
     rows: Words
     number: Nodes
     codes: tuple[Words, ...]
+    ordered: bool = True
+    """Whether nodes are numbered in the order of their keys."""
 
     @property
     def count(self) -> int:
@@ -48,6 +50,23 @@ class Numbers:
         inside[order[high > low]] = self.number[low[high > low]]
         found[fits] = inside
         return found
+
+    def with_nodes(self, key: Key) -> tuple[Numbers, Nodes]:
+        """Return the numbers of nodes, after numbering those that had none."""
+        found = self.find(key)
+        new = found < 0
+        if not new.any():
+            return self, found
+        more, (number,) = numbered([[codes[new] for codes in key]])
+        found[new] = self.count + number
+        codes = tuple(np.concatenate(parts) for parts in zip(self.codes, more.codes, strict=True))
+        ranges = [range_of(column) for column in codes]
+        fits = all(self.layout.fields[c].range.covers(codes) for c, codes in enumerate(ranges))
+        layout = self.layout if fits else place(enumerate(roomy(ranges)))
+        rows = layout.pack(dict(enumerate(codes)), len(codes[0]))
+        order = arrays(rows.shape[1]).order(rows)
+        rows = np.ascontiguousarray(rows[:, order])
+        return Numbers(layout, rows, order.astype(np.int32), codes, ordered=False), found
 
 
 def numbered(keys: Sequence[Key]) -> tuple[Numbers, list[Nodes]]:

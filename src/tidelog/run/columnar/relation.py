@@ -83,6 +83,7 @@ class Relation:
         self._orders = {identity: self.main}
         self._serving: dict[frozenset[int], Columns] = {}
         """Which order serves probes of these columns; copies share it."""
+        self._final: LazyBatch | None = None
         self._ordering = Lock()
         self.planned: Callable[[], Sequence[Columns]] = tuple
         """The orders that serve all probes of the program (`plan.choose_indexes`); each is made when first probed."""
@@ -371,6 +372,44 @@ class Relation:
                 order.removed.append((again, np.arange(count)))
         self.set_deleted(deleted)
 
+    def exchange(
+        self, deleted: Batch, inserted: Batch, journal: Journal, whole: tuple[LazyBatch, Sequence[Range]] | None = None
+    ) -> None:
+        """Take sorted rows that hold away and add others.
+
+        If nobody has read the rows so far, none are written: `whole` is all that there will be, with the ranges of its
+        codes, and takes their place when the update ends, unless they were read until then.
+        """
+        main = self.main
+        unread = all(isinstance(batch, LazyBatch) and not batch.written for batch in main.settled)
+        if whole is None or not unread or len(self._orders) > 1 or len(main.settled) > 1:
+            self.take_away(deleted.rows, REMOVED, journal)
+            self.set_deleted(deleted.rows)
+            self.set_delta(inserted)
+            self.insert()
+            return
+        self.observed = tuple(mine.join(codes) for mine, codes in zip(self.observed, whole[1], strict=True))
+        if deleted.size:
+            (old,) = main.settled
+            size = old.size - deleted.size
+            kept = LazyBatch(size, lambda: arrays(old.size).without(old.rows.copy(), deleted.rows))
+            gone = LazyBatch(deleted.size, lambda: deleted.rows, mark=np.full(deleted.size, REMOVED, np.uint8))
+            main.settled = [kept, gone]
+            main.removed = [(gone, np.arange(deleted.size))]
+        main.deleted = deleted
+        main.inserted = [inserted] if inserted.size else []
+        self._final = whole[0]
+
+    def _become_final(self) -> bool:
+        """Hold what there will be instead of what there was and how it changed, if nobody has read that."""
+        final, self._final = self._final, None
+        read = len(self._orders) > 1 or any(isinstance(b, LazyBatch) and b.written for b in self.main.settled)
+        if final is None or read:
+            return False
+        self.main.settled, self.main.inserted = [final] if final.size else [], []
+        self.main.removed, self.main.deleted = [], None
+        return True
+
     def all_is_new(self) -> None:
         """Let the tuples held be those that this update has inserted: there was none before."""
         for order in self._orders.values():
@@ -378,6 +417,8 @@ class Relation:
 
     def finish(self, journal: Journal) -> None:
         """End an update: removed rows become garbage, inserted rows join the batches."""
+        if self._become_final():
+            return
         self.insert()
         for order in self._orders.values():
             for batch, places in order.removed:

@@ -15,6 +15,7 @@ from tidelog.run.columnar.absorb import absorbed, exchanged, gather, released
 from tidelog.run.columnar.aggregate import group, reduce_groups
 from tidelog.run.columnar.arrays import arrays, helpers, no_rows, share
 from tidelog.run.columnar.batch import Journal
+from tidelog.run.columnar.closed import Closed
 from tidelog.run.columnar.cost import weights
 from tidelog.run.columnar.course import Course
 from tidelog.run.columnar.encode import Codec
@@ -46,6 +47,8 @@ class Equipment:
     scalars: Scalars
     orders: Orders
     support: Support
+    bare: frozenset[str] = frozenset()
+    """Relations whose tuples have no support, whatever others have."""
 
 
 class Store:
@@ -68,10 +71,13 @@ class Store:
         self.scalars = equipment.scalars
         self.orders = equipment.orders
         self.support = equipment.support
+        self._bare = equipment.bare
         self.relations = relations
         self._before = before
         self.watch = watch
         self.touched: dict[str, Relation] = {}
+        self.closed: dict[str, Closed] = {}
+        """The structures of relations that are closures, as far as this update changes them."""
         self.journal = Journal()
         self.journals = [self.journal]
         self._aside: dict[str, Relation] = {}
@@ -101,7 +107,9 @@ class Store:
     def fresh(self, name: str) -> Relation:
         """Return an empty relation with the columns of the plan."""
         columns = self.plan.relations[name].columns
-        made = Relation(name, [column.type for column in columns], support=self.support)
+        made = Relation(
+            name, [column.type for column in columns], support=Support.NONE if name in self._bare else self.support
+        )
         made.planned = partial(self.orders.planned, name, self.plan)
         return made
 
