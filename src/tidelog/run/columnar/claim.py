@@ -47,7 +47,7 @@ class Claims:
         self.plan: Plan = given
         if lasting:
             self.plan = split_closures(given, wanted, earlier.plan if earlier is not None else None)
-        found = ((stratum, closure_of(stratum)) for stratum in self.plan.strata if wanted(stratum, given))
+        found = ((stratum, closure_of(stratum)) for stratum in self.plan.strata if wanted(stratum, self.plan))
         self._closures = {stratum.relations[0]: closure for stratum, closure in found if closure is not None}
 
     @property
