@@ -91,6 +91,12 @@ def closures(stratum: Stratum) -> tuple[Closure, ...]:
     return tuple(closure for closure in found if closure is not None)
 
 
+def closure_of(stratum: Stratum) -> Closure | None:
+    """Return the closure that a stratum is, if it is nothing else."""
+    found = closures(stratum)
+    return found[0] if len(found) == 1 and found[0].alone else None
+
+
 def _closure(relation: str, stratum: Stratum) -> Closure | None:
     rules = [rule for rule in stratum.rules if rule.head == relation]
     candidates = [shape for rule in rules if (shape := _transitive(rule, stratum)) is not None]

@@ -11,7 +11,8 @@
           join old Reach(a, b) on b
           give Reach(a, c)
 
-A tree is left-deep, so it reads as the steps of a pipeline, first step first.
+A tree is left-deep, so it reads as the steps of a pipeline, first step first. Of a stratum that is a closure the
+heading says so: `(recursive; transitive, left-linear)`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import assert_never
 
 from tidelog.base.expr import Var
 from tidelog.base.show import show_expression
+from tidelog.plan.closures import closure_of
 from tidelog.plan.nodes import (
     Aggregate,
     AntiJoin,
@@ -70,7 +72,9 @@ def show_order(relation: Relation, columns: tuple[int, ...]) -> str:
 
 def show_stratum(stratum: Stratum, *, variants: bool = True) -> str:
     """Write a stratum with its rules."""
-    recursive = " (recursive)" if stratum.recursive else ""
+    closure = closure_of(stratum)
+    kind = f"; {closure.kind.value}, {closure.form.value}" if closure is not None else ""
+    recursive = f" (recursive{kind})" if stratum.recursive else ""
     lines = [f"stratum {stratum.number}: {', '.join(stratum.relations)}{recursive}"]
     lines += [indent(show_rule(rule, variants=variants), "  ") for rule in stratum.rules]
     return "\n".join(lines)

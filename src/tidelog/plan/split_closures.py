@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from tidelog.base.expr import Const, Var
-from tidelog.plan.closures import Closure, closures, head_terms
+from tidelog.plan.closures import Closure, closure_of, head_terms
 from tidelog.plan.lazy import Lazy
 from tidelog.plan.nodes import Origin, Plan, Project, Relation, Rule, Scan, Stratum, Variant, Version
 from tidelog.plan.spine import spine
@@ -53,12 +53,6 @@ def split_closures(plan: Plan, wanted: Wanted, earlier: Plan | None = None) -> P
 def fed_name(relation: str) -> str:
     """Return the name of the relation of what feeds a closure."""
     return f"{relation}#fed"
-
-
-def closure_of(stratum: Stratum) -> Closure | None:
-    """Return the closure that a stratum is, if it is nothing else."""
-    found = closures(stratum)
-    return found[0] if len(found) == 1 and found[0].alone else None
 
 
 def copies(closure: Closure) -> Scan | None:

@@ -15,9 +15,9 @@ from dataclasses import replace
 import numpy as np
 
 from tidelog.base.expr import Var
-from tidelog.plan.closures import Closure
+from tidelog.plan.closures import Closure, closure_of
 from tidelog.plan.nodes import Plan, Scan, Stratum
-from tidelog.plan.split_closures import Wanted, closure_of, split_closures
+from tidelog.plan.split_closures import Wanted, split_closures
 from tidelog.run.columnar.arrays import Words
 from tidelog.run.columnar.batch import Batch
 from tidelog.run.columnar.closed import Closed, Columns, Shape, Steps, closed
