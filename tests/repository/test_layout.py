@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "tidelog"
-KERNELS = [*(SOURCE / "run" / "columnar" / "kernels").rglob("*.py"), SOURCE / "run" / "closure" / "kernels.py"]
+KERNELS = [path for part in ("closure", "columnar") for path in (SOURCE / "run" / part / "kernels").rglob("*.py")]
 LONGEST = 500
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc"}
 
@@ -39,7 +39,7 @@ def imports(text: str) -> Iterator[str]:
 
 def allowed_in_kernels(module: str) -> bool:
     top = module.partition(".")[0]
-    inside = module == "tidelog.run.columnar.kernels" or module.startswith("tidelog.run.columnar.kernels.")
+    inside = re.match(r"tidelog\.run\.(closure|columnar)\.kernels(\.|$)", module) is not None
     return inside or top in {"numpy", "numba"} or top in sys.stdlib_module_names
 
 

@@ -19,7 +19,7 @@ _tables: list[ModuleType] = [plain]
 def functions(edges: int = 0) -> Any:
     """Return the functions to use for so many edges."""
     if edges >= COMPILE_AT and len(_tables) == 1:
-        if not any(Path(__file__).parent.glob("__pycache__/kernels.*.nbi")):
+        if not any(Path(__file__).parent.glob("kernels/__pycache__/*.nbi")):
             tell("compiling kernels for closures, once for this installation")
         _tables.append(import_module("tidelog.run.closure.kernels"))
     return _tables[-1]

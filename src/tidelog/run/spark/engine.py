@@ -91,7 +91,9 @@ class SparkEngine:
         self._state = State(nothing, {}, Earlier.of(nothing), {})
         self._driver: ColumnarEngine | None = None
         if self._driver_rows:
-            self._driver = ColumnarEngine(plan, strategy=strategy, limits=limits)
+            # Spark goes on with the support of what the driver held, and closures have none.
+            closures = strategy == "recompute"
+            self._driver = ColumnarEngine(plan, strategy=strategy, limits=limits, closures=closures)
         else:
             self._update({}, plan, Watch(limits))
 

@@ -1,43 +1,13 @@
-"""Compiled functions on graphs. Each is the fast twin of the function of its name in `plain`, which defines it.
-
-A graph is `offsets` and `targets` (the successors of u are targets[offsets[u]:offsets[u + 1]]). A *row* is the set of
-nodes that some node reaches by one step or more, as bits, as a list, or as the node to search from. `place` gives the
-position of a node in rows, -1 for nodes that are not wanted there, `NEVER` if besides no edge leads to them. Only numpy
-and numba are imported here.
-"""
+"""Components, rows of bits, searches and union-find, and writing pairs."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
+
+from tidelog.run.closure.kernels.words import lowest, ones
 
 U = np.uint64
-NEVER = -2
-
-
-def _make_ones(context, word):  # type: ignore[no-untyped-def]  # noqa: ARG001  (as numba calls it)
-    """Return the number of bits of a word that are set."""
-
-    def make(context, builder, signature, values):  # type: ignore[no-untyped-def]  # noqa: ARG001
-        return builder.ctpop(values[0])
-
-    return types.int64(types.uint64), make
-
-
-def _make_lowest(context, word):  # type: ignore[no-untyped-def]  # noqa: ARG001
-    """Return the number of the lowest bit of a word that is set."""
-
-    def make(context, builder, signature, values):  # type: ignore[no-untyped-def]  # noqa: ARG001
-        return builder.cttz(values[0], context.get_constant(types.boolean, False))
-
-    return types.int64(types.uint64), make
-
-
-_ones: Any = intrinsic(_make_ones)
-_lowest: Any = intrinsic(_make_lowest)
 
 
 @njit(cache=True, nogil=True)
@@ -192,7 +162,7 @@ def count_bits(bits, rows):  # type: ignore[no-untyped-def]
     for i in range(rows.shape[0]):
         total = 0
         for w in range(bits.shape[1]):
-            total += _ones(bits[rows[i], w])
+            total += ones(bits[rows[i], w])
         counts[i] = total
     return counts
 
@@ -271,7 +241,7 @@ def fill_bits(bits, rows, firsts, members, starts, left, right, out):  # type: i
         for w in range(bits.shape[1]):
             word = bits[rows[g], w]
             while word:
-                found[count] = 64 * w + _lowest(word)
+                found[count] = 64 * w + lowest(word)
                 count += 1
                 word &= word - U(1)
         _emit(found, count, members, firsts[g], firsts[g + 1], starts, left, right, out)
@@ -307,12 +277,12 @@ def _search(offsets, targets, place, start, seen, touched, stack, found):  # typ
         over = touched[t]
         touched[t] = 0
         while over:
-            w = 64 * t + _lowest(over)
+            w = 64 * t + lowest(over)
             over &= over - U(1)
             word = seen[w]
             seen[w] = 0
             while word:
-                p = place[64 * w + _lowest(word)]
+                p = place[64 * w + lowest(word)]
                 word &= word - U(1)
                 if p >= 0:
                     found[count] = p
@@ -350,171 +320,3 @@ def list_searched(offsets, targets, place, nodes):  # type: ignore[no-untyped-de
         total += count
         ends[i + 1] = total
     return ends, lists[:total]
-
-
-@njit(cache=True, nogil=True)
-def altered(offsets, targets, n, lost, gained):  # type: ignore[no-untyped-def]
-    """Return a graph of n nodes without some edges and with others, given as two lines in order of their sources.
-
-    Also return how many edges to take away were not there.
-    """
-    old = offsets.shape[0] - 1
-    ends = np.empty(n + 1, np.int64)
-    out = np.empty(targets.shape[0] + gained.shape[1], np.int32)
-    at, i, j, missing = 0, 0, 0, 0
-    for u in range(n):
-        first = at
-        ends[u] = at
-        if u < old:
-            for e in range(offsets[u], offsets[u + 1]):
-                out[at] = targets[e]
-                at += 1
-        while i < lost.shape[1] and lost[0, i] == u:
-            k = first
-            while k < at and out[k] != lost[1, i]:
-                k += 1
-            if k < at:
-                at -= 1
-                out[k] = out[at]
-            else:
-                missing += 1
-            i += 1
-        while j < gained.shape[1] and gained[0, j] == u:
-            out[at] = gained[1, j]
-            at += 1
-            j += 1
-    ends[n] = at
-    return ends, out[:at], missing
-
-
-@njit(cache=True, nogil=True)
-def apart(offsets, targets, edges, most):  # type: ignore[no-untyped-def]
-    """Tell of each edge whether its source does not reach its target, as far as at most so many steps tell."""
-    n = offsets.shape[0] - 1
-    seen, stack = np.zeros(n, np.int32), np.empty(n, np.int32)
-    found = np.ones(edges.shape[1], np.bool_)
-    for i in range(edges.shape[1]):
-        u, wanted, top = edges[0, i], edges[1, i], 0
-        while most > 0:
-            for e in range(offsets[u], offsets[u + 1]):
-                v = targets[e]
-                most -= 1
-                if v == wanted:
-                    found[i] = False
-                    break
-                if seen[v] != i + 1:
-                    seen[v] = i + 1
-                    stack[top] = v
-                    top += 1
-            if not found[i] or top == 0:
-                break
-            top -= 1
-            u = stack[top]
-    return found
-
-
-@njit(cache=True, nogil=True)
-def bypassed(offsets, targets, place, row, bits, edges):  # type: ignore[no-untyped-def]
-    """Tell of each edge whether another successor of its source reaches its target, and not its source, by old rows."""
-    found = np.zeros(edges.shape[1], np.bool_)
-    for i in range(edges.shape[1]):
-        u, v = edges[0, i], edges[1, i]
-        p, q = place[v], place[u]
-        for e in range(offsets[u], offsets[u + 1]):
-            w = targets[e]
-            if w == v:
-                found[i] = True
-            elif p >= 0 and row[w] >= 0 and bits[row[w], p >> 6] & (U(1) << U(p & 63)):
-                found[i] = q == NEVER or (q >= 0 and not bits[row[w], q >> 6] & (U(1) << U(q & 63)))
-            if found[i]:
-                break
-    return found
-
-
-@njit(cache=True, nogil=True)
-def list_bits(bits, rows):  # type: ignore[no-untyped-def]
-    """Return the positions of each row, -1 being an empty one, as lists one after another."""
-    ends = np.zeros(rows.shape[0] + 1, np.int64)
-    for i in range(rows.shape[0]):
-        total = 0
-        if rows[i] >= 0:
-            for w in range(bits.shape[1]):
-                total += _ones(bits[rows[i], w])
-        ends[i + 1] = ends[i] + total
-    lists = np.empty(ends[-1], np.int32)
-    for i in range(rows.shape[0]):
-        at = ends[i]
-        if at < ends[i + 1]:
-            for w in range(bits.shape[1]):
-                word = bits[rows[i], w]
-                while word:
-                    lists[at] = 64 * w + _lowest(word)
-                    at += 1
-                    word &= word - U(1)
-    return ends, lists
-
-
-@njit(cache=True, nogil=True)
-def _longer(lists, count, more):  # type: ignore[no-untyped-def]
-    """Return a list with room for more positions."""
-    if count + more <= lists.shape[0]:
-        return lists
-    longer = np.empty(2 * (count + more), np.int32)
-    longer[:count] = lists[:count]
-    return longer
-
-
-@njit(cache=True, nogil=True)
-def bits_differing(bits, rows, other, others):  # type: ignore[no-untyped-def]
-    """Return the positions of each row that are not in the other one, and the other way round; -1 is an empty row."""
-    n, width, wide = rows.shape[0], bits.shape[1], other.shape[1]
-    lost, gained = np.empty(1024, np.int32), np.empty(1024, np.int32)
-    lost_ends, gained_ends = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
-    differing, words = np.empty(max(width, wide), np.int64), np.empty(max(width, wide), np.uint64)
-    a, b = 0, 0
-    for i in range(n):
-        r, q = rows[i], others[i]
-        count, both = 0, min(width if r >= 0 else 0, wide if q >= 0 else 0)
-        for w in range(both):
-            word = bits[r, w] ^ other[q, w]
-            differing[count], words[count] = w, word
-            count += word != 0  # without a branch: which words differ cannot be foreseen
-        for w in range(both, width if r >= 0 else 0):
-            differing[count], words[count] = w, bits[r, w]
-            count += bits[r, w] != 0
-        for w in range(both, wide if q >= 0 else 0):
-            differing[count], words[count] = w, other[q, w]
-            count += other[q, w] != 0
-        lost, gained = _longer(lost, a, 64 * count), _longer(gained, b, 64 * count)
-        for c in range(count):
-            w, word = differing[c], words[c]
-            had = bits[r, w] if r >= 0 and w < width else U(0)
-            while word:
-                p = _lowest(word)
-                if had >> U(p) & U(1):
-                    lost[a] = 64 * w + p
-                    a += 1
-                else:
-                    gained[b] = 64 * w + p
-                    b += 1
-                word &= word - U(1)
-        lost_ends[i + 1], gained_ends[i + 1] = a, b
-    return lost_ends, lost[:a], gained_ends, gained[:b]
-
-
-@njit(cache=True, nogil=True)
-def lists_without(ends, lists, other_ends, others):  # type: ignore[no-untyped-def]
-    """Return the positions of each list that are not in the other of the same number; all are ascending."""
-    out_ends = np.zeros(ends.shape[0], np.int64)
-    out = np.empty(lists.shape[0], np.int32)
-    at = 0
-    for i in range(ends.shape[0] - 1):
-        b, end = other_ends[i], other_ends[i + 1]
-        for a in range(ends[i], ends[i + 1]):
-            while b < end and others[b] < lists[a]:
-                b += 1
-            if b == end or others[b] != lists[a]:
-                out[at] = lists[a]
-                at += 1
-        out_ends[i + 1] = at
-    return out_ends, out[:at]
