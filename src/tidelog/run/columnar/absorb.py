@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tidelog.run.columnar.arrays import Mask, Places, Ranks, Words, arrays, no_rows
+from tidelog.run.columnar.arrays import Mask, Places, Ranks, Words, arrays, no_rows, united
 from tidelog.run.columnar.batch import Batch, Journal
 from tidelog.run.columnar.layout import Layout, moves
 from tidelog.run.columnar.pipeline import Bag
@@ -69,18 +69,8 @@ def _in_order(rows: list[Words], ordered: list[bool]) -> Words:
         runs.append(arrays(together.shape[1]).sort(together))
     while len(runs) > 1:
         runs.sort(key=lambda part: -part.shape[1])
-        runs.append(_merged(runs.pop(), runs.pop()))
+        runs.append(united(runs.pop(), runs.pop()))
     return runs[0]
-
-
-def _merged(a: Words, b: Words) -> Words:
-    """Return the distinct rows of two arrays in order; parts of a join often lie side by side."""
-    if a.shape[1] and b.shape[1]:
-        for first, second in ((a, b), (b, a)):
-            if tuple(first[:, -1]) < tuple(second[:, 0]):
-                return np.concatenate((first, second), axis=1)
-    table = arrays(a.shape[1] + b.shape[1])
-    return table.unique(table.merge(a, b))
 
 
 def _or(values: np.ndarray | None, bag: Bag, default: int, kind: type) -> np.ndarray:

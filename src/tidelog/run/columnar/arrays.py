@@ -452,3 +452,15 @@ def arrays(rows: int = 0) -> NumpyArrays:
     if rows >= COMPILE_AT and len(_tables) == 1:
         _tables.append(CompiledArrays())
     return _tables[-1]
+
+
+def united(a: Words, b: Words) -> Words:
+    """Return the distinct rows of two sorted arrays in order; parts of a join often lie side by side."""
+    if a.shape[1] and b.shape[1]:
+        for first, second in ((a, b), (b, a)):
+            if tuple(first[:, -1]) < tuple(second[:, 0]):
+                return np.concatenate((first, second), axis=1)
+    table = arrays(a.shape[1] + b.shape[1])
+    merged = table.merge(a, b)
+    found = table.unique(merged)
+    return found if 4 * found.shape[1] > 3 * merged.shape[1] else found.copy()

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, assert_never
 import numpy as np
 
 from tidelog.plan.nodes import Aggregate, AntiJoin, Extend, Rule, Scan, Select, Unnest
-from tidelog.run.columnar.arrays import Places, Ranks, Words, arrays, helpers, share
+from tidelog.run.columnar.arrays import Places, Ranks, Words, arrays, helpers, share, united
 from tidelog.run.columnar.batch import Batch
 from tidelog.run.columnar.course import Course, Link
 from tidelog.run.columnar.join import (
@@ -84,6 +84,7 @@ class Pipeline:
         self.derivations = 0
         self._distinct = self.head.support is Support.NONE
         """Whether it does not matter how often a tuple is derived."""
+        self._unites = self._distinct and take is None
         self._counting = Lock()
 
     def run(self) -> list[Bag]:
@@ -251,7 +252,25 @@ class Pipeline:
         self.store.watch.look()
         if count >= CHUNK // 4 and bag.rank is None:
             bag = self._condensed(bag)
+            if self._unites:
+                bag = self._united(bag)
         self._take(bag)
+
+    def _united(self, bag: Bag) -> Bag:
+        """Unite a bag of distinct rows in order with kept ones that are not much larger, so that few remain."""
+        while True:
+            with self._counting:
+                most = 2 * bag.rows.shape[1]
+                places = (
+                    place
+                    for place, other in enumerate(self.bags)
+                    if other.ordered and other.rows.shape[1] <= most and other.layout == bag.layout
+                )
+                place = next(places, None)
+                if place is None:
+                    return bag
+                other = self.bags.pop(place)
+            bag = Bag(bag.layout, united(other.rows, bag.rows), ordered=True)
 
     def _condensed(self, bag: Bag) -> Bag:
         table = arrays(bag.rows.shape[1])
