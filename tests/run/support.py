@@ -1,14 +1,18 @@
-"""What a columnar engine keeps of each tuple, for tests."""
+"""What an engine keeps of each tuple, for tests."""
 
 from __future__ import annotations
 
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.columnar.rows import decoded
 from tidelog.run.contract import Row
+from tidelog.run.tuples.engine import TuplesEngine
 
 
-def support(engine: ColumnarEngine, relation: str) -> dict[Row, tuple[int, ...]]:
-    """Return the rank and the counts of every tuple of a relation."""
+def support(engine: ColumnarEngine | TuplesEngine, relation: str) -> dict[Row, tuple[int, ...]]:
+    """Return the rank and the counts of every tuple of a derived relation."""
+    if isinstance(engine, TuplesEngine):
+        found = engine._state.relations.get(relation)
+        return {} if found is None else {row: found.supports[row] for row in found.rows()}
     held, codec = engine.holding(relation)
     batch = held.gathered()
     names = [column.name for column in engine.plan.relations[relation].columns]
