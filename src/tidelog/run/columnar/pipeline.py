@@ -196,7 +196,12 @@ class Pipeline:
         """Emit matches, in parts that are not too large, and go on with the rest."""
         if matches is None or not matches.total:
             return
-        few_times = self._distinct and link.repeats() and matches.total > REPEATED * matches.table.count
+        few_times = (
+            self._distinct
+            and link.repeats()
+            and matches.total > REPEATED * matches.table.count
+            and all(batch.mark is None for batch, _ in matches.batches)
+        )
         if few_times:
             matches = matches.together(self._output(link, matches.table, matches.seen))
         if matches.total <= CHUNK or matches.table.count == 1:
