@@ -133,7 +133,7 @@ def _check_options(what: str, options: Collection[str], given: Mapping[str, Any]
             raise UserError(f"the {what} has no option `{option}`; leave it out, or choose another (engine {others})")
         if option in CHOICES and value not in CHOICES[option]:
             raise UserError(_unknown(option, value, CHOICES[option]))
-        if option == "parallel" and (not isinstance(value, int) or value < 1):
+        if option == "parallel" and (type(value) is not int or value < 1):
             raise UserError(f"parallel is a number of threads, at least 1, not {value!r}")
 
 

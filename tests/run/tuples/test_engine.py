@@ -45,6 +45,7 @@ def test_an_evaluator_or_an_index_asks_for_the_engine() -> None:
         ({"index": "tree"}, "there is no index `tree`; there are hash, sorted, spine"),
         ({"evaluator": "algebre"}, "there is no evaluator `algebre`; .*algebra"),
         ({"engine": "tuples", "parallel": 0}, "parallel is a number of threads, at least 1, not 0"),
+        ({"engine": "tuples", "parallel": True}, "parallel is a number of threads, at least 1, not True"),
     ],
 )
 def test_an_option_that_is_not_there(options: dict[str, object], message: str) -> None:

@@ -80,7 +80,7 @@ class TuplesEngine:
 
     def update(self, facts: Mapping[str, Change], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
         """Change stored facts and the program; after an error nothing has changed."""
-        # Tuples refer to no tuples, so a search for cycles finds none; it takes a third of the time.
+        # Values never refer to themselves, so a search for cycles finds none; it took a third of the time.
         with collector_paused():
             return self._update(facts, plan or self._state.plan, Watch(limits))
 
