@@ -36,6 +36,7 @@ class Subject:
 SUBJECTS = (
     Subject("tc-right-random-1000-10000", "Edge", "Path(x, x) :- Edge(x, _)."),
     Subject("tc-right-OL", "Edge", "Path(x, x) :- Edge(x, _).", quick=True),
+    Subject("tc-right-DAG-R", "Edge", "Path(x, x) :- Edge(x, _)."),
     Subject("lubm-1", "Triple", "T(x, 4, x) :- T(_, 4, x).", quick=True),
     Subject("galen", "P0", "P(x, x) :- U(x, _, _)."),
     Subject("crdt", "Insert", "Counters(c, c) :- Remove(c, _)."),

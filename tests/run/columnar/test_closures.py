@@ -16,13 +16,14 @@ from tests.generate.closures import closure_history
 from tests.generate.pipeline import plan_text
 from tidelog.base.errors import LimitError
 from tidelog.plan.nodes import Plan
+from tidelog.run.columnar import claim
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.columnar.lazy import LazyBatch
 from tidelog.run.contract import Change, Limits
 from tidelog.session.soak.brute import brute_force
 from tidelog.session.soak.histories import History
 
-HISTORIES = int(os.environ.get("TIDELOG_HISTORIES", "24"))
+HISTORIES = int(os.environ.get("TIDELOG_HISTORIES", "72"))
 CLOSURE = """
 input relation E(a: u32, b: u32)
 output relation T(a: u32, b: u32)
@@ -88,6 +89,24 @@ def test_nothing_is_written_until_it_is_read() -> None:
     assert not batch.written
     assert sorted(engine.rows("T")) == [(x, y) for x in range(50) for y in range(50)]
     assert batch.written
+
+
+@pytest.mark.parametrize("read", [False, True])
+def test_values_that_are_gone_leave_nothing(read: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(claim, "SPARE", 10)
+    engine = ColumnarEngine(plan_text(CLOSURE))
+    engine.update({"E": Change([(0, 1)])})
+    for number in range(1, 60):
+        update = engine.update({"E": Change([(number, number + 1)], [(number - 1, number)])})
+        assert [work.strategy for work in update.work] == ["closure"]
+        assert [list(part) for part in (update.changes["T"].inserted, update.changes["T"].deleted)] == [
+            [(number, number + 1)],
+            [(number - 1, number)],
+        ]
+        if read:
+            assert list(engine.rows("T")) == [(number, number + 1)]
+        assert engine._state.closed["T"].values.count <= 20
+    assert list(engine.rows("T")) == [(59, 60)]
 
 
 def test_limits() -> None:

@@ -36,6 +36,9 @@ from tidelog.run.phases import AFTER, DELETED, INSERTED, View
 
 HOW = "closure"
 """The name of this strategy in profiles."""
+MOST_NODES = 8
+SPARE = 1_000
+"""A graph may have so many nodes for each edge, and so many more, before its nodes are numbered anew."""
 
 
 class Claims:
@@ -97,6 +100,9 @@ class Claims:
         watch.look()
         watch.add_tuples(inserted.size)
         store.closed[closure.relation] = after
+        if after.held.graph.nodes > SPARE + MOST_NODES * after.held.graph.edges:
+            # Values that no tuple has any more are nodes without edges: numbered anew, they are gone.
+            store.closed[closure.relation] = close(store, closure, lasting=self.lasting)[0]
         target.admit(after.ranges(target.arity))
         if before.shape.constants:
             target.admit([range_of(codes) for codes in others_gained.values()])
