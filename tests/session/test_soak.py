@@ -18,7 +18,7 @@ def test_histories(seed: int) -> None:
     assert tally.commits == 12 * tally.histories
 
 
-@pytest.mark.parametrize("strategy", ["ranked", "recompute"])
+@pytest.mark.parametrize("strategy", ["ranked", "dbsp", "recompute"])
 def test_histories_by_one_strategy(strategy: str) -> None:
     _, failure = soak(min(40, HISTORIES), 300, None, strategy, lambda tally: None)
     assert failure is None, str(failure)

@@ -219,3 +219,11 @@ def test_sort_many(threads: int, bits: int) -> None:
     assert (found[0] == np.sort(given)).all()
     assert (words == given).all()
     assert FAST.sort(found) is found
+
+
+def test_words_that_differ_in_their_highest_bit() -> None:
+    """Random history 301: a kernel that had met smaller differences took this one for a signed number, too large."""
+    compiled = CompiledArrays()
+    for words in ([3, 1, 2], [1 << 63, 5, 1]):
+        rows = np.array([words], np.uint64)
+        assert compiled.sort(rows).tolist() == [sorted(words)]

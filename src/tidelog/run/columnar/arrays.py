@@ -288,7 +288,9 @@ class CompiledArrays(NumpyArrays):
             return rows
         if len(words) < SORT_APART:
             words = words.copy()
-            return self._sorting.sort_one(words, np.empty_like(words), bits).reshape(1, -1)  # type: ignore[no-any-return]
+            # Unsigned: a kernel that has met smaller numbers takes them for signed ones, and the highest bit is none.
+            ordered_words: Words = self._sorting.sort_one(words, np.empty_like(words), U(bits))
+            return ordered_words.reshape(1, -1)
         return self._sort_apart(words, int(bits)).reshape(1, -1)
 
     def _sort_apart(self, words: Words, bits: int) -> Words:

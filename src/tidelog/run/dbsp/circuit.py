@@ -282,6 +282,7 @@ class Loop(Scope):
             for wire in self._feedbacks:
                 wire.keeper.feed(time, here[wire.source.number])  # type: ignore[union-attr]
             later = [found for wire in wires if (found := wire.operator.next_time()) is not None]
+            assert all(found > time for found in later), "an operator has kept something for a time that is over"
             time = min(later, default=None)
 
 
