@@ -24,8 +24,10 @@ the change, and an iteration for which nothing is scheduled costs nothing.
                     evaluated backwards, once, for all iterations to come.
     sparsification  a derivation of a later iteration than its head's is not scheduled, or has no effect when due.
 
-Differences are eager (section 4.2): tuples leave and come when all counts of their iteration are known. Assumes
-relations of `Support.FIRST`.
+Of section 4.2, differences are eager: tuples leave and come when all counts of their iteration are known. The filter of
+the re-discovery rules is not divided by variable: the tuples that left come first, and each is looked up with the atom
+that has fewer matches for it. It remains the dearest term, since of the tuples that left nothing tells which have other
+derivations (`ranked` counts them all for that reason). Assumes relations of `Support.FIRST`.
 """
 
 from __future__ import annotations
