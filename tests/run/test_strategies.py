@@ -85,7 +85,7 @@ def shown(update: contract.Update) -> Told:
 @pytest.mark.parametrize("strategy", ["ranked", "dred", "elastic"])
 def test_engines_do_the_same_work(strategy: str) -> None:
     """An algorithm is written once: on every engine it takes as many rounds and finds as many derivations."""
-    for seed in range(1_000, 1_016):
+    for seed in range(1_000, 1_008):
         history = random_history(Random(seed), LENGTH)
         plan = plan_text(str(history.start))
         both = [make_engine(name, plan, strategy) for name in ("columnar", "tuples")]
