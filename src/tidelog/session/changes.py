@@ -137,13 +137,21 @@ class Change:
         """Return a polars frame of the relation's columns and `weight`."""
         return to_polars(self.to_arrow())
 
-    def to_spark(self, spark: SparkSession | None = None) -> SparkFrame:
-        """Return a Spark DataFrame of the relation's columns and `weight`; rows in Spark stay there."""
+    def to_spark(self, spark: SparkSession | None = None, *, text: bool = False) -> SparkFrame:
+        """Return a Spark DataFrame of the relation's columns and `weight`; rows in Spark stay there.
+
+        Structures are structs, arrays and maps; with `text` they are as the language writes them.
+        """
         try:
             from tidelog.run.spark.frames import signed_frame  # noqa: PLC0415  (loads PySpark)
         except ImportError:
             raise MissingExtraError("pyspark", "spark") from None
-        return signed_frame(self._inserted, self._deleted, self._columns, self._plain.definitions, WEIGHT, spark)
+        frame = signed_frame(self._inserted, self._deleted, self._columns, self._plain.definitions, WEIGHT, spark)
+        if text:
+            return frame
+        from tidelog.session.structured import structured  # noqa: PLC0415  (loads PyArrow)
+
+        return structured(frame, self._columns, self._plain)
 
 
 class Changes(Mapping[str, Change]):

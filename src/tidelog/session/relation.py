@@ -108,6 +108,14 @@ class RelationView:
         """Return the rows as a polars frame."""
         return to_polars(self.to_arrow())
 
-    def to_spark(self) -> SparkFrame:
-        """Return the rows as a Spark DataFrame, which stays in the cluster; the database must run on Spark."""
-        return self._reading.frame(self.name)  # type: ignore[no-any-return]
+    def to_spark(self, *, text: bool = False) -> SparkFrame:
+        """Return the rows as a Spark DataFrame, which stays in the cluster; the database must run on Spark.
+
+        Structures are structs, arrays and maps; with `text` they are as the language writes them.
+        """
+        frame: SparkFrame = self._reading.frame(self.name)
+        if text:
+            return frame
+        from tidelog.session.structured import structured  # noqa: PLC0415  (loads PyArrow)
+
+        return structured(frame, self._relation.columns, self._reading.plain)

@@ -117,7 +117,7 @@ class Store:
             return self._engine.contains(relation, row)
 
     def frame(self, relation: str) -> Any:
-        """Return a relation as a Spark DataFrame."""
+        """Return a relation as a Spark DataFrame, structures as text."""
         with self._reading:
             frame = getattr(self._engine, "frame", None)
             if frame is None:

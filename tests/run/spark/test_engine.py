@@ -212,6 +212,39 @@ def test_frames_in_and_out(spark: SparkSession) -> None:
         tx.insert("Item", spark.createDataFrame(rows, schema).drop("name"))
 
 
+def test_structures_as_structs_arrays_and_maps(spark: SparkSession) -> None:
+    text = """
+    typedef Point = Point{x: u32, y: signed<16>}
+    typedef Shape = Dot{at: Intern<Point>} | Line{ends: Vec<Point>}
+    input relation In(s: Shape, t: (u64, string), m: Map<string, bool>, big: bigint)
+    output relation Out(s: Shape, t: (u64, string), m: Map<string, bool>, big: bigint)
+    Out(s, t, m, b) :- In(s, t, m, b).
+    """
+    db = Database(text, engine="spark", spark=spark)
+    dot = {"tag": "Dot", "at": {"x": 1, "y": -2}}
+    line = {"tag": "Line", "ends": [{"x": 1, "y": 0}, {"x": 3, "y": 4}]}
+    with db.transaction() as tx:
+        tx.insert("In", [(dot, (2**64 - 1, "a"), {"k": True}, 10**30), (line, (0, "b"), {}, 7)])
+    rows = sorted((row.asDict(recursive=True) for row in db.relation("Out").to_spark().collect()), key=str)
+    assert rows == [
+        {
+            "s": {"tag": "Dot", "at": {"x": 1, "y": -2}, "ends": None},
+            "t": {"0": Decimal(2**64 - 1), "1": "a"},
+            "m": {"k": True},
+            "big": str(10**30),
+        },
+        {
+            "s": {"tag": "Line", "at": None, "ends": [{"x": 1, "y": 0}, {"x": 3, "y": 4}]},
+            "t": {"0": Decimal(0), "1": "b"},
+            "m": {},
+            "big": "7",
+        },
+    ]
+    change = tx.result.changes["Out"].to_spark(spark)
+    assert [row.weight for row in change.where("t.`1` = 'b' and s.ends[1].y = 4").collect()] == [1]
+    assert dict(db.relation("Out").to_spark(text=True).dtypes)["s"] == "string"
+
+
 def test_settings_of_the_session(spark: SparkSession) -> None:
     session = spark.newSession()
     session.conf.set("spark.tidelog.driverRows", "0")

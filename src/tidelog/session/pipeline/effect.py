@@ -35,7 +35,7 @@ class CommitEffect:
 
     def frame(self, relation: str) -> Any:
         """Return the signed rows of a relation."""
-        return self._commit.changes[relation].to_spark(self._spark)
+        return self._commit.changes[relation].to_spark(self._spark, text=True)
 
 
 class RebuildEffect:
@@ -57,7 +57,7 @@ class RebuildEffect:
     def frame(self, relation: str) -> Any:
         """Return the signed rows of a relation."""
         small = self._small.get(relation)
-        return self._frame(relation) if small is None else small.to_spark(self._spark)
+        return self._frame(relation) if small is None else small.to_spark(self._spark, text=True)
 
     def _before(self, view: RelationView) -> RelationView | None:
         """Return the relation as it was, if it has the same columns."""
@@ -81,8 +81,8 @@ class RebuildEffect:
         from pyspark.sql import functions as f
 
         view = self._new.relation(relation)
-        after, before = view.to_spark(), self._before(view)
+        after, before = view.to_spark(text=True), self._before(view)
         if before is None:
             return after.withColumn(WEIGHT, f.lit(1).cast("long"))
-        gone = before.to_spark().subtract(after).withColumn(WEIGHT, f.lit(-1).cast("long"))
-        return after.subtract(before.to_spark()).withColumn(WEIGHT, f.lit(1).cast("long")).unionByName(gone)
+        gone = before.to_spark(text=True).subtract(after).withColumn(WEIGHT, f.lit(-1).cast("long"))
+        return after.subtract(before.to_spark(text=True)).withColumn(WEIGHT, f.lit(1).cast("long")).unionByName(gone)

@@ -76,7 +76,7 @@ def replace_rows(edit: Edit, name: str, rows: Any) -> None:
     """Let a relation hold exactly these rows: a DataFrame, or rows on the driver."""
     view = edit.database.relation(name)
     if view.count() and hasattr(rows, "subtract"):
-        stored = view.to_spark()
+        stored = view.to_spark(text=True)
         edit.tx.delete(name, stored.subtract(rows))
         edit.tx.insert(name, rows.subtract(stored))
         return

@@ -260,7 +260,7 @@ class Pipeline:
             rows = sum(effect.counts.get(sink.relation, (0, 0)))
             if sink.mode == "full" and (rows or everything or number == 1):
                 view = database.relation(sink.relation)
-                write_full(sink, view.to_spark(), view.count())
+                write_full(sink, view.to_spark(text=True), view.count())
             elif sink.mode == "changes" and rows:
                 write_changes(sink, effect.frame(sink.relation), rows, number)
 

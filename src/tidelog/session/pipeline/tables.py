@@ -48,7 +48,7 @@ def write_table(database: Database, name: str, table: Table, folder: Path) -> No
         folder.mkdir()
         pq.write_table(view.to_arrow(), folder / "rows.parquet")
     else:
-        view.to_spark().write.parquet(str(folder))
+        view.to_spark(text=True).write.parquet(str(folder))
 
 
 def read_stored(relation: Relation, table: Table, path: Path, spark: Callable[[], Any]) -> Any:
