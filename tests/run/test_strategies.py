@@ -24,7 +24,7 @@ from tidelog.session.soak.histories import History, Step, random_history
 from tidelog.session.soak.spec import Program
 
 HISTORIES = int(os.environ.get("TIDELOG_STRATEGIES", "200"))
-LENGTH = 3
+LENGTH = 2
 BLOCKS = 8
 IN_PROCESS = [name for name in available() if name not in ("reference", "spark")]
 Told = dict[str, tuple[frozenset[Any], frozenset[Any]]]
