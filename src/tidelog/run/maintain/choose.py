@@ -4,9 +4,9 @@ A stratum that reads nothing changed and has the rules it had is left alone. One
 stratum before is evaluated from scratch. Otherwise an update algorithm runs, the user's choice or `ranked`. It may have
 a budget: a share of what the last evaluation from scratch took, in units of work, which are the same each time, or in
 seconds (`Switch`; Zhao et al. call the share the switching parameter). When it overruns, its partial work is dropped
-and the stratum is evaluated from scratch; strata above see only the difference. With a
-share s an update costs at most 1 + s such evaluations, and one that is dropped at most (1 + s) / s times what it would
-have cost to go on. The default, 1, makes the larger of the two as small as it can be.
+and the stratum is evaluated from scratch; strata above see only the difference. With a share s an update costs at most
+1 + s such evaluations, and one that is dropped at most (1 + s) / s times what it would have cost to go on. The default
+keeps the first small: no update should be felt as dearer than starting over.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
 """The update algorithms by the name of their strategy."""
 DEFAULT = "ranked"
 """What `auto` begins with."""
-DEFAULT_SWITCH = Switch(1.0)
+DEFAULT_SWITCH = Switch(0.3)
 
 
 def support_of(strategy: str) -> Support:
