@@ -25,6 +25,6 @@ def test_histories_by_one_strategy(strategy: str) -> None:
 
 
 def test_histories_that_overrun_their_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choose, "LEAST_BUDGET", 2)
+    monkeypatch.setitem(choose.LEAST, "work", 2.0)
     _, failure = soak(min(40, HISTORIES), 700, None, "auto", lambda tally: None)
     assert failure is None, str(failure)
