@@ -116,7 +116,7 @@ def make_engine(
     engine: Callable[..., Engine] = getattr(import_module(module), attribute)
     if chosen == "spark":
         return engine(plan, strategy=strategy, spark=spark, limits=limits)
-    if own is not None or chosen == "reference":
+    if own is not None:
         return engine(plan, limits=limits)
     return engine(plan, strategy=strategy, limits=limits, **given)
 

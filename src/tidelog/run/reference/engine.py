@@ -27,11 +27,14 @@ State = dict[str, frozenset[Row]]
 
 
 class ReferenceEngine:
-    """The state of one program: stored facts, and every relation computed from them."""
+    """The state of one program: stored facts, and every relation computed from them.
+
+    Whatever `strategy` asks for, `auto` or `recompute`, everything is computed from scratch.
+    """
 
     name = "reference"
 
-    def __init__(self, plan: Plan, limits: Limits = NO_LIMITS) -> None:
+    def __init__(self, plan: Plan, limits: Limits = NO_LIMITS, *, strategy: str = "auto") -> None:
         self._plan = plan
         self._facts: State = {}
         self._state: State = {}
