@@ -32,7 +32,9 @@ ENGINES: dict[str, Make] = {
     "columnar-ranked": lambda plan: ColumnarEngine(plan, strategy="ranked"),
     "columnar-dred": lambda plan: ColumnarEngine(plan, strategy="dred"),
     "columnar-elastic": lambda plan: ColumnarEngine(plan, strategy="elastic"),
+    "columnar-modular": lambda plan: ColumnarEngine(plan, strategy="modular"),
     "tuples": TuplesEngine,
+    "tuples-modular": lambda plan: TuplesEngine(plan, strategy="modular"),
     "columnar-recompute": lambda plan: ColumnarEngine(plan, strategy="recompute"),
 }
 Answers = dict[str, frozenset[Row]]

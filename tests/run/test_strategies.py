@@ -32,7 +32,7 @@ Told = dict[str, tuple[frozenset[Any], frozenset[Any]]]
 
 def test_the_strategies_of_the_papers_are_there() -> None:
     for name in ("columnar", "tuples"):
-        assert {"auto", "ranked", "dred", "elastic", "recompute"} <= set(ENGINES[name].strategies)
+        assert {"auto", "ranked", "dred", "elastic", "modular", "recompute"} <= set(ENGINES[name].strategies)
 
 
 @pytest.mark.parametrize("block", range(BLOCKS))

@@ -159,14 +159,17 @@ class Support(Enum):
     | NONE | nothing | removes its head, whether or not there are others |
     | RANKED | its rank; its derivations of lower rank, and all | is taken from the counts; 0 of lower rank remove it |
     | FIRST | its first iteration as rank; its derivations in it | is taken from the count, if it was one of these |
+    | COUNTED | 1 as rank; its nonrecursive derivations, and all | is taken from the counts; 0 nonrecursive remove it |
 
     Except under NONE every derivation in a bag carries the greatest rank among its body's tuples of the stratum at
-    work, 0 if there is none. Under FIRST a derivation of rank r belongs to iteration r + 1.
+    work, 0 if there is none. Under FIRST a derivation of rank r belongs to iteration r + 1. Under COUNTED those of rank
+    0 are the nonrecursive ones, which use nothing of the stratum; a tuple may stand without any.
     """
 
     NONE = "none"
     RANKED = "ranked"
     FIRST = "first"
+    COUNTED = "counted"
 
 
 class Backend(Protocol):

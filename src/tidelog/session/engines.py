@@ -57,14 +57,14 @@ ENGINES = {
     "columnar": Entry(
         "tidelog.run.columnar.engine",
         "ColumnarEngine",
-        ("auto", "ranked", "dred", "elastic", "dbsp", "recompute"),
+        ("auto", "ranked", "dred", "elastic", "modular", "dbsp", "recompute"),
         ("switch",),
         {"dbsp": ("tidelog.run.dbsp.engine", "DbspEngine")},
     ),
     "tuples": Entry(
         "tidelog.run.tuples.engine",
         "TuplesEngine",
-        ("auto", "ranked", "dred", "elastic", "recompute"),
+        ("auto", "ranked", "dred", "elastic", "modular", "recompute"),
         ("switch", "evaluator", "index", "parallel"),
     ),
     "reference": Entry("tidelog.run.reference.engine", "ReferenceEngine"),

@@ -46,7 +46,7 @@ def plan_source(source: Source, library: Sequence[Path] = (), externs: Externs |
 
 
 PLAN_FORMATS = ("text", "dot", "mermaid", "json")
-PLAN_STRATEGIES = ("auto", "ranked", "dred", "elastic", "recompute")
+PLAN_STRATEGIES = ("auto", "ranked", "dred", "elastic", "modular", "recompute")
 
 
 def show_plan(plan: Plan, form: str) -> str:

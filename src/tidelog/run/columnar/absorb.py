@@ -1,7 +1,8 @@
 """From bags of derivations to tuples: counting support, finding what is new and what is lost.
 
 What a tuple carries decides how (`run.contract.Support`). With ranked support it has two counts: its derivations of a
-rank below its own, which support it, and all of them (see `run.maintain.ranked`).
+rank below its own, which support it, and all of them (see `run.maintain.ranked`). With counted support it has the same
+with rank 1 throughout (see `run.maintain.modular`).
 """
 
 from __future__ import annotations
@@ -126,11 +127,23 @@ def absorbed(relation: Relation, found: Gathered, journal: Journal, boot: int | 
             assert batch.counts is not None
             batch.counts[1:, targets] += every[places]
     both = np.stack([every[new]] * LINES[relation.support])
+    if relation.support is Support.COUNTED:
+        both[0] = _nonrecursive(found, firsts, boot)[new]
+        return Batch(np.ascontiguousarray(heads[:, new]), 1, both)
     if boot is not None:
         return Batch(np.ascontiguousarray(heads[:, new]), boot, both)
     rank = np.zeros(found.rows.shape[1], np.int32) if found.rank is None else found.rank
     above = np.maximum.reduceat(rank, firsts)[new] + 1 if len(firsts) else np.empty(0, np.int32)
     return Batch(np.ascontiguousarray(heads[:, new]), above.astype(np.int32), both)
+
+
+def _nonrecursive(found: Gathered, firsts: Places, boot: int | None) -> Places:
+    """Return how many derivations of each head use nothing of its stratum: in a bootstrap all those of round 1."""
+    count = found.rows.shape[1]
+    times = np.ones(count, np.int64) if found.times is None else found.times
+    if boot is not None:
+        return sums(times, firsts) if boot == 1 else np.zeros(len(firsts), np.int64)
+    return sums(times if found.rank is None else times * (found.rank == 0), firsts)
 
 
 def _fresh(relation: Relation, found: Gathered) -> Batch:

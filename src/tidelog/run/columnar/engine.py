@@ -34,6 +34,9 @@ from tidelog.run.limits import Watch
 from tidelog.run.maintain.choose import Costs, Earlier, maintain, reached, strategy_of, support_of
 from tidelog.run.phases import ALIVE, DELETED, INSERTED, REMOVED
 
+KEEP_CLOSURES = ("auto", "modular")
+"""The strategies under which closures have structures that are kept from one update to the next."""
+
 
 @dataclass(frozen=True, slots=True)
 class State:
@@ -78,7 +81,7 @@ class ColumnarEngine:
         self._strategy = strategy
         self._switch = switch
         self._support = support_of(strategy) if support is None else support
-        self._lasting = strategy == "auto"
+        self._lasting = strategy in KEEP_CLOSURES
         self._closures = closures and (self._lasting or (strategy == "recompute" and self._support is Support.NONE))
         threads = threads or os.cpu_count() or 1
         self._pool = ThreadPoolExecutor(threads - 1, "tidelog") if threads > 1 else None

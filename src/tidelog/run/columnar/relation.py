@@ -22,7 +22,7 @@ from tidelog.run.contract import Support
 from tidelog.run.phases import ALIVE, CURRENT, DYING, GARBAGE, REMOVED, View
 
 Columns = tuple[int, ...]
-LINES = {Support.NONE: 0, Support.RANKED: 2, Support.FIRST: 1}
+LINES = {Support.NONE: 0, Support.RANKED: 2, Support.FIRST: 1, Support.COUNTED: 2}
 """How many counts a tuple has under each kind of support."""
 
 

@@ -21,7 +21,7 @@ from typing import Any, assert_never
 from tidelog.plan.nodes import Plan, Rule, Stratum
 from tidelog.run.contract import Backend, Support, Switch, Work
 from tidelog.run.limits import OverBudgetError, Watch
-from tidelog.run.maintain import dred, elastic, ranked
+from tidelog.run.maintain import dred, elastic, modular, ranked
 from tidelog.run.maintain.seminaive import bootstrap
 
 LEAST = {"work": 200_000.0, "time": 0.005}
@@ -55,6 +55,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "ranked": Algorithm(Support.RANKED, ranked.update),
     "dred": Algorithm(Support.NONE, dred.update),
     "elastic": Algorithm(Support.FIRST, elastic.update, Switch(0.2)),
+    "modular": Algorithm(Support.COUNTED, modular.update),
 }
 """The update algorithms by the name of their strategy."""
 DEFAULT = "ranked"

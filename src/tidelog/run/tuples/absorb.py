@@ -42,7 +42,7 @@ def unsupported(relation: Relation, bag: Bag, *, there: bool) -> set[Row]:
     return {row for row in heads(bag) if relation.holds(row) == there}
 
 
-LINES = {Support.RANKED: 2, Support.FIRST: 1}
+LINES = {Support.RANKED: 2, Support.FIRST: 1, Support.COUNTED: 2}
 """How many counts a tuple has under each kind of support that counts."""
 
 
@@ -53,22 +53,29 @@ def started(relation: Relation, bag: Bag, rank: int, support: Support) -> set[Ro
     for row, ranks in by_head(bag).items():
         known = supports.get(row)
         if known is None:
-            supports[row] = (rank, *[len(ranks)] * LINES[support])
+            if support is Support.COUNTED:
+                supports[row] = (1, len(ranks) if rank == 1 else 0, len(ranks))
+            else:
+                supports[row] = (rank, *[len(ranks)] * LINES[support])
             new.add(row)
-        elif support is Support.RANKED:
+        elif LINES[support] == 2:
             supports[row] = (known[0], known[1], known[2] + len(ranks))
     return new
 
 
-def absorbed(relation: Relation, bag: Bag, journal: Journal) -> set[Row]:
-    """Count the support that derivations give present tuples; return the new ones, each above its derivations."""
+def absorbed(relation: Relation, bag: Bag, journal: Journal, support: Support) -> set[Row]:
+    """Count the support that derivations give present tuples; return the new ones, each above its derivations.
+
+    Where nonrecursive derivations are counted, all ranks are 1.
+    """
     new: set[Row] = set()
     for row, ranks in by_head(bag).items():
         if relation.holds(row):
             rank, supporting, every = relation.supports[row]
             journal.support(relation, row, (rank, supporting + below(ranks, rank), every + len(ranks)))
         else:
-            journal.support(relation, row, (max(ranks) + 1, len(ranks), len(ranks)))
+            rank = 1 if support is Support.COUNTED else max(ranks) + 1
+            journal.support(relation, row, (rank, below(ranks, rank), len(ranks)))
             new.add(row)
     return new
 

@@ -158,7 +158,7 @@ class Store:
         elif boot:
             new = started(target, bag, self.watch.round, self.support)
         else:
-            new = absorbed(target, bag, self.journal)
+            new = absorbed(target, bag, self.journal, self.support)
         target.delta = target.part(new)
         self.watch.add_tuples(len(new))
         return len(new)
