@@ -38,7 +38,9 @@ def symmetric_transitive(facts: Facts, delta: Facts) -> Facts:
 class Module(Protocol):
     """What section 4 asks of a module."""
 
-    considered: int
+    @property
+    def considered(self) -> int:
+        """How many rule instances were considered so far."""
 
     def add(self, facts: Facts, delta: Facts) -> Facts:
         """Return what follows with the delta (Definition 3)."""
