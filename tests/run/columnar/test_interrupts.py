@@ -43,7 +43,7 @@ class Interrupter:
         return call
 
 
-@pytest.mark.parametrize("strategy", ["ranked", "auto", "recompute"])
+@pytest.mark.parametrize("strategy", ["ranked", "modular", "auto", "recompute"])
 @pytest.mark.parametrize("place", ["write", "look"])
 def test_interrupted_anywhere(monkeypatch: pytest.MonkeyPatch, strategy: str, place: str) -> None:
     random = Random(7)

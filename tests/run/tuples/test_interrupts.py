@@ -57,7 +57,7 @@ def is_interrupted(engine: TuplesEngine, change: dict[str, Change], lines: int) 
     return False
 
 
-@pytest.mark.parametrize("strategy", ["ranked", "dred", "elastic", "recompute"])
+@pytest.mark.parametrize("strategy", ["ranked", "dred", "elastic", "modular", "recompute"])
 @pytest.mark.parametrize("index", ["hash", "sorted", "spine"])
 def test_interrupted_anywhere(strategy: str, index: str) -> None:
     random = Random(7)
