@@ -70,14 +70,32 @@ def _seek(batch, fence, s, key, p):  # type: ignore[no-untyped-def]
     return p
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _run_end(batch, s, key, p):  # type: ignore[no-untyped-def]
+    """Return the first place from p on whose word, shifted right, is not the key."""
+    m = batch.shape[0]
+    step, a = 1, p
+    while a < m and (batch[a] >> s) == key:
+        p = a + 1
+        a += step
+        step <<= 1
+    h = min(m, a)
+    while p < h:
+        middle = (p + h) >> 1
+        if (batch[middle] >> s) == key:
+            p = middle + 1
+        else:
+            h = middle
+    return p
+
+
 @njit(cache=True, nogil=True)
 def ranges_one(keys, batch, fence, shift, low, high):  # type: ignore[no-untyped-def]
     """Fill low, high with the range of batch rows whose word, shifted right, equals each key; return their total."""
-    n, m = keys.shape[0], batch.shape[0]
     s = U(shift)
     total = 0
     p = 0
-    for i in range(n):
+    for i in range(keys.shape[0]):
         key = keys[i]
         if i > 0:
             before = keys[i - 1]
@@ -88,24 +106,41 @@ def ranges_one(keys, batch, fence, shift, low, high):  # type: ignore[no-untyped
                 continue
             if key < before:
                 p = 0
-        p = _seek(batch, fence, s, key, p)
-        low[i] = p
-        step, a, q = 1, p, p
-        while a < m and (batch[a] >> s) == key:
-            q = a + 1
-            a += step
-            step <<= 1
-        h = min(m, a)
-        while q < h:
-            middle = (q + h) >> 1
-            if (batch[middle] >> s) == key:
-                q = middle + 1
-            else:
-                h = middle
-        high[i] = q
-        p = q
-        total += q - low[i]
+        low[i] = _seek(batch, fence, s, key, p)
+        high[i] = p = _run_end(batch, s, key, low[i])
+        total += high[i] - low[i]
     return total
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _lower(batch, keys, i, full, shift, p, h):  # type: ignore[no-untyped-def]
+    """Return the first place from p to h whose prefix is not below key i."""
+    while p < h:
+        middle = (p + h) >> 1
+        if _less(batch, middle, keys, i, full, shift) > 0:
+            p = middle + 1
+        else:
+            h = middle
+    return p
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _upper(batch, keys, i, full, shift, p):  # type: ignore[no-untyped-def]
+    """Return the first place from p on whose prefix is not key i."""
+    m = batch.shape[1]
+    step, a, q = 1, p, p
+    while a < m and _less(batch, a, keys, i, full, shift) == 0:
+        q = a + 1
+        a += step
+        step <<= 1
+    h = min(m, a)
+    while q < h:
+        middle = (q + h) >> 1
+        if _less(batch, middle, keys, i, full, shift) == 0:
+            q = middle + 1
+        else:
+            h = middle
+    return q
 
 
 @njit(cache=True, nogil=True)
@@ -131,61 +166,10 @@ def ranges_many(keys, batch, full, shift, low, high):  # type: ignore[no-untyped
             p = a + 1
             a += step
             step <<= 1
-        h = min(m, a)
-        while p < h:
-            middle = (p + h) >> 1
-            if _less(batch, middle, keys, i, full, shift) > 0:
-                p = middle + 1
-            else:
-                h = middle
-        low[i] = p
-        step, a, q = 1, p, p
-        while a < m and _less(batch, a, keys, i, full, shift) == 0:
-            q = a + 1
-            a += step
-            step <<= 1
-        h = min(m, a)
-        while q < h:
-            middle = (q + h) >> 1
-            if _less(batch, middle, keys, i, full, shift) == 0:
-                q = middle + 1
-            else:
-                h = middle
-        high[i] = q
-        p = q
-        total += q - low[i]
+        low[i] = _lower(batch, keys, i, full, shift, p, min(m, a))
+        high[i] = p = _upper(batch, keys, i, full, shift, low[i])
+        total += high[i] - low[i]
     return total
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _lower(batch, key, full, shift, p, h):  # type: ignore[no-untyped-def]
-    """Return the first place from p to h whose prefix is not below the key."""
-    while p < h:
-        middle = (p + h) >> 1
-        if _less(batch, middle, key, 0, full, shift) > 0:
-            p = middle + 1
-        else:
-            h = middle
-    return p
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _upper(batch, key, full, shift, p):  # type: ignore[no-untyped-def]
-    """Return the first place from p on whose prefix is not the key."""
-    m = batch.shape[1]
-    step, a, q = 1, p, p
-    while a < m and _less(batch, a, key, 0, full, shift) == 0:
-        q = a + 1
-        a += step
-        step <<= 1
-    h = min(m, a)
-    while q < h:
-        middle = (q + h) >> 1
-        if _less(batch, middle, key, 0, full, shift) == 0:
-            q = middle + 1
-        else:
-            h = middle
-    return q
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -216,10 +200,10 @@ def join_few(  # type: ignore[no-untyped-def]
             _move_row(rows, i, moves, key, 0)
             p, h = 0, m
             if fence.shape[1]:
-                b = _lower(fence, key, full, shift, 0, fence.shape[1])
+                b = _lower(fence, key, 0, full, shift, 0, fence.shape[1])
                 p, h = max(0, (b - 1) * GAP), min(m, b * GAP)
-            low[i] = _lower(batch, key, full, shift, p, h)
-            high[i] = _upper(batch, key, full, shift, low[i])
+            low[i] = _lower(batch, key, 0, full, shift, p, h)
+            high[i] = _upper(batch, key, 0, full, shift, low[i])
         total += high[i] - low[i]
     if total > most:
         return np.empty((0, 0), np.uint64), np.empty(0, np.int32), total
@@ -313,18 +297,7 @@ def without_one(words, count, batch):  # type: ignore[no-untyped-def]
     kept = 0
     for i in range(count):
         word = words[i]
-        step, a = 1, p
-        while a < m and batch[a] < word:
-            p = a + 1
-            a += step
-            step <<= 1
-        h = min(m, a)
-        while p < h:
-            middle = (p + h) >> 1
-            if batch[middle] < word:
-                p = middle + 1
-            else:
-                h = middle
+        p = _seek(batch, batch[:0], U(0), word, p)
         if p < m and batch[p] == word:
             continue
         words[kept] = word
