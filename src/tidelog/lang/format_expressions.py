@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, assert_never
 
@@ -134,7 +135,7 @@ def ends_in_bare_type(e: Expr) -> bool:
             return False
 
 
-class ExpressionFormatter(CommentFormatter):
+class ExpressionFormatter(CommentFormatter, ABC):
     """Writes expressions; `faithful` keeps the spelling that literals have in the source."""
 
     def __init__(
@@ -186,9 +187,9 @@ class ExpressionFormatter(CommentFormatter):
             case _:
                 assert_never(e)
 
+    @abstractmethod
     def block_term(self, e: If | Match | For | Block | Lambda | Return | Break | Continue) -> Doc:
         """Write an expression with statements inside; see `format_blocks`."""
-        raise NotImplementedError
 
     def right_side(self, e: Expr) -> Doc:
         """Write what stands right of `=`, where only another `=` needs parentheses."""

@@ -7,6 +7,7 @@ operators are parsed in a loop, so their length is not limited.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Final, NoReturn
 
 from tidelog.base.integers import read_integer
@@ -253,9 +254,9 @@ class ExpressionParser(LiteralParser):
             return self.number()
         return self.block_term()
 
+    @abstractmethod
     def block_term(self) -> Expr:
         """Parse a term with statements inside; see `parse_blocks`."""
-        raise NotImplementedError
 
     def named(self) -> Expr:
         """Parse `named = lower "@" unary | path [ "{" named_arguments "}" ]`."""

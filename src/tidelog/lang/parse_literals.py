@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Final
 
 from tidelog.base.integers import read_integer
@@ -12,12 +13,12 @@ from tidelog.lang.syntax import Expr, FloatLiteral, IntLiteral, StringLiteral
 _RADIX: Final = {"d": 10, "h": 16, "o": 8, "b": 2}
 
 
-class LiteralParser(TypeParser):
+class LiteralParser(TypeParser, ABC):
     """Productions of literals."""
 
+    @abstractmethod
     def expression(self) -> Expr:
         """Parse an expression, which may stand in a string; see `parse_expressions`."""
-        raise NotImplementedError
 
     def number(self) -> Expr:
         """Parse the production below.
