@@ -2,6 +2,7 @@
 
 * `contract`: `Engine`, what a session asks; `Backend` and `Phase`, what the algorithms ask of an engine.
 * `phases`: what a scan sees of a relation in each phase; `scalar`: expressions value by value.
+* `holding`: what the backends hold in common, relations by name and the phase at work.
 * `limits`: bounds on rounds, tuples, time and memory, and looking on.
 * `maintain`: the algorithms.
 * `closure`: structures for transitive closures and equivalences, which engines use for strata that are nothing else.

@@ -10,7 +10,7 @@ from threading import Lock
 
 import numpy as np
 
-from tidelog.plan.nodes import Aggregate, Plan, Project, Rule, Scan
+from tidelog.plan.nodes import Aggregate, Plan, Project, Rule
 from tidelog.run.columnar.absorb import absorbed, exchanged, gather, released
 from tidelog.run.columnar.aggregate import group, reduce_groups
 from tidelog.run.columnar.arrays import arrays, helpers, no_rows, share
@@ -29,8 +29,9 @@ from tidelog.run.columnar.scalars import Scalars
 from tidelog.run.columnar.semijoin import Filters
 from tidelog.run.columnar.table import Table, unit
 from tidelog.run.contract import Job, Phase, Support
+from tidelog.run.holding import Holding
 from tidelog.run.limits import RuleRun, Watch, analysis
-from tidelog.run.phases import AFTER, BEFORE, DELETED, DYING, INSERTED, REMOVED, View, view_of
+from tidelog.run.phases import AFTER, BEFORE, DELETED, DYING, INSERTED, REMOVED, View
 from tidelog.run.scalar.failure import ScalarError, failed
 
 Bags = Mapping[str, Sequence[Bag]]
@@ -51,7 +52,7 @@ class Equipment:
     """Relations whose tuples have no support, whatever others have."""
 
 
-class Store:
+class Store(Holding[Relation]):
     """Relations by name, and what is done to them in one update.
 
     A relation is copied before its first change (`touched`), so that the relations given remain as they were, except
@@ -66,43 +67,25 @@ class Store:
         before: Mapping[str, Relation],
         watch: Watch,
     ) -> None:
-        self.plan = plan
+        super().__init__(plan, relations, before, watch)
         self.codec = equipment.codec
         self.scalars = equipment.scalars
         self.orders = equipment.orders
         self.support = equipment.support
         self._bare = equipment.bare
-        self.relations = relations
-        self._before = before
-        self.watch = watch
-        self.touched: dict[str, Relation] = {}
         self.closed: dict[str, Closed] = {}
         """The structures of relations that are closures, as far as this update changes them."""
         self.journal = Journal()
         self.journals = [self.journal]
-        self._aside: dict[str, Relation] = {}
-        self._begun: tuple[dict[str, Relation], dict[str, Relation]] = ({}, {})
         self._schedule = Schedule()
-        self.derivations = 0
         self._counting = Lock()
-        self.phase = Phase.BOOT
         self.filters = Filters()
         self._weights = weights(self.phase)
-        self.members: frozenset[str] = frozenset()
 
     @property
     def ranked(self) -> bool:
         """Whether derivations carry ranks in this phase; in a bootstrap the round is the rank."""
         return self.support is not Support.NONE and self.phase is not Phase.BOOT
-
-    def relation(self, name: str) -> Relation:
-        """Return a relation of the plan, empty if it was never filled."""
-        found = self.relations.get(name)
-        if found is None:
-            if name not in self.plan.relations:
-                return self._before[name]  # only rules that are being removed read it
-            found = self.relations[name] = self.fresh(name)
-        return found
 
     def fresh(self, name: str) -> Relation:
         """Return an empty relation with the columns of the plan."""
@@ -113,25 +96,17 @@ class Store:
         made.planned = partial(self.orders.planned, name, self.plan)
         return made
 
-    def touch(self, name: str) -> Relation:
-        """Return a relation that may be changed."""
-        found = self.touched.get(name)
-        if found is None:
-            found = self.touched[name] = self.relations[name] = self.relation(name).copy()
-        return found
-
-    def view(self, scan: Scan, rule: Rule, *, negated: bool) -> View:
-        """Return what a scan of a rule sees now."""
-        return view_of(scan, rule, self.phase, self.members, negated=negated)
+    def changeable(self, relation: Relation) -> Relation:
+        """Return a copy: the relations given remain as they were."""
+        return relation.copy()
 
     # --- the backend's operations ------------------------------------------------------------------------------------
 
     def enter(self, phase: Phase, members: frozenset[str]) -> None:
         """Begin a phase of work on the stratum of these relations."""
-        self.phase, self.members, self._weights = phase, members, weights(phase)
+        super().enter(phase, members)
+        self._weights = weights(phase)
         self.filters = Filters()
-        for name in members:
-            self.touch(name)
 
     def derive(self, jobs: Sequence[Job]) -> Bags:
         """Evaluate trees; return for each head relation its bags."""

@@ -14,10 +14,11 @@ from pyspark.sql import types as s
 
 from tidelog.base.expr import Function
 from tidelog.base.types import Type, TypeDefinition
-from tidelog.plan.nodes import Aggregate, Plan, Rule, Scan
+from tidelog.plan.nodes import Aggregate, Plan, Rule
 from tidelog.run.contract import Job, Phase
+from tidelog.run.holding import Holding
 from tidelog.run.limits import Watch
-from tidelog.run.phases import AFTER, BEFORE, DELETED, INSERTED, View, view_of
+from tidelog.run.phases import AFTER, BEFORE, DELETED, INSERTED
 from tidelog.run.spark.absorb import Outcome, absorbed, bootstrapped, exchanged, released
 from tidelog.run.spark.checkpoint import Part, gathered, settle, united
 from tidelog.run.spark.encode import Cells, spark_type
@@ -66,7 +67,7 @@ class Frames:
         return Relation(name, types, self._empty[key])
 
 
-class Store:
+class Store(Holding[Relation]):
     """Relations by name, and what is done to them in one update."""
 
     def __init__(
@@ -78,21 +79,12 @@ class Store:
         watch: Watch,
         broadcast_rows: int = BROADCAST_ROWS,
     ) -> None:
-        self.plan = plan
+        super().__init__(plan, relations, before[1], watch)
         self.frames = frames
-        self.relations = relations
-        self._before = before[1]
         self.functions: Mapping[str, Function] = {**before[0].functions, **plan.functions}
         self.types: Mapping[str, TypeDefinition] = {**before[0].types, **plan.types}
         self.cells = Cells(self.types)
-        self.watch = watch
         self.broadcast_rows = broadcast_rows
-        self.touched: dict[str, Relation] = {}
-        self._aside: dict[str, Relation] = {}
-        self._begun: tuple[dict[str, Relation], dict[str, Relation]] = ({}, {})
-        self.derivations = 0
-        self.phase = Phase.BOOT
-        self.members: frozenset[str] = frozenset()
 
     @property
     def ranked(self) -> bool:
@@ -113,37 +105,15 @@ class Store:
         """Return one row that says nothing."""
         return self.frames.one_row()
 
-    def relation(self, name: str) -> Relation:
-        """Return a relation of the plan, empty if it was never filled."""
-        found = self.relations.get(name)
-        if found is None:
-            if name not in self.plan.relations:
-                return self._before[name]  # only rules that are being removed read it
-            found = self.relations[name] = self.fresh(name)
-        return found
-
     def fresh(self, name: str) -> Relation:
         """Return an empty relation with the columns of the plan."""
         return self.frames.relation(name, [column.type for column in self.plan.relations[name].columns])
 
-    def touch(self, name: str) -> Relation:
-        """Return a relation that may be changed."""
-        found = self.touched.get(name)
-        if found is None:
-            found = self.touched[name] = self.relations[name] = self.relation(name).copy()
-        return found
-
-    def view(self, scan: Scan, rule: Rule, *, negated: bool) -> View:
-        """Return what a scan of a rule sees now."""
-        return view_of(scan, rule, self.phase, self.members, negated=negated)
+    def changeable(self, relation: Relation) -> Relation:
+        """Return a copy: the relations given remain as they were."""
+        return relation.copy()
 
     # --- the backend's operations ------------------------------------------------------------------------------------
-
-    def enter(self, phase: Phase, members: frozenset[str]) -> None:
-        """Begin a phase of work on the stratum of these relations."""
-        self.phase, self.members = phase, members
-        for name in members:
-            self.touch(name)
 
     def derive(self, jobs: Sequence[Job]) -> Bags:
         """Build the queries of trees; return for each head relation its bag."""

@@ -10,6 +10,7 @@ from operator import itemgetter
 
 from tidelog.plan.nodes import Aggregate, Plan, Project, Rule, Scan
 from tidelog.run.contract import Job, Phase, Row, Support
+from tidelog.run.holding import Holding
 from tidelog.run.limits import Watch
 from tidelog.run.phases import AFTER, BEFORE, DELETED, DYING, INSERTED, REMOVED, View, view_of
 from tidelog.run.scalar.failure import ScalarError, failed
@@ -51,7 +52,7 @@ class Equipment:
         return known[1]
 
 
-class Store:
+class Store(Holding[Relation]):
     """Relations by name, and what is done to them in one update.
 
     The relations given are changed in place; journals can put back what they were.
@@ -65,51 +66,26 @@ class Store:
         before: Mapping[str, Relation],
         watch: Watch,
     ) -> None:
-        self.plan = plan
+        super().__init__(plan, relations, before, watch)
         self.equipment = equipment
-        self.relations = relations
-        self._before = before
-        self.watch = watch
-        self.touched: dict[str, Relation] = {}
         self.journal = Journal()
         self.journals = [self.journal]
-        self._aside: dict[str, Relation] = {}
-        self._begun: tuple[dict[str, Relation], dict[str, Relation]] = ({}, {})
         self._schedule = Schedule()
-        self.derivations = 0
-        self.phase = Phase.BOOT
-        self.members: frozenset[str] = frozenset()
 
     @property
     def support(self) -> Support:
         """What is kept of tuples."""
         return self.equipment.support
 
-    def relation(self, name: str) -> Relation:
-        """Return a relation of the plan, empty if it was never filled."""
-        found = self.relations.get(name)
-        if found is None:
-            if name not in self.plan.relations:
-                return self._before[name]  # only rules that are being removed read it
-            found = self.relations[name] = self.fresh(name)
-        return found
-
     def fresh(self, name: str) -> Relation:
         """Return an empty relation with the columns of the plan."""
         return Relation(name, [column.type for column in self.plan.relations[name].columns], self.equipment.make)
 
-    def touch(self, name: str) -> Relation:
-        """Return a relation that may be changed."""
-        found = self.touched[name] = self.relation(name)
-        return found
+    def changeable(self, relation: Relation) -> Relation:
+        """Return the relation itself: journals can put back what it was."""
+        return relation
 
     # --- the backend's operations ------------------------------------------------------------------------------------
-
-    def enter(self, phase: Phase, members: frozenset[str]) -> None:
-        """Begin a phase of work on the stratum of these relations."""
-        self.phase, self.members = phase, members
-        for name in members:
-            self.touch(name)
 
     def derive(self, jobs: Sequence[Job]) -> Bags:
         """Evaluate trees, each in a thread of its own if there is a pool; return for each head relation its bag."""

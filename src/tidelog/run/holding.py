@@ -1,0 +1,68 @@
+"""What the backend of every engine holds: relations by name, which of them an update has touched, and where it is.
+
+An engine says what an empty relation is, and what of a relation may be changed: a copy, or the relation itself. Scans
+see what `run.phases` shows in the phase at work.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Generic, TypeVar
+
+from tidelog.plan.nodes import Plan, Rule, Scan
+from tidelog.run.contract import Phase
+from tidelog.run.limits import Watch
+from tidelog.run.phases import View, view_of
+
+R = TypeVar("R")
+
+
+class Holding(ABC, Generic[R]):
+    """Relations by name. `before` are those of the program before, which rules that are being removed still read."""
+
+    def __init__(self, plan: Plan, relations: dict[str, R], before: Mapping[str, R], watch: Watch) -> None:
+        self.plan = plan
+        self.relations = relations
+        self._before = before
+        self.watch = watch
+        self.touched: dict[str, R] = {}
+        self._aside: dict[str, R] = {}
+        self._begun: tuple[dict[str, R], dict[str, R]] = ({}, {})
+        self.derivations = 0
+        self.phase = Phase.BOOT
+        self.members: frozenset[str] = frozenset()
+
+    @abstractmethod
+    def fresh(self, name: str) -> R:
+        """Return an empty relation with the columns of the plan."""
+
+    @abstractmethod
+    def changeable(self, relation: R) -> R:
+        """Return what may be changed of a relation."""
+
+    def relation(self, name: str) -> R:
+        """Return a relation of the plan, empty if it was never filled."""
+        found = self.relations.get(name)
+        if found is None:
+            if name not in self.plan.relations:
+                return self._before[name]
+            found = self.relations[name] = self.fresh(name)
+        return found
+
+    def touch(self, name: str) -> R:
+        """Return a relation that may be changed."""
+        found = self.touched.get(name)
+        if found is None:
+            found = self.touched[name] = self.relations[name] = self.changeable(self.relation(name))
+        return found
+
+    def view(self, scan: Scan, rule: Rule, *, negated: bool) -> View:
+        """Return what a scan of a rule sees now."""
+        return view_of(scan, rule, self.phase, self.members, negated=negated)
+
+    def enter(self, phase: Phase, members: frozenset[str]) -> None:
+        """Begin a phase of work on the stratum of these relations."""
+        self.phase, self.members = phase, members
+        for name in members:
+            self.touch(name)
