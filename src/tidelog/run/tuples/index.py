@@ -13,9 +13,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import itemgetter
-from threading import Lock
 from typing import Any, Protocol
 
 from tidelog.run.contract import Row
@@ -70,46 +69,54 @@ class HashIndex:
         return self._rows.get(key, ())
 
 
+@dataclass(frozen=True, slots=True)
+class _Sorted:
+    """Sorted keys and their rows, and what is still to be sorted in: rows to add, after that rows to take out."""
+
+    keys: list[Any] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    loose: list[Row] = field(default_factory=list)
+    gone: set[Row] = field(default_factory=set)
+
+
 class SortedIndex:
-    """One sorted array. Changes are collected and sorted in before the next search, which costs the whole array."""
+    """One sorted array. Changes are collected and sorted in before the next search, which costs the whole array.
+
+    The sorted array replaces the old one by one assignment: searches side by side may each sort, to the same result,
+    and an interrupt finds the one or the other. A lock would stay taken when the interrupt comes as it is released.
+    """
 
     def __init__(self, columns: Columns, ordering: Ordering) -> None:
         self._key = itemgetter(*columns)
         self._ordering = ordering
-        self._keys: list[Any] = []
-        self._rows: list[Row] = []
-        self._loose: list[Row] = []
-        self._gone: set[Row] = set()
-        self._sorting = Lock()
+        self._array = _Sorted()
 
     def add(self, rows: Collection[Row]) -> None:
         """Take rows in."""
-        if self._gone:
-            self._sort()
-        self._loose += rows
+        array = self._sorted() if self._array.gone else self._array
+        array.loose.extend(rows)
 
     def remove(self, rows: Collection[Row]) -> None:
         """Take rows out."""
-        self._gone.update(rows)
+        self._array.gone.update(rows)
 
     def find(self, key: Key) -> Collection[Row]:
         """Return the rows of a key."""
-        if self._loose or self._gone:
-            with self._sorting:
-                self._sort()
+        array = self._sorted()
         wanted = self._ordering(key)
-        low = bisect_left(self._keys, wanted)
-        return self._rows[low : bisect_right(self._keys, wanted, low)]
+        low = bisect_left(array.keys, wanted)
+        return array.rows[low : bisect_right(array.keys, wanted, low)]
 
-    def _sort(self) -> None:
-        if not self._loose and not self._gone:
-            return
-        pairs = [*zip(self._keys, self._rows, strict=True), *_keyed(self._loose, self._key, self._ordering)]
-        if self._gone:
-            pairs = [pair for pair in pairs if pair[1] not in self._gone]
+    def _sorted(self) -> _Sorted:
+        array = self._array
+        if not array.loose and not array.gone:
+            return array
+        pairs = [*zip(array.keys, array.rows, strict=True), *_keyed(array.loose, self._key, self._ordering)]
+        if array.gone:
+            pairs = [pair for pair in pairs if pair[1] not in array.gone]
         pairs.sort(key=itemgetter(0))
-        self._keys, self._rows = [key for key, _ in pairs], [row for _, row in pairs]
-        self._loose, self._gone = [], set()
+        array = self._array = _Sorted([key for key, _ in pairs], [row for _, row in pairs])
+        return array
 
 
 @dataclass(frozen=True, slots=True)
