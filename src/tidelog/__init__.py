@@ -30,7 +30,7 @@ The folders are the pipeline, and alphabetical order is the order of data flow a
 ``run``      computing it: maintenance algorithms and the engines they run on
 ``dbsp``     the face of ``run/dbsp``, for those who build circuits
 ``session``  a living database: transactions, changes, sources and sinks
-``shell``    faces: the command line and the shell
+``shell``    faces: the command line and the shell; ``__main__`` makes ``python -m tidelog`` the same command
 
 The names of this module are loaded when they are first used, so that importing it costs nothing.
 """

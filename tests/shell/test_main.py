@@ -29,6 +29,11 @@ def test_version(tidelog: Tidelog) -> None:
     assert tidelog("--version").out.startswith("tidelog, version ")
 
 
+def test_it_is_also_a_module() -> None:
+    ended = subprocess.run([sys.executable, "-m", "tidelog", "--version"], capture_output=True, text=True, check=True)
+    assert ended.stdout.startswith("tidelog, version ")
+
+
 @pytest.mark.parametrize("arguments", [("runn",), ("--nonsense",), ("check",)])
 def test_a_wrong_command_line_is_the_users_mistake(tidelog: Tidelog, arguments: tuple[str, ...]) -> None:
     ended = tidelog(*arguments)
