@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.batch import Settings, run_batch
+from benchmarks.closures import run_closures
 from benchmarks.dyre import run_dyre
 from benchmarks.loading import run_loading
 from benchmarks.measure import Bounds
@@ -18,12 +19,13 @@ from benchmarks.strategies import run_strategies
 from benchmarks.updates import run_updates
 from benchmarks.workloads import chosen
 
+WHAT = ("batch", "updates", "strategies", "closures", "dyre", "loading", "start", "spark")
 PEERS = ("souffle", "duckdb", "clingo")
 
 
 def _arguments() -> argparse.ArgumentParser:
     arguments = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    arguments.add_argument("what", choices=("batch", "updates", "strategies", "dyre", "loading", "start", "spark"))
+    arguments.add_argument("what", choices=WHAT)
     arguments.add_argument("--suite", help="a suite, or the beginning of a workload's name")
     arguments.add_argument("--data", type=Path, default=Path("data"), help="folder of the real inputs")
     arguments.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "tidelog-benchmarks")
@@ -51,6 +53,8 @@ def main(given: list[str] | None = None) -> int:
             mistakes = run_updates(options.suite, settings, options.strategy, quick=options.quick)
         case "strategies":
             mistakes = run_strategies(options.suite, settings)
+        case "closures":
+            mistakes = run_closures(options.suite, settings, long=options.long)
         case "dyre":
             mistakes = run_dyre(options.suite, settings)
         case "spark":

@@ -6,6 +6,7 @@ Nothing here imports numpy.
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import tempfile
@@ -21,10 +22,11 @@ CHECKOUT = {"PYTHONPATH": os.pathsep.join(str(Path(__file__).parents[1] / part) 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a process may use: seconds, and bytes of resident memory."""
+    """What a process may use: seconds, bytes of resident memory, and seconds of processor time."""
 
     seconds: float = 300.0
     memory: int = 6 << 30
+    processor: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +82,18 @@ def measure(command: Sequence[str], bounds: Bounds, environment: Mapping[str, st
 
 
 def _exceeded(pid: int, seconds: float, bounds: Bounds) -> str:
-    if seconds > bounds.seconds:
+    if seconds > bounds.seconds or (seconds > bounds.processor and processor(pid) > bounds.processor):
         return "timeout"
     return "memory" if resident(pid) > bounds.memory else ""
+
+
+def processor(pid: int) -> float:
+    """Return the seconds of processor time that a process has taken; 0 where the system does not tell."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, IndexError):
+        return 0.0
 
 
 def resident(pid: int) -> int:

@@ -13,7 +13,6 @@ import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from benchmarks.batch import Settings
@@ -54,8 +53,7 @@ def run_updates(suite: str | None, settings: Settings, strategy: str, *, quick: 
     results: list[dict[str, Any]] = []
     for subject in subjects(suite, quick=quick):
         workload = WORKLOADS[subject.workload]
-        facts = prepare(workload.name, settings.data, settings.work)
-        told = {kind: _child((kind, strategy), subject, workload, facts, settings) for kind in KINDS}
+        told = {kind: measured((kind, strategy), subject, settings) for kind in KINDS}
         wrong = [f"{workload.name} {kind}: {found['errors']}" for kind, found in told.items() if "errors" in found]
         if not wrong:
             print(show(workload, strategy, told), flush=True)
@@ -84,9 +82,10 @@ def subjects(suite: str | None, *, quick: bool = False) -> list[Subject]:
     return [subject for subject in SUBJECTS if fits(subject)]
 
 
-def _child(
-    task: tuple[str, str], subject: Subject, workload: Workload, facts: Path, settings: Settings
-) -> dict[str, Any]:
+def measured(task: tuple[str, str], subject: Subject, settings: Settings) -> dict[str, Any]:
+    """Run one kind of child under a strategy on a subject; return what it tells, or its `errors`."""
+    workload = WORKLOADS[subject.workload]
+    facts = prepare(workload.name, settings.data, settings.work)
     program = workload.text(".dl")
     half = str(settings.bounds.seconds / 2)
     arguments = [*task, str(program), str(facts), subject.relation, subject.rule, half, *workload.sizes]

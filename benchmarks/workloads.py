@@ -42,11 +42,15 @@ def _closures(name: str, make: Make, size: int | None, *, quick: bool = False, l
     ]
 
 
-def _symmetric(name: str, make: Make, size: int | None, *, quick: bool = False, long: bool = False) -> Workload:
-    return Workload(f"stc-{name}", "stc", "stc", make, {"Path": size}, quick, long)
+def _symmetric(name: str, make: Make, size: int | None, *, quick: bool = False, long: bool = False) -> list[Workload]:
+    forms = {"stc": "stc", "stc-linear": "stc_linear", "stc-eqrel": "stc_eqrel"}
+    return [
+        Workload(f"{form}-{name}", "stc", program, make, {"Path": size}, quick, long) for form, program in forms.items()
+    ]
 
 
 GALEN = inputs.files(P0="galen/p", Q0="galen/q", R="galen/r", C="galen/c", U="galen/u", S="galen/s")
+DAG_R = inputs.made(lambda: {"Edge": generate.acyclic(10_000, 100_000)})
 CRDT = inputs.files(Insert="crdt/insert", Remove="crdt/remove")
 POINTERS: Mapping[str, int | None] = {"PointsTo": None}
 CSPA: Mapping[str, int | None] = {"ValueFlow": None, "ValueAlias": None, "MemoryAlias": None}
@@ -65,10 +69,14 @@ _ALL = [
     *_closures("random-500-5000", inputs.random_graph(500, 5_000), None, long=True),
     *_closures("random-3200-32000", inputs.random_graph(3_200, 32_000), None, long=True),
     *_closures("random-10000-30000", inputs.random_graph(10_000, 30_000), None, long=True),
-    *_closures("DAG-R", inputs.made(lambda: {"Edge": generate.acyclic(10_000, 100_000)}), None, long=True),
-    _symmetric("OL", inputs.graph("OL.cedge"), 37_271_025, long=True),
-    _symmetric("random-1000-10000", inputs.random_graph(1_000, 10_000), 1_000_000),
-    _symmetric("cliques", inputs.made(lambda: {"Edge": generate.chains(1_000, 40)}), 1_600_000, quick=True),
+    *_closures("DAG-R", DAG_R, None, long=True),
+    *_symmetric("OL", inputs.graph("OL.cedge"), 37_271_025, long=True),
+    *_symmetric("TG", inputs.graph("TG.cedge"), None, long=True),
+    *_symmetric("SF", inputs.graph("SF.cedge"), None, long=True),
+    *_symmetric("random-1000-10000", inputs.random_graph(1_000, 10_000), 1_000_000),
+    *_symmetric("random-10000-30000", inputs.random_graph(10_000, 30_000), None, long=True),
+    *_symmetric("DAG-R", DAG_R, None, long=True),
+    *_symmetric("cliques", inputs.made(lambda: {"Edge": generate.chains(1_000, 40)}), 1_600_000, quick=True),
     Workload("sg-OL", "sg", "sg", inputs.graph("OL.cedge"), {"Same": 285_431}, quick=True),
     Workload("sg-HepTh", "sg", "sg", inputs.graph("CA-HepTh"), {"Same": None}, long=True),
     Workload("triangles-Facebook", "graphs", "triangles", inputs.upward("ego-Facebook"), {"Triangle": 1_612_010}),
@@ -84,6 +92,7 @@ _ALL = [
     Workload("andersen", "pointers", "andersen", inputs.made(lambda: generate.andersen(10_000)), {"PointsTo": 566_722}),
     Workload("cspa", "pointers", "cspa", inputs.made(lambda: generate.cspa(6_000)), CSPA_SIZES),
     Workload("tiny-tc", "tiny", "tc_right", inputs.random_graph(40, 80), {"Path": None}),
+    Workload("tiny-stc", "tiny", "stc_linear", inputs.random_graph(40, 30), {"Path": None}),
     Workload("tiny-sg", "tiny", "sg", inputs.random_graph(20, 30), {"Same": None}),
     Workload("tiny-triangles", "tiny", "triangles", inputs.random_graph(12, 60), {"Triangle": None}),
     Workload("tiny-reach", "tiny", "reach", inputs.random_graph(40, 120), {"Reach": None}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -88,6 +89,16 @@ def test_strategies_side_by_side(
     assert "tuples ranked algebra hash 2 threads" in shown
 
 
+def test_closures_beside_recomputing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    written = tmp_path / "results.json"
+    options = ["--suite", "tiny-stc", "--peers", "", "--work", str(tmp_path), "--json", str(written)]
+    assert main(["closures", *options]) == 0
+    shown = capfd.readouterr().out
+    assert "tiny-stc" in shown
+    assert "closure 3" in shown
+    assert written.read_text().count('"what": "delete"') >= 2
+
+
 def test_wrong_sizes_are_loud() -> None:
     workload = WORKLOADS["tiny-crdt"]
     right = Result(workload.name, Racer("tidelog", "batch", 1), "ok", 1.0, 2.0, 2.0, 5, 3.0, {"Pair": 4, "Counters": 4})
@@ -101,6 +112,8 @@ def test_wrong_sizes_are_loud() -> None:
 def test_bounds_stop_a_process() -> None:
     slow = measure(["sleep", "60"], Bounds(seconds=0.1))
     assert (slow.status, slow.wall < 30) == ("timeout", True)
+    busy = measure([sys.executable, "-c", "while True: pass"], Bounds(processor=0.2))
+    assert (busy.status, busy.cpu >= 0.2) == ("timeout", True)
     assert measure(["false"], Bounds()).status == "failed"
 
 

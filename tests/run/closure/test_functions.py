@@ -72,15 +72,34 @@ def test_rows_of_bits() -> None:
         same(*bits)
         some = np.arange(count, dtype=np.int32)[::2]
         same(kernels.count_bits(bits[0], some), plain.count_bits(bits[0], some))
-        searched = plain.count_searched(offsets, targets, place, members[starts[:-1]])[0]
+        searched = plain.count_searched(offsets, targets, place, members[starts[:-1]], np.ones(count, bool))[0]
         same(kernels.count_bits(bits[0], np.arange(count, dtype=np.int32)), searched)
 
 
-@pytest.mark.parametrize("name", ["count_searched", "list_searched"])
-def test_searches(name: str) -> None:
+def test_searches() -> None:
     for random, (nodes, offsets, targets, place) in graphs():
         chosen = np.array(random.sample(range(nodes), random.randint(0, nodes)), np.int32)
-        same(*(getattr(table, name)(offsets, targets, place, chosen) for table in (kernels, plain)))
+        same(*(table.list_searched(offsets, targets, place, chosen) for table in (kernels, plain)))
+
+
+def test_searches_that_go_on_from_one_another() -> None:
+    for _, (nodes, offsets, targets, place) in graphs():
+        component, count = plain.components(offsets, targets, np.ones(nodes, bool))
+        starts, members = plain.linked(component, np.arange(nodes, dtype=np.int32), count)
+        chains = plain.chained(offsets, targets, component, starts, members)
+        same(kernels.chained(offsets, targets, component, starts, members), chains)
+        via, chosen, fresh = chains
+        found = kernels.count_searched(offsets, targets, place, chosen, fresh)
+        same(found, plain.count_searched(offsets, targets, place, chosen, fresh))
+        all_fresh = plain.count_searched(offsets, targets, place, chosen, np.ones(len(chosen), bool))
+        same(found[0], all_fresh[0])
+        assert found[1] <= all_fresh[1]
+        alone = plain.count_searched(offsets, targets, place, members[starts[:-1]], np.ones(count, bool))[0]
+        cyclic = np.array([u in plain._reach(offsets, targets, u) for u in members[starts[:-1]].tolist()])
+        for table in (kernels, plain):
+            counts = np.where(via >= 0, 0, alone)
+            table.carried(via, component, cyclic, place, counts)
+            same(counts, alone)
 
 
 def test_reached() -> None:

@@ -116,15 +116,60 @@ def count_bits(bits: Words, rows: Nodes) -> Places:
     return np.asarray(np.bitwise_count(bits[rows]).sum(axis=1, dtype=np.int64))
 
 
-def count_searched(offsets: Places, targets: Nodes, place: Nodes, nodes: Nodes) -> tuple[Places, int]:
-    """Return the number of positions in the row of each node, and of edges looked at to find all of them."""
+def count_searched(offsets: Places, targets: Nodes, place: Nodes, nodes: Nodes, fresh: Mask) -> tuple[Places, int]:
+    """Return the number of positions in the row of each node, and of edges looked at to find all of them.
+
+    A node that is not `fresh` reaches all that the one before it does: the search goes on from there.
+    """
     counts = np.empty(len(nodes), np.int64)
     work = 0
+    found: set[int] = set()
     for i, node in enumerate(nodes.tolist()):
+        before = set() if fresh[i] else found
         found = _reach(offsets, targets, node)
         counts[i] = sum(place[v] >= 0 for v in found)
-        work += sum(int(offsets[u + 1] - offsets[u]) for u in (node, *found))
+        work += sum(int(offsets[u + 1] - offsets[u]) for u in (node, *(found - before)))
     return counts, work
+
+
+def chained(
+    offsets: Places, targets: Nodes, component: Nodes, starts: Places, members: Nodes
+) -> tuple[Nodes, Nodes, Mask]:
+    """Arrange components in chains, each leading to the next below it, so that searches go on from one another.
+
+    Return for each component the one node it leads to, if it is one node that leads to one other, else -1; and the
+    first nodes of all components that lead to more, chain by chain and upwards, and which of these begin a chain.
+    """
+    count = len(starts) - 1
+    via = np.full(count, -1, np.int32)
+    below: dict[int, int] = {}
+    many: set[int] = set()
+    for k in range(count):
+        after = {v for u in members[starts[k] : starts[k + 1]].tolist() for v in targets[offsets[u] : offsets[u + 1]]}
+        lower = {int(component[v]) for v in after}
+        if len(after) > 1 or k in lower:
+            many.add(k)
+        elif after:
+            via[k] = after.pop()
+        if free := lower - {k, *below.values()}:
+            below[k] = max(free)
+    nodes: list[int] = []
+    fresh: list[bool] = []
+    for k in sorted(set(range(count)) - set(below.values())):
+        chain = [k]
+        while chain[-1] in below:
+            chain.append(below[chain[-1]])
+        found = [c for c in reversed(chain) if c in many]
+        nodes += members[starts[found]].tolist()
+        fresh += [i == 0 for i in range(len(found))]
+    return via, np.array(nodes, np.int32), np.array(fresh, np.bool_)
+
+
+def carried(via: Nodes, component: Nodes, cyclic: Mask, place: Nodes, counts: Places) -> None:
+    """Count the positions in the rows of components that lead to one node: those in its row, and its own."""
+    for k in np.flatnonzero(via >= 0).tolist():
+        c = component[via[k]]
+        counts[k] = counts[c] + (place[via[k]] >= 0 and not cyclic[c])
 
 
 def reached(offsets: Places, targets: Nodes, starts: Nodes) -> Mask:

@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from tidelog.run.closure.functions import functions
-from tidelog.run.closure.plain import Nodes, Places, Words
+from tidelog.run.closure.plain import Mask, Nodes, Places, Words
 
 SAMPLE = 32
 """Nodes searched from to estimate what searching from all of them would cost."""
@@ -113,15 +113,17 @@ class SearchedRows:
     graph: Graph
     place: Nodes
 
-    def count(self, rows: Nodes, pool: Executor | None) -> Places:
-        """Return the number of positions in each row."""
+    def count(self, rows: Nodes, pool: Executor | None, fresh: Mask | None = None) -> Places:
+        """Return the number of positions in each row; one that is not `fresh` has all that the one before it has."""
+        if fresh is None:
+            fresh = np.ones(len(rows), bool)
         if pool is None:
-            return self._count(rows)
-        return np.concatenate(list(pool.map(self._count, np.array_split(rows, 8))))
+            return self._count(rows, fresh)
+        return np.concatenate(list(pool.map(self._count, np.array_split(rows, 8), np.array_split(fresh, 8))))
 
-    def _count(self, rows: Nodes) -> Places:
+    def _count(self, rows: Nodes, fresh: Mask) -> Places:
         count = functions(self.graph.edges).count_searched
-        counts: Places = count(self.graph.offsets, self.graph.targets, self.place, rows)[0]
+        counts: Places = count(self.graph.offsets, self.graph.targets, self.place, rows, fresh)[0]
         return counts
 
     def fill(self, *groups: object) -> None:
@@ -158,13 +160,27 @@ def reach(graph: Graph, place: Nodes, pool: Executor | None = None) -> Reach:
     searching = _estimated(graph, place, nodes)
     if searching is not None:
         row = np.where(open_, members[starts[:-1]], -1).astype(np.int32)[component]
-        used = pool if searching > SHARE_FROM else None
-        return _counted(SearchedRows(graph, place), row, nodes, graph.nodes, used)
+        counts = _searched(graph, place, component, (starts, members), pool if searching > SHARE_FROM else None)
+        return Reach(SearchedRows(graph, place), row, counts[component])
     number = np.where(open_, np.cumsum(open_) - 1, -1).astype(np.int32)
     row = number[component]
     bits = np.empty((len(nodes), width(place)), np.uint64)
     table.bit_rows(graph.offsets, graph.targets, place, row, starts, members, bits)
     return _counted(BitRows(bits), row, np.arange(len(nodes), dtype=np.int32), len(nodes), pool)
+
+
+def _searched(
+    graph: Graph, place: Nodes, component: Nodes, linked: tuple[Places, Nodes], pool: Executor | None
+) -> Places:
+    """Return how many positions the row of each component has, with as few searches as can be."""
+    table, (starts, members) = functions(graph.edges), linked
+    via, nodes, fresh = table.chained(graph.offsets, graph.targets, component, starts, members)
+    counts = np.zeros(len(starts) - 1, np.int64)
+    counts[component[nodes]] = SearchedRows(graph, place).count(nodes, pool, fresh)
+    cyclic = np.diff(starts) > 1
+    cyclic[component[graph.targets[graph.sources == graph.targets]]] = True
+    table.carried(via, component, cyclic, place, counts)
+    return counts
 
 
 def _counted(rows: Rows, row: Nodes, used: Nodes, size: int, pool: Executor | None) -> Reach:
@@ -184,7 +200,8 @@ def _estimated(graph: Graph, place: Nodes, nodes: Nodes) -> int | None:
         return 0
     words = width(place)
     some = nodes[:: max(1, len(nodes) // SAMPLE)]
-    counts, work = functions(graph.edges).count_searched(graph.offsets, graph.targets, place, some)
+    fresh = np.ones(len(some), bool)
+    counts, work = functions(graph.edges).count_searched(graph.offsets, graph.targets, place, some, fresh)
     searching = work * len(nodes) // len(some)
     written = 8 * int(counts.sum()) * len(nodes) // len(some)
     small = 8 * words * len(nodes) <= max(MOST_BYTES, written // 4)

@@ -9,7 +9,8 @@ A reference (Ref, Intern) is coded like what it refers to: a pattern `&x` gives 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
 from math import isnan
 from threading import Lock
 from typing import Any
@@ -141,6 +142,18 @@ class Codec:
             case _:
                 return np.fromiter(map(self.pool(type).number, values), U, len(values))
 
+    def numbers(self, rows: Collection[Sequence[Any]], types: Sequence[Type]) -> list[Words] | None:
+        """Return the codes of rows by column, read in one go, if all columns hold small numbers of one kind.
+
+        It takes half as long as turning rows into columns first.
+        """
+        kinds = {_kind(type) for type in types}
+        if len(kinds) > 1 or None in kinds:
+            return None
+        (kind,) = kinds
+        read = np.fromiter(chain.from_iterable(rows), kind, len(types) * len(rows)).reshape(-1, len(types)).T
+        return [np.ascontiguousarray(column) if kind == U else code_signed(column) for column in read]
+
     def value(self, code: int, type: Type) -> Any:
         """Return the value of a code."""
         return self.values(np.array([code], U), type)[0]
@@ -168,6 +181,17 @@ class Codec:
         """Return tuples of values made of columns of codes."""
         decoded = [self.values(codes, type) for codes, type in columns]
         return list(zip(*decoded, strict=True)) if decoded else [()] * count
+
+
+def _kind(type: Type) -> npt.DTypeLike | None:
+    """Return how small numbers of a type are read; None if it has others."""
+    match referred(type):
+        case t.Bit(width) if width <= 64:
+            return U
+        case t.Signed(width) if width <= 64:
+            return np.int64
+        case _:
+            return None
 
 
 def code_signed(numbers: npt.NDArray[np.int64]) -> Words:

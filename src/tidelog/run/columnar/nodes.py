@@ -9,7 +9,7 @@ import numpy as np
 
 from tidelog.run.closure.plain import Nodes
 from tidelog.run.columnar.arrays import U, Words, arrays
-from tidelog.run.columnar.layout import Layout, place, range_of, roomy
+from tidelog.run.columnar.layout import Layout, Range, place, range_of, roomy
 
 Key = Sequence[Words]
 """Codes of nodes, column by column."""
@@ -72,27 +72,34 @@ class Numbers:
 def numbered(keys: Sequence[Key]) -> tuple[Numbers, list[Nodes]]:
     """Number the distinct nodes of several arrays of keys in order; return also the numbers of each array."""
     columns = [np.concatenate(parts) for parts in zip(*keys, strict=True)]
-    layout = place(enumerate(roomy([range_of(codes) for codes in columns])))
+    ranges = [range_of(codes) for codes in columns]
+    layout = place(enumerate(roomy(ranges)))
     count = sum(len(key[0]) for key in keys) if columns else 0
-    rows = layout.pack(dict(enumerate(columns)), count)
-    distinct, number = _distinct(rows)
-    codes = tuple(layout.codes(distinct, c) for c in range(len(columns)))
+    codes: tuple[Words, ...]
+    if len(columns) == 1 and count and ranges[0].high - ranges[0].low <= SPARSE * count + 1024:
+        one, number = _near(columns[0], ranges[0])
+        distinct, codes = layout.pack({0: one}, len(one)), (one,)
+    else:
+        distinct, number = _distinct(layout.pack(dict(enumerate(columns)), count))
+        codes = tuple(layout.codes(distinct, c) for c in range(len(columns)))
     ends = np.cumsum([len(key[0]) for key in keys])[:-1]
     known = Numbers(layout, distinct, np.arange(distinct.shape[1], dtype=np.int32), codes)
     return known, np.split(number, ends)
 
 
+def _near(codes: Words, room: Range) -> tuple[Words, Nodes]:
+    """Return the distinct codes in order, and which of them each is, where all are close to each other."""
+    places = (codes - U(room.low)).view(np.int64)
+    there = np.zeros(room.high - room.low + 1, bool)
+    there[places] = True
+    number = np.cumsum(there, dtype=np.int32)
+    number -= 1
+    return np.flatnonzero(there).view(U) + U(room.low), number.take(places)
+
+
 def _distinct(rows: Words) -> tuple[Words, Nodes]:
     """Return the distinct rows in order, and which of them each row is."""
     count = rows.shape[1]
-    if rows.shape[0] == 1 and count:
-        least, greatest = rows.min(), rows.max()
-        if int(greatest - least) <= SPARSE * count + 1024:
-            near = (rows[0] - least).view(np.int64)
-            there = np.zeros(int(greatest - least) + 1, bool)
-            there[near] = True
-            number = np.cumsum(there, dtype=np.int32) - np.int32(1)
-            return (np.flatnonzero(there).view(U) + least).reshape(1, -1), number[near]
     table = arrays(count)
     order = table.order(rows)
     ordered = np.ascontiguousarray(rows[:, order])

@@ -31,6 +31,9 @@ def code_columns(rows: Rows, types: Sequence[Type], codec: Codec) -> list[Words]
     if types and hasattr(rows, "__arrow_c_stream__"):
         table = import_module("pyarrow").RecordBatchReader.from_stream(rows).read_all()  # `table` would load pandas
         return [_code_arrow(table.column(i), type, codec) for i, type in enumerate(types)]
+    numbers = codec.numbers(rows, types) if types else None
+    if numbers is not None:
+        return numbers
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(types)
     return [codec.codes(column, type) for column, type in zip(columns, types, strict=True)]
 

@@ -13,6 +13,8 @@ and numba are imported here.
 from tidelog.run.closure.kernels.changes import altered, apart, bits_differing, bypassed, list_bits, lists_without
 from tidelog.run.closure.kernels.rows import (
     bit_rows,
+    carried,
+    chained,
     components,
     count_bits,
     count_searched,
@@ -32,6 +34,8 @@ __all__ = [
     "bit_rows",
     "bits_differing",
     "bypassed",
+    "carried",
+    "chained",
     "components",
     "count_bits",
     "count_searched",

@@ -168,20 +168,26 @@ def count_bits(bits, rows):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def count_searched(offsets, targets, place, nodes):  # type: ignore[no-untyped-def]
-    """Return the number of positions in the row of each node, and of edges looked at to find all of them."""
+def count_searched(offsets, targets, place, nodes, fresh):  # type: ignore[no-untyped-def]
+    """Return the number of positions in the row of each node, and of edges looked at to find all of them.
+
+    A node that is not `fresh` reaches all that the one before it does: the search goes on from there.
+    """
     n = offsets.shape[0] - 1
     seen, stack = np.zeros(n, np.int32), np.empty(n, np.int32)
     counts = np.empty(nodes.shape[0], np.int64)
-    work = 0
+    work, total, stamp = 0, 0, 1
     for i in range(nodes.shape[0]):
-        u, top, total = nodes[i], 0, 0
+        if fresh[i]:
+            total = 0
+            stamp += 1
+        u, top = nodes[i], 0
         while True:
             work += offsets[u + 1] - offsets[u]
             for e in range(offsets[u], offsets[u + 1]):
                 v = targets[e]
-                if seen[v] != i + 1:
-                    seen[v] = i + 1
+                if seen[v] != stamp:
+                    seen[v] = stamp
                     stack[top] = v
                     top += 1
                     if place[v] >= 0:
@@ -192,6 +198,59 @@ def count_searched(offsets, targets, place, nodes):  # type: ignore[no-untyped-d
             u = stack[top]
         counts[i] = total
     return counts, work
+
+
+@njit(cache=True, nogil=True)
+def chained(offsets, targets, component, starts, members):  # type: ignore[no-untyped-def]
+    """Arrange components in chains, each leading to the next below it, so that searches go on from one another.
+
+    Return for each component the one node it leads to, if it is one node that leads to one other, else -1; and the
+    first nodes of all components that lead to more, chain by chain and upwards, and which of these begin a chain.
+    """
+    count = starts.shape[0] - 1
+    via, below = np.full(count, -1, np.int32), np.full(count, -1, np.int32)
+    taken, many = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
+    for k in range(count):
+        one = -1
+        for i in range(starts[k], starts[k + 1]):
+            u = members[i]
+            for e in range(offsets[u], offsets[u + 1]):
+                v = targets[e]
+                c = component[v]
+                many[k] |= c == k or (one >= 0 and v != one)
+                one = v
+                if c != k and c > below[k] and not taken[c]:
+                    below[k] = c
+        if not many[k]:
+            via[k] = one
+        if below[k] >= 0:
+            taken[below[k]] = True
+    nodes, fresh, chain = np.empty(count, np.int32), np.empty(count, np.bool_), np.empty(count, np.int32)
+    size = 0
+    for k in range(count):
+        if taken[k]:
+            continue
+        length, c = 0, k
+        while c >= 0:
+            if many[c]:
+                chain[length] = c
+                length += 1
+            c = below[c]
+        for i in range(length):
+            nodes[size] = members[starts[chain[length - 1 - i]]]
+            fresh[size] = i == 0
+            size += 1
+    return via, nodes[:size], fresh[:size]
+
+
+@njit(cache=True, nogil=True)
+def carried(via, component, cyclic, place, counts):  # type: ignore[no-untyped-def]
+    """Count the positions in the rows of components that lead to one node: those in its row, and its own."""
+    for k in range(via.shape[0]):
+        v = via[k]
+        if v >= 0:
+            c = component[v]
+            counts[k] = counts[c] + (place[v] >= 0 and not cyclic[c])
 
 
 @njit(cache=True, nogil=True)
