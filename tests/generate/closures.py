@@ -149,7 +149,22 @@ class Closures:
         if self.may(0.5):
             made.append(rule(Atom("S", (x, y)), Atom("F", (x, y))))
             made.append(rule(Atom("S", (x, z)), Atom("S", (x, y)), Atom("S", (y, z))))
+        elif self.may(0.6):
+            made.append(rule(Atom("S", (x, y)), Atom("F", (x, y))))
+            made.append(self.same_generation())
         return made
+
+    def same_generation(self) -> Rule:
+        """A rule that leads on from pairs of `S`, side by side."""
+        x, y, a, b = (V(name, self.kind) for name in "xyab")
+        near = self.random.choice(((a, b), (b, a)))
+        steps = [
+            Atom(self.random.choice("EFB"), (one, other) if self.may(0.7) else (other, one))
+            for one, other in zip(near, (x, y), strict=True)
+        ]
+        body = [*steps, Atom("S", (a, b))]
+        self.random.shuffle(body)
+        return rule(Atom("S", (x, y)), *body)
 
 
 def rule(head: Atom, *body: Clause) -> Rule:

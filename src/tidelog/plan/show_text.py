@@ -42,6 +42,7 @@ from tidelog.plan.nodes import (
     Unnest,
     Variant,
 )
+from tidelog.plan.same_generation import same_generation
 from tidelog.plan.show_tree import show_aggregate, show_scan
 from tidelog.plan.spine import spine
 
@@ -74,6 +75,7 @@ def show_stratum(stratum: Stratum, *, variants: bool = True) -> str:
     """Write a stratum with its rules."""
     closure = closure_of(stratum)
     kind = f"; {closure.kind.value}, {closure.form.value}" if closure is not None else ""
+    kind = kind or ("; same generation" if same_generation(stratum) is not None else "")
     recursive = f" (recursive{kind})" if stratum.recursive else ""
     lines = [f"stratum {stratum.number}: {', '.join(stratum.relations)}{recursive}"]
     lines += [indent(show_rule(rule, variants=variants), "  ") for rule in stratum.rules]

@@ -108,6 +108,22 @@ def test_reached() -> None:
         same(*(table.reached(offsets, targets, chosen) for table in (kernels, plain)))
 
 
+@pytest.mark.parametrize("crossed", [False, True])
+@pytest.mark.parametrize("apart", [False, True])
+def test_generations(crossed: bool, apart: bool) -> None:
+    for random, (nodes, offsets, targets, _) in graphs():
+        pairs = [(random.randrange(nodes), random.randrange(nodes)) for _ in range(random.randint(0, 2 * nodes))]
+        sources, others = np.array(pairs, np.int32).reshape(-1, 2).T
+        other = plain.linked(sources, others, nodes)
+        fed = [random.randrange(nodes) for _ in range(random.choice((0, 1, nodes)))]
+        rows = [np.zeros((nodes, (nodes >> 6) + 1), np.uint64) for _ in range(2)]
+        for table, bits in zip((kernels, plain), rows, strict=True):
+            for u in fed:
+                bits[u, (nodes - 1 - u) >> 6] |= np.uint64(1 << ((nodes - 1 - u) & 63))
+            table.generations(offsets, targets, *other, *plain.turned(*other), bits, crossed, apart)
+        same(*rows)
+
+
 @pytest.mark.parametrize("name", ["fill_bits", "fill_lists", "fill_searched"])
 def test_writing(name: str) -> None:
     for random, (nodes, offsets, targets, place) in graphs():

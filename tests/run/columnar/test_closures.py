@@ -16,6 +16,7 @@ from tests.generate.closures import closure_history
 from tests.generate.pipeline import plan_text
 from tidelog.base.errors import LimitError
 from tidelog.plan.nodes import Plan
+from tidelog.run.closure import functions, generations
 from tidelog.run.columnar import claim
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.columnar.lazy import LazyBatch
@@ -132,3 +133,45 @@ def test_wide_keys_and_many_words() -> None:
         (low, high, 0, high),
         (high, low, 0, low),
     ]
+
+
+SAME = """
+input relation E(a: u32, b: u32)
+input relation F(a: u32, b: u32)
+output relation S(a: u32, b: u32)
+output relation U(a: u32)
+U(x) :- S(x, 3), not S(3, x).
+"""
+GENERATIONS = [
+    "S(x, y) :- E(p, x), E(p, y), x != y. S(x, y) :- E(a, x), S(a, b), E(b, y).",
+    "S(x, y) :- E(p, x), E(p, y). S(x, y) :- E(x, a), S(a, b), F(b, y), y != x.",
+    "S(x, y) :- F(x, y). S(x, y) :- E(x, a), S(b, a), F(b, y).",
+    "S(x, y) :- F(x, y). S(x, y) :- E(x, 7), F(7, y). S(x, y) :- E(x, a), S(b, a), F(b, y), x != y.",
+]
+
+
+@pytest.mark.parametrize("rules", GENERATIONS)
+@pytest.mark.parametrize("form", ["plain", "compiled", "too large"])
+def test_same_generation(rules: str, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(functions, "COMPILE_AT", 0 if form == "compiled" else 1 << 60)
+    monkeypatch.setattr(functions, "_tables", functions._tables[:1])
+    monkeypatch.setattr(generations, "MOST_BYTES", 0 if form == "too large" else 1 << 26)
+    plan = plan_text(SAME + rules)
+    engine = ColumnarEngine(plan, strategy="recompute")
+    other = ColumnarEngine(plan, strategy="recompute", closures=False)
+    for seed in range(6):
+        random = Random(seed)
+        nodes = random.choice((8, 90))
+        facts = {
+            name: Change([(random.randrange(nodes), random.randrange(nodes)) for _ in range(nodes)], engine.rows(name))
+            for name in "EF"
+        }
+        update = engine.update(facts)
+        assert {name: set(change.inserted) for name, change in update.changes.items()} == {
+            name: set(change.inserted) for name, change in other.update(facts).changes.items()
+        }
+        for name in "SU":
+            assert engine.count(name) == other.count(name)
+            assert list(engine.rows(name)) == list(other.rows(name))
+        if form != "too large":
+            assert [(work.strategy, work.rounds) for work in update.work][:1] == [("closure", 1)]

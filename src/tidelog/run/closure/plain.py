@@ -330,6 +330,43 @@ def lists_without(ends: Places, lists: Nodes, other_ends: Places, others: Nodes)
     ])  # fmt: skip
 
 
+def generations(
+    offsets: Places,
+    targets: Nodes,
+    other: Places,
+    others: Nodes,
+    back: Places,  # noqa: ARG001  (its twin looks back)
+    sources: Nodes,  # noqa: ARG001
+    bits: Words,
+    crossed: bool,
+    apart: bool,
+) -> None:
+    """Add to rows of bits, one for each node, all pairs that pairs lead on to.
+
+    From (a, b) to each successor of a with each of b in the other graph (`other`, `others`; turned: `back`, `sources`);
+    crossed, of b with those of a. If they are to be kept `apart`, not to a node with itself.
+    """
+    n = len(bits)
+    one, two = (
+        [set(to[ends[u] : ends[u + 1]].tolist()) for u in range(n)]
+        for ends, to in ((offsets, targets), (other, others))
+    )
+    rows = [set(_positions(bits, u).tolist()) for u in range(n)]
+    fresh = {u: set(row) for u, row in enumerate(rows) if row}
+    while fresh:
+        a, found = fresh.popitem()
+        heads = {x for b in found for x in one[b]} if crossed else one[a]
+        image = two[a] if crossed else {y for b in found for y in two[b]}
+        for x in heads:
+            new = image - rows[x] - ({x} if apart else set())
+            if new:
+                rows[x] |= new
+                fresh.setdefault(x, set()).update(new)
+    for u, row in enumerate(rows):
+        for p in row:
+            bits[u, p >> 6] |= np.uint64(1 << (p & 63))
+
+
 _NOTHING = np.empty(0, np.int64)
 
 

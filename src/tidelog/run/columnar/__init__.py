@@ -10,7 +10,7 @@
 | `semijoin` | tuples without a partner left out early |
 | `aggregate` | groups and their reductions |
 | `scalars`, `vectors` | expressions on whole columns |
-| `claim`, `closed`, `nodes` | strata that are closures, evaluated by `run.closure` |
+| `claim`, `closed`, `generations`, `nodes`, `fed`, `paired` | strata evaluated by `run.closure`, and what feeds them |
 | `relation`, `batch`, `lazy` | sorted batches of packed rows in several orders; their ranks, support and journals |
 | `table`, `layout`, `encode`, `rows` | bindings; columns side by side in words; values as codes; rows in and out |
 | `verify` | whether every support count is right |

@@ -1,5 +1,7 @@
 """Strata evaluated in one step instead of round by round: closures (`plan.closures`), by `run.closure`.
 
+Same generation (`plan.same_generation`) is, too, where it need not follow changes, unless it has too many values.
+
 A relation that is a closure has no support: its tuples are what its structure says (`closed`). Where it is to follow
 changes, the structure is kept from one update to the next. Then the tuples that are fed and the steps that come and go
 change a few of its rows, and the difference is the change of the relation. What feeds a closure has a relation of its
@@ -9,29 +11,30 @@ own, unless it is copied from another (`plan.split_closures`); changes of its ru
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from tidelog.base.expr import Var
 from tidelog.plan.closures import Closure, closure_of
-from tidelog.plan.nodes import Plan, Scan, Stratum
+from tidelog.plan.nodes import Plan, Stratum
+from tidelog.plan.same_generation import SameGeneration, same_generation
 from tidelog.plan.split_closures import Wanted, split_closures
 from tidelog.run.columnar.arrays import Words
 from tidelog.run.columnar.batch import Batch
-from tidelog.run.columnar.closed import Closed, Columns, Shape, Steps, closed
-from tidelog.run.columnar.join import Probe, match
+from tidelog.run.columnar.closed import Closed, Shape, Steps, closed
+from tidelog.run.columnar.fed import all_fed, columns_of, step
+from tidelog.run.columnar.generations import generate
 from tidelog.run.columnar.layout import range_of
 from tidelog.run.columnar.lazy import LazyBatch
-from tidelog.run.columnar.pipeline import Bag
+from tidelog.run.columnar.paired import Columns
 from tidelog.run.columnar.relation import Relation
 from tidelog.run.columnar.rows import pack_columns
 from tidelog.run.columnar.store import Store
-from tidelog.run.columnar.table import unit
 from tidelog.run.contract import Phase, Work
 from tidelog.run.limits import Watch
-from tidelog.run.maintain.rounds import changed_below, full, reads_change
+from tidelog.run.maintain.rounds import changed_below, reads_change
+from tidelog.run.maintain.seminaive import bootstrap
 from tidelog.run.phases import AFTER, DELETED, INSERTED, View
 
 HOW = "closure"
@@ -52,29 +55,41 @@ class Claims:
             self.plan = split_closures(given, wanted, earlier.plan if earlier is not None else None)
         found = ((stratum, closure_of(stratum)) for stratum in self.plan.strata if wanted(stratum, self.plan))
         self._closures = {stratum.relations[0]: closure for stratum, closure in found if closure is not None}
+        self._generations: dict[str, SameGeneration] = {}
+        if not lasting:
+            others = ((s, same_generation(s)) for s in self.plan.strata if wanted(s, self.plan))
+            self._generations = {stratum.relations[0]: one for stratum, one in others if one is not None}
 
     @property
     def relations(self) -> frozenset[str]:
-        """The relations that are closures."""
-        return frozenset(self._closures)
+        """The relations that have structures of their own."""
+        return frozenset((*self._closures, *self._generations))
 
-    def of(self, stratum: Stratum) -> Closure | None:
-        """Return the closure that a stratum is."""
-        return self._closures.get(stratum.relations[0])
+    def claims(self, stratum: Stratum) -> bool:
+        """Tell whether a stratum is a closure or same generation, and is to be evaluated as such."""
+        return stratum.relations[0] in self._closures or stratum.relations[0] in self._generations
 
     def evaluate(self, store: Store, stratum: Stratum, watch: Watch) -> int:
-        """Evaluate a closure from scratch; return the number of rounds."""
-        closure = self._closures[stratum.relations[0]]
+        """Evaluate a closure, or same generation, from scratch; return the number of rounds."""
+        name = stratum.relations[0]
         watch.begin_round(stratum, 1)
         store.enter(Phase.BOOT, frozenset(stratum.relations))
-        target = store.touch(closure.relation)
-        found, others = close(store, closure, lasting=self.lasting)
+        target = store.touch(name)
+        others: Columns = {}
+        if name in self._generations:
+            generated = generate(store, self._generations[name])
+            if generated is None:
+                return bootstrap(store, stratum, watch)
+            found = generated
+        else:
+            made, others = close(store, self._closures[name], lasting=self.lasting)
+            if self.lasting:
+                store.closed[name] = made
+            found = made.tuples
         watch.look()
         watch.add_tuples(found.pairs.size)
-        if self.lasting:
-            store.closed[closure.relation] = found
         target.admit(found.ranges(target.arity))
-        if len(next(iter(others.values()))):
+        if any(len(codes) for codes in others.values()):
             target.admit([range_of(codes) for codes in others.values()])
             target.set_delta(Batch(_packed(others, target)))
             target.settle()
@@ -93,7 +108,7 @@ class Claims:
         for phase, losing in ((Phase.LOSE, True), (Phase.GAIN, False)):
             store.enter(phase, frozenset(stratum.relations))
             bags = store.derive(changed_below(store, closure.feeds, store.members, losing=losing))
-            fed.append(_columns(bags.get(closure.relation, ()), target.arity))
+            fed.append(columns_of(bags.get(closure.relation, ()), target.arity))
         (lost, others_lost), (gained, others_gained) = (_divided(before.shape, columns) for columns in fed)
         steps = [_steps(store, closure, before.shape, view) for view in (DELETED, INSERTED)]
         after, deleted, inserted = before.change(lost, gained, *steps)
@@ -103,21 +118,22 @@ class Claims:
         if after.held.graph.nodes > SPARE + MOST_NODES * after.held.graph.edges:
             # Values that no tuple has any more are nodes without edges: numbered anew, they are gone.
             store.closed[closure.relation] = close(store, closure, lasting=self.lasting)[0]
-        target.admit(after.ranges(target.arity))
+        tuples = after.tuples
+        target.admit(tuples.ranges(target.arity))
         if before.shape.constants:
             target.admit([range_of(codes) for codes in others_gained.values()])
             gone, new = (
-                _merged(after.write(pairs, target.layout), _packed(others, target))
+                _merged(tuples.write(pairs, target.layout), _packed(others, target))
                 for pairs, others in ((deleted, others_lost), (inserted, others_gained))
             )
             target.exchange(Batch(gone), Batch(new), store.journal)
         else:
             gone_lazy, new_lazy = (
-                LazyBatch(pairs.size, lambda pairs=pairs: after.write(pairs, target.layout))  # type: ignore[misc]
+                LazyBatch(pairs.size, lambda pairs=pairs: tuples.write(pairs, target.layout))  # type: ignore[misc]
                 for pairs in (deleted, inserted)
             )
-            ranges = after.ranges(target.arity)
-            target.exchange(gone_lazy, new_lazy, store.journal, (after.batch(target.layout), ranges))
+            ranges = tuples.ranges(target.arity)
+            target.exchange(gone_lazy, new_lazy, store.journal, (tuples.batch(target.layout), ranges))
         used = store.derivations - spent
         return Work(stratum.number, stratum.relations, HOW, "", 1, used, time.perf_counter() - start)
 
@@ -126,7 +142,8 @@ class Claims:
         for name, closure in self._closures.items():
             store.enter(Phase.LOSE, frozenset((name,)))
             target = store.relation(name)
-            found, others = close(store, closure, lasting=self.lasting)
+            again, others = close(store, closure, lasting=self.lasting)
+            found = again.tuples
             target.admit(found.ranges(target.arity))
             rows = _merged(found.write(found.pairs, target.layout), _packed(others, target))
             held = target.rows()
@@ -137,18 +154,8 @@ class Claims:
 def close(store: Store, closure: Closure, *, lasting: bool) -> tuple[Closed, Columns]:
     """Return the closure of what its feeds derive, and the tuples fed that are not of it for their constants."""
     shape = Shape.of(closure, store.codec)
-    arity = store.relation(closure.relation).arity
-    fed, others = _divided(shape, _columns(store.derive(full(closure.feeds)).get(closure.relation, ()), arity))
+    fed, others = _divided(shape, all_fed(store, closure.relation, closure.feeds))
     return closed(shape, fed, _steps(store, closure, shape, AFTER), lasting=lasting), others
-
-
-def _columns(bags: Sequence[Bag], arity: int) -> dict[int, Words]:
-    """Return the codes of derived tuples by column."""
-    found = {}
-    for column in range(arity):
-        parts = [bag.layout.codes(bag.rows, column) for bag in bags]
-        found[column] = np.concatenate(parts) if parts else np.empty(0, np.uint64)
-    return found
 
 
 def _divided(shape: Shape, columns: Columns) -> tuple[Columns, Columns]:
@@ -174,18 +181,7 @@ def _steps(store: Store, closure: Closure, shape: Shape, view: View) -> Steps:
     if not shape.own:
         return []
     scans = zip(closure.steps, closure.step_columns, strict=True)
-    return [_step(store, scan, columns, view) for scan, columns in scans]
-
-
-def _step(store: Store, scan: Scan, columns: tuple[int, int], view: View) -> tuple[Words, Words]:
-    """Return the sources and targets of the steps that a scan finds in a view, once for each tuple."""
-    probe = Probe(scan.terms, (), store.codec)
-    matches = match(unit(), probe, probe.see(store.relation(scan.relation), view))
-    if matches is None:
-        return np.empty(0, np.uint64), np.empty(0, np.uint64)
-    near, far = (term.name for c in columns if isinstance(term := scan.terms[c], Var))
-    table = matches.table_of(probe, (near, far))
-    return table.codes(near), table.codes(far)
+    return [step(store, scan, columns, view) for scan, columns in scans]
 
 
 def explained(work: Work | None, reason: str) -> Work | None:

@@ -12,7 +12,7 @@ tuples; tuples fed with other constants are no edges, and T holds them as they a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,14 +22,11 @@ from tidelog.run.closure.held import Difference, Edges, Held
 from tidelog.run.closure.pairs import Pairs
 from tidelog.run.closure.plain import NEVER, Nodes
 from tidelog.run.closure.reach import Graph, reach, reach_both_ways, reach_undirected
-from tidelog.run.columnar.arrays import Mask, Words, arrays, helpers
+from tidelog.run.columnar.arrays import Mask, Words, helpers
 from tidelog.run.columnar.encode import Codec
-from tidelog.run.columnar.layout import Layout, Range, range_of
-from tidelog.run.columnar.lazy import Codes, LazyBatch
 from tidelog.run.columnar.nodes import Key, Numbers, numbered
+from tidelog.run.columnar.paired import Columns, Paired, Side
 
-Columns = Mapping[int, Words]
-"""Codes of tuples by column."""
 Steps = Sequence[tuple[Words, Words]]
 """Pairs of values, as the codes of sources and targets."""
 
@@ -76,11 +73,6 @@ class Shape:
         wanted[:] = np.arange(len(wanted))
         return found
 
-    @property
-    def ordered(self) -> bool:
-        """Whether pairs in the order of their nodes are tuples in the order of their columns."""
-        return max(self.sources) < min(c for c in self.targets if c not in self.sources)
-
     def fits(self, columns: Columns) -> Mask:
         """Tell which tuples have the constants."""
         fits = np.ones(len(columns[self.sources[0]]), bool)
@@ -115,34 +107,11 @@ class Closed:
         of_sources = slice(self.shape.first, self.shape.stride * self.sources.count, self.shape.stride)
         return Pairs(found.rows, found.row[of_sources], found.counts[of_sources])
 
-    def ranges(self, arity: int) -> list[Range]:
-        """Return the range of the codes in each column."""
-        found: dict[int, Range] = {column: Range(code, code) for column, code in self.shape.constants}
-        for columns, numbers in ((self.shape.sources, self.sources), (self.shape.targets, self.targets)):
-            found.update({c: range_of(codes) for c, codes in zip(columns, numbers.codes, strict=True)})
-        return [found[column] for column in range(arity)]
-
-    def batch(self, layout: Layout) -> LazyBatch:
-        """Return the tuples, packed in a layout that has room for them, to be written when they are read."""
-        return LazyBatch(self.pairs.size, lambda: self.write(self.pairs, layout), self.has)
-
-    def write(self, pairs: Pairs, layout: Layout) -> Words:
-        """Write pairs of sources and targets as tuples in order."""
-        left = _words(layout, self.shape.sources, self.sources, dict(self.shape.constants))
-        right = _words(layout, self.shape.targets, self.targets, {})
-        rows = pairs.write(left, right, helpers.get())
-        ordered = self.shape.ordered and self.sources.ordered and self.targets.ordered
-        return rows if ordered else arrays(rows.shape[1]).sort(rows)
-
-    def has(self, codes: Codes) -> bool:
-        """Tell whether a tuple is in the closure."""
-        if any(codes[column] != code for column, code in self.shape.constants):
-            return False
-        source, target = (
-            int(numbers.find([np.array([codes[c]], np.uint64) for c in columns])[0])
-            for columns, numbers in ((self.shape.sources, self.sources), (self.shape.targets, self.targets))
-        )
-        return source >= 0 and target >= 0 and self.pairs.has(source, target)
+    @property
+    def tuples(self) -> Paired:
+        """The tuples that the pairs make."""
+        sources, targets = Side(self.shape.sources, self.sources), Side(self.shape.targets, self.targets)
+        return Paired(sources, targets, self.shape.constants, self.pairs)
 
     def change(
         self, lost: Columns, gained: Columns, steps_lost: Steps, steps_gained: Steps
@@ -213,13 +182,3 @@ def _nodes(shape: Shape, values: Numbers, others: Numbers | None) -> int:
 def _between(shape: Shape, other: Nodes, value: Nodes) -> Edges:
     """Return the edges between nodes of their own and values, which tuples fed make."""
     return np.stack((2 * other + 1, 2 * value) if shape.own == "sources" else (2 * value, 2 * other + 1))
-
-
-def _words(layout: Layout, columns: Sequence[int], numbers: Numbers, constants: Mapping[int, int]) -> Words:
-    """Return the packed columns of nodes, in the order of their numbers, with constants."""
-    rows: Words = np.repeat(layout.constant(constants), numbers.count, axis=1)  # type: ignore[arg-type]
-    for column, codes in zip(columns, numbers.codes, strict=True):
-        field = layout.fields[column]
-        if field.bits:
-            rows[field.word] |= (codes - np.uint64(field.base)) << np.uint64(field.shift)
-    return rows

@@ -192,7 +192,7 @@ class ColumnarEngine:
     def _maintain(self, store: Store, stratum: Stratum, before: State, claims: Claims, costs: Costs) -> Work | None:
         name, watch, switch = stratum.relations[0], store.watch, self._switch
         was = any(relation in before.closed for relation in stratum.relations)
-        if claims.of(stratum) is None:
+        if not claims.claims(stratum):
             strategy = "recompute" if was else strategy_of(stratum, store.plan, self._strategy)
             done = maintain(store, stratum, before.earlier, costs, watch, strategy, switch)
             return replace(done, reason="it was a closure before") if was and done is not None else done

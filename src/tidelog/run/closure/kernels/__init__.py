@@ -7,10 +7,12 @@ and numba are imported here.
 
 * `rows`: components, rows, searches, union-find, writing pairs.
 * `changes`: edges that come and go, and how rows differ.
+* `generations`: pairs that steps lead on from, side by side.
 * `words`: bits of a word.
 """
 
 from tidelog.run.closure.kernels.changes import altered, apart, bits_differing, bypassed, list_bits, lists_without
+from tidelog.run.closure.kernels.generations import generations
 from tidelog.run.closure.kernels.rows import (
     bit_rows,
     carried,
@@ -42,6 +44,7 @@ __all__ = [
     "fill_bits",
     "fill_lists",
     "fill_searched",
+    "generations",
     "linked",
     "list_bits",
     "list_searched",

@@ -1,0 +1,38 @@
+"""Same generation as rows of bits: which nodes a node is paired with.
+
+Pairs that are fed lead on to pairs of successors, side by side. A row is taken up when bits were added to it since it
+was last: all of these at once lead to one image, which is united with the rows of all successors of its node. So the
+work is one step for each pair and each successor of one of its nodes, where a join takes one for each pair of
+successors. Once those rows lack less than was added, the image is found from the other end: whether a node that is
+lacking has a predecessor among what was added, which mostly the first one tells.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tidelog.run.closure.functions import functions
+from tidelog.run.closure.plain import Nodes
+from tidelog.run.closure.reach import BitRows, Graph, Reach
+
+MOST_BYTES = 1 << 26
+"""Rows may take so much memory, and as much again while they are found: 23,170 nodes."""
+
+
+def fits(nodes: int) -> bool:
+    """Tell whether there is room for a bit for each pair of nodes."""
+    return nodes * ((nodes >> 6) + 1) * 8 <= MOST_BYTES
+
+
+def paired(fed: tuple[Nodes, Nodes], first: Graph, second: Graph, *, crossed: bool, apart: bool) -> Reach:
+    """Find all pairs that pairs fed lead on to: along `first` and `second`, graphs of the same nodes."""
+    n = first.nodes
+    bits = np.zeros((n, (n >> 6) + 1), np.uint64)
+    sources, targets = fed
+    np.bitwise_or.at(bits, (sources, targets >> 6), np.uint64(1) << (targets & 63).astype(np.uint64))
+    table = functions(max(first.edges, second.edges, len(sources)))
+    back = second.turned
+    graphs = (graph for one in (first, second, back) for graph in (one.offsets, one.targets))
+    table.generations(*graphs, bits, crossed, apart)
+    rows = np.arange(n, dtype=np.int32)
+    return Reach(BitRows(bits), rows, table.count_bits(bits, rows))

@@ -1,0 +1,137 @@
+"""Pairs of nodes that steps lead on from, side by side."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from tidelog.run.closure.kernels.words import lowest, ones
+
+U = np.uint64
+DENSE = 16
+"""What was added to a row is worth comparing with what others lack if it is one in so many of all nodes."""
+
+
+@njit(cache=True, nogil=True)
+def generations(offsets, targets, other, others, back, sources, bits, crossed, apart):  # type: ignore[no-untyped-def]
+    """Add to rows of bits, one for each node, all pairs that pairs lead on to.
+
+    From (a, b) to each successor of a with each of b in the other graph (`other`, `others`; turned: `back`, `sources`);
+    crossed, of b with those of a. If they are to be kept `apart`, not to a node with itself.
+    """
+    n, width = bits.shape
+    fresh = bits.copy()
+    image, front, wanted = np.zeros(width, np.uint64), np.zeros(width, np.uint64), np.empty(width, np.uint64)
+    words = np.empty(width, np.int32)
+    heads, queue, waiting = np.empty(n, np.int32), np.empty(n, np.int32), np.zeros(n, np.bool_)
+    at, size = 0, 0
+    for a in range(n):
+        if np.any(fresh[a]):
+            queue[size], waiting[a] = a, True
+            size += 1
+    while size:
+        a = queue[at]
+        at = at + 1 if at + 1 < n else 0
+        size -= 1
+        waiting[a] = False
+        if crossed:
+            _follow(offsets, targets, fresh[a], front)
+            after = heads[: _listed(front, heads)]
+            front[:] = 0
+            for e in range(other[a], other[a + 1]):
+                image[others[e] >> 6] |= U(1) << U(others[e] & 63)
+        else:
+            after = targets[offsets[a] : offsets[a + 1]]
+            added = _size(fresh[a]) if after.shape[0] else 0
+            if added * DENSE > n and _missing(bits, after, wanted) < added:
+                _look_back(back, sources, fresh[a], wanted, image)
+            elif added:
+                _follow(other, others, fresh[a], image)
+        fresh[a] = 0
+        used = 0
+        for w in range(width):
+            if image[w]:
+                words[used] = w
+                used += 1
+        for x in after:
+            if _unite(image, words[:used], bits[x], fresh[x], x if apart else -1) and not waiting[x]:
+                queue[(at + size) % n], waiting[x] = x, True
+                size += 1
+        image[words[:used]] = 0
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _size(row):  # type: ignore[no-untyped-def]
+    total = 0
+    for w in range(row.shape[0]):
+        total += ones(row[w])
+    return total
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _listed(row, found):  # type: ignore[no-untyped-def]
+    """List the positions of a row; return how many there are."""
+    count = 0
+    for w in range(row.shape[0]):
+        word = row[w]
+        while word:
+            found[count] = 64 * w + lowest(word)
+            count += 1
+            word &= word - U(1)
+    return count
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _missing(bits, heads, wanted):  # type: ignore[no-untyped-def]
+    """Find the positions that some of the rows of heads do not have; return how many there are."""
+    wanted[:] = 0
+    for i in range(heads.shape[0]):
+        for w in range(wanted.shape[0]):
+            wanted[w] |= ~bits[heads[i], w]
+    return _size(wanted)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _follow(offsets, targets, row, image):  # type: ignore[no-untyped-def]
+    """Add to an image the successors of all nodes in a row."""
+    for w in range(row.shape[0]):
+        word = row[w]
+        while word:
+            b = 64 * w + lowest(word)
+            word &= word - U(1)
+            for e in range(offsets[b], offsets[b + 1]):
+                y = targets[e]
+                image[y >> 6] |= U(1) << U(y & 63)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _look_back(back, sources, row, wanted, image):  # type: ignore[no-untyped-def]
+    """Add to an image those of the nodes wanted that are successors of a node in a row."""
+    n = back.shape[0] - 1
+    for w in range(row.shape[0]):
+        word = wanted[w]
+        while word:
+            y = 64 * w + lowest(word)
+            word &= word - U(1)
+            if y >= n:
+                break
+            for e in range(back[y], back[y + 1]):
+                b = sources[e]
+                if row[b >> 6] & (U(1) << U(b & 63)):
+                    image[w] |= U(1) << U(y & 63)
+                    break
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _unite(image, words, row, fresh, but):  # type: ignore[no-untyped-def]
+    """Add some words of an image to a row, but for one position; tell whether any of it is new, and note that."""
+    came = False
+    for w in words:
+        new = image[w] & ~row[w]
+        if new and w == but >> 6:
+            new &= ~(U(1) << U(but & 63))
+        if new:
+            row[w] |= new
+            fresh[w] |= new
+            came = True
+    return came
