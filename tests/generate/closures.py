@@ -13,10 +13,14 @@ Place = tuple[int, ...]
 
 
 class Closures:
-    """Makes the parts of one program. Nodes are of one kind; `E`, `F`, `G`, `W` are facts, `T` and `S` closures."""
+    """Makes the parts of one program. Nodes are of one kind; `E`, `F`, `G`, `W` are facts, `T` and `S` closures.
 
-    def __init__(self, random: Random) -> None:
+    `mixed`: T is a nonlinear closure that another recursive rule feeds.
+    """
+
+    def __init__(self, random: Random, *, mixed: bool = False) -> None:
         self.random = random
+        self.mixed = mixed
         self.kind: Kind = random.choice(("int", "int", "str", "opt", "pair"))
         self.x, self.y, self.z = (V(name, self.kind) for name in "xyz")
         self.group = V("g", "int")
@@ -99,7 +103,7 @@ class Closures:
         """The rules that make a closure."""
         x, y, z = self.x, self.y, self.z
         made: list[Rule] = []
-        form = self.random.choice(("nonlinear", "nonlinear", "left", "right", "none"))
+        form = "nonlinear" if self.mixed else self.random.choice(("nonlinear", "nonlinear", "left", "right", "none"))
         kind = self.random.choice("EBFWC")
 
         def step(a: V, b: V) -> Atom:
@@ -129,7 +133,7 @@ class Closures:
         if self.may(0.2):
             by = (Atom("W", (Wild(self.kind), self.group, Wild(self.kind))),) if self.third == self.group else ()
             made.append(rule(self.t(x, x), Atom("G", (x,)), *(by if self.wide else ())))
-        if self.may(0.1):
+        if self.mixed or self.may(0.1):
             made.append(rule(self.t(x, z), self.t(x, y), Atom("F", (z, y))))
         return made
 

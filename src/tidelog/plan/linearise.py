@@ -42,19 +42,23 @@ def linearise(stratum: Stratum) -> Linearised | None:
     if not closure.alone or closure.form is not Form.NONLINEAR or closure.kind is not Kind.TRANSITIVE:
         return None
     step = step_name(closure.relation)
-    made = {rule.identity: _linear(rule, closure.source, step) for rule in closure.rules}
+    made = {rule.identity: linear(rule, closure.source, step) for rule in closure.rules}
     rules = tuple(made.get(rule.identity, rule) for rule in stratum.rules)
     return Linearised(replace(stratum, rules=rules), step, closure.source, closure.target)
 
 
-def _linear(rule: Rule, source: int, step: str) -> Rule:
+def linear(rule: Rule, source: int, step: str) -> Rule:
     """Let the atom that does not have the head's source read the steps."""
     start = rule.body.expressions[source]
-    second = next(scan.occurrence for scan in scans(rule.body) if scan.terms[source] != start)
-    reads = tuple(step if number == second else name for number, name in enumerate(rule.reads))
-    variants = tuple(replace(variant, tree=_with_step(variant.tree, second, step)) for variant in rule.variants)
-    full = Variant(None, negative=False, tree=_with_step(rule.full.tree, second, step))
-    body = _with_step(rule.body, second, step)
+    return reading(rule, next(scan.occurrence for scan in scans(rule.body) if scan.terms[source] != start), step)
+
+
+def reading(rule: Rule, occurrence: int, relation: str) -> Rule:
+    """Let one occurrence read another relation."""
+    reads = tuple(relation if number == occurrence else name for number, name in enumerate(rule.reads))
+    variants = tuple(replace(one, tree=_with_step(one.tree, occurrence, relation)) for one in rule.variants)
+    full = Variant(None, negative=False, tree=_with_step(rule.full.tree, occurrence, relation))
+    body = _with_step(rule.body, occurrence, relation)
     return replace(rule, body=body, full=full, variants=variants, reads=reads, probes=(), source=None)
 
 

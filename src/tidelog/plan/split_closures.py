@@ -41,11 +41,10 @@ def split_closures(plan: Plan, wanted: Wanted, earlier: Plan | None = None) -> P
         fed = relations[fed_name(own.name)] = replace(
             own, name=fed_name(own.name), role="internal", primary_key=None, auxiliary=True
         )
-        made = tuple(_same(known.get((fed.name, rule.identity)), _feeding(rule, fed.name)) for rule in closure.feeds)
+        made = tuple(unchanged(known.get((fed.name, rule.identity)), feeding(rule, fed.name)) for rule in closure.feeds)
         strata.append(Stratum(stratum.number, (fed.name,), recursive=False, rules=made))
-        copy = _copying(own, fed)
-        before = known.get((own.name, copy.identity))
-        copy = before if before is not None and before.body == copy.body else copy
+        copy = copying(own, fed)
+        copy = unchanged(known.get((own.name, copy.identity)), copy)
         strata.append(replace(stratum, rules=(copy, *closure.rules)))
     return plan if len(strata) == len(plan.strata) else replace(plan, relations=relations, strata=tuple(strata))
 
@@ -65,11 +64,16 @@ def copies(closure: Closure) -> Scan | None:
     return nodes[0] if all(isinstance(term, Const) or term in head for term in nodes[0].terms) else None
 
 
-def _same(before: Rule | None, rule: Rule) -> Rule:
-    return before if before is not None and before.source is not None and before.source == rule.source else rule
+def unchanged(before: Rule | None, rule: Rule) -> Rule:
+    """Return the rule as it was before, if it has not changed."""
+    if before is None or before.source != rule.source:
+        return rule
+    return before if rule.source is not None or before.body == rule.body else rule
 
 
-def _feeding(rule: Rule, head: str) -> Rule:
+def feeding(rule: Rule, head: str) -> Rule:
+    """Return the rule with another head."""
+
     def turned(variant: Variant) -> Variant:
         return replace(variant, tree=replace(variant.tree, relation=head))
 
@@ -80,7 +84,8 @@ def _feeding(rule: Rule, head: str) -> Rule:
     return replace(rule, head=head, body=body, full=turned(rule.full), variants=Lazy(variants))
 
 
-def _copying(own: Relation, fed: Relation) -> Rule:
+def copying(own: Relation, fed: Relation) -> Rule:
+    """Return the rule by which a relation has what feeds it."""
     variables = tuple(Var(f"x{number}", column.type) for number, column in enumerate(own.columns))
 
     def tree(version: Version) -> Project:

@@ -20,6 +20,7 @@ from tidelog.plan.closures import Closure, closure_of
 from tidelog.plan.nodes import Plan, Stratum
 from tidelog.plan.same_generation import SameGeneration, same_generation
 from tidelog.plan.split_closures import Wanted, split_closures
+from tidelog.plan.split_modules import split_modules
 from tidelog.run.columnar.arrays import Words
 from tidelog.run.columnar.batch import Batch
 from tidelog.run.columnar.closed import Closed, Shape, Steps, closed
@@ -45,14 +46,22 @@ SPARE = 1_000
 
 
 class Claims:
-    """The strata of one plan that are closures, as far as they are wanted. `lasting` if they follow changes."""
+    """The strata of one plan that are closures, as far as they are wanted. `lasting` if they follow changes.
 
-    def __init__(self, given: Plan, wanted: Wanted, *, lasting: bool, earlier: Claims | None = None) -> None:
+    With `modules`, closures that are fed from their own strata are modules of these (`plan.split_modules`).
+    """
+
+    def __init__(
+        self, given: Plan, wanted: Wanted, *, lasting: bool, modules: bool = False, earlier: Claims | None = None
+    ) -> None:
         self.given = given
         self.lasting = lasting
         self.plan: Plan = given
         if lasting:
-            self.plan = split_closures(given, wanted, earlier.plan if earlier is not None else None)
+            before = earlier.plan if earlier is not None else None
+            self.plan = split_closures(given, wanted, before)
+            if modules:
+                self.plan = split_modules(self.plan, wanted, before)
         found = ((stratum, closure_of(stratum)) for stratum in self.plan.strata if wanted(stratum, self.plan))
         self._closures = {stratum.relations[0]: closure for stratum, closure in found if closure is not None}
         self._generations: dict[str, SameGeneration] = {}

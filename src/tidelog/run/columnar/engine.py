@@ -154,7 +154,8 @@ class ColumnarEngine:
         before = self._state
         claims = before.claims
         if given is not claims.given:
-            claims = Claims(given, self._wants_closure, lasting=self._lasting, earlier=claims)
+            modules = self._strategy == "modular"
+            claims = Claims(given, self._wants_closure, lasting=self._lasting, modules=modules, earlier=claims)
         plan = claims.plan
         store = self._store(before, claims, watch)
         costs = dict(self._costs)
