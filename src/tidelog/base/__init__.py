@@ -5,5 +5,6 @@
 * `expr`, `free`: typed expressions, which `logic` makes and engines evaluate; their variables.
 * `show`, `text`, `reading`, `integers`: expressions and values as text, and back.
 * `extern`: Python functions that programs may call.
+* `record`: frozen dataclasses that cost little to define.
 * `graph`, `pause`: components and cycles; rest for the cycle collector.
 """

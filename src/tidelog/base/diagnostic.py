@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Literal
 
+from tidelog.base.record import record
 from tidelog.base.span import Span
 
 Severity = Literal["error", "warning"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Label:
     """A second place that helps to understand a mistake."""
 
@@ -24,7 +25,7 @@ class Label:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Diagnostic:
     """One mistake. `note` states the rule of the language, `hint` a way to mend it."""
 

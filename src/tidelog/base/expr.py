@@ -12,15 +12,16 @@ assigning `x.f` replaces `x` by a copy. Names of locals are unique within a rule
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from tidelog.base import types
+from tidelog.base.record import record
 from tidelog.base.span import NOWHERE, Span
 from tidelog.base.types import UNIT, Constructor, Type
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Const:
     """A constant in its Python representation (see `base.values`)."""
 
@@ -29,7 +30,7 @@ class Const:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Var:
     """A variable of a rule, a parameter or a local; in algebra, a column of the input."""
 
@@ -38,7 +39,7 @@ class Var:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MakeTuple:
     """A tuple of values."""
 
@@ -47,7 +48,7 @@ class MakeTuple:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Construct:
     """A constructor applied to all of its fields, in declaration order."""
 
@@ -57,7 +58,7 @@ class Construct:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MakeVec:
     """A vector literal."""
 
@@ -66,7 +67,7 @@ class MakeVec:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MakeMap:
     """A map literal; a later pair replaces an earlier one with the same key."""
 
@@ -75,7 +76,7 @@ class MakeMap:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Project:
     """Component `index` of a tuple, or field `index` of a struct or union.
 
@@ -90,7 +91,7 @@ class Project:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Is:
     """Tell whether a union value was made by the constructor."""
 
@@ -100,7 +101,7 @@ class Is:
     type: Type = types.BOOL
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Operate:
     """A built-in operator on operands whose types were checked.
 
@@ -116,7 +117,7 @@ class Operate:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     """A call of a function of the program (`Program.functions[name]`), generic ones already instantiated.
 
@@ -130,7 +131,7 @@ class Call:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Apply:
     """A call of a function value; `places` as for `Call`."""
 
@@ -141,7 +142,7 @@ class Apply:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Lambda:
     """A function value that captures variables by value. A named function used as a value is `FunctionValue`."""
 
@@ -151,7 +152,7 @@ class Lambda:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FunctionValue:
     """A function of the program used as a value."""
 
@@ -160,7 +161,7 @@ class FunctionValue:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class If:
     """A conditional; one without `else` has the unit value there."""
 
@@ -171,7 +172,7 @@ class If:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Match:
     """The first arm whose pattern fits; the checker has shown that one always does."""
 
@@ -181,7 +182,7 @@ class Match:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sequence:
     """Expressions in order; the value is the last one's, or unit."""
 
@@ -190,7 +191,7 @@ class Sequence:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Declare:
     """Bind the variables of an irrefutable pattern to a value (`var x = e`, `(var a, var b) = e`)."""
 
@@ -200,7 +201,7 @@ class Declare:
     type: Type = UNIT
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Assign:
     """Give a declared variable, or a part of it, a new value."""
 
@@ -210,7 +211,7 @@ class Assign:
     type: Type = UNIT
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class For:
     """Run the body for each element of a Vec, Set (in order), Map (key, value) or Group (value, weight)."""
 
@@ -221,7 +222,7 @@ class For:
     type: Type = UNIT
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Break:
     """Leave the innermost loop."""
 
@@ -229,7 +230,7 @@ class Break:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Continue:
     """Go on with the next element of the innermost loop."""
 
@@ -237,7 +238,7 @@ class Continue:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Return:
     """Leave the function with a value."""
 
@@ -252,7 +253,7 @@ Expr = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """A variable, or by `path` (as in `Project.index`) a component of it, that can be assigned."""
 
@@ -261,12 +262,12 @@ class Place:
     path: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AnyPattern:
     """Fits everything."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VarPattern:
     """Fits everything and binds it; with `inner`, fits what that fits (`x @ pattern`)."""
 
@@ -275,7 +276,7 @@ class VarPattern:
     inner: Pattern = AnyPattern()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ConstPattern:
     """Fits an equal value."""
 
@@ -283,14 +284,14 @@ class ConstPattern:
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TuplePattern:
     """Fits a tuple whose components fit."""
 
     items: tuple[Pattern, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ConstructorPattern:
     """Fits a value of the constructor whose fields fit."""
 
@@ -301,7 +302,7 @@ class ConstructorPattern:
 Pattern = AnyPattern | VarPattern | ConstPattern | TuplePattern | ConstructorPattern
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parameter:
     """A parameter of a function."""
 
@@ -310,7 +311,7 @@ class Parameter:
     mutable: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Function:
     """A function of the program: a body in the language, or a Python callable.
 

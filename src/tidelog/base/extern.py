@@ -8,15 +8,15 @@ against the declared type when it runs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from tidelog.base.record import record
 from tidelog.base.types import Type, TypeDefinition
 
 Callback = TypeVar("Callback", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Signature:
     """What a `typed` callable is told first: the concrete types of this call, and what every named type means."""
 
@@ -25,7 +25,7 @@ class Signature:
     types: Mapping[str, TypeDefinition]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Extern:
     """A registered callable; see `base.expr.Function` for how it is called."""
 

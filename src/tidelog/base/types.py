@@ -10,56 +10,57 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from tidelog.base.record import record
 from tidelog.base.span import NOWHERE, Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bool:
     """Truth values."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class String:
     """Unicode text."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BigInt:
     """Integers without bound."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bit:
     """Unsigned integers of `width` bits; arithmetic wraps modulo 2**width."""
 
     width: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Signed:
     """Two's complement integers of `width` bits; arithmetic wraps."""
 
     width: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Float:
     """IEEE 754 binary32; equal to itself when NaN, which is the greatest."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Double:
     """IEEE 754 binary64; equal to itself when NaN, which is the greatest."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tuple:
     """Tuples; the empty one is the unit type."""
 
     items: tuple[Type, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Named:
     """A struct, tagged union or opaque type, applied to its arguments."""
 
@@ -67,7 +68,7 @@ class Named:
     arguments: tuple[Type, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Function:
     """A function value; `mutable[i]` says that argument i is written back."""
 
@@ -76,7 +77,7 @@ class Function:
     mutable: tuple[bool, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TypeVariable:
     """A parameter of a generic definition, without its tick."""
 
@@ -93,7 +94,7 @@ VEC, SET, MAP, GROUP = "std::Vec", "std::Set", "std::Map", "std::Group"
 REF, INTERN = "std::Ref", "std::Intern"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Field:
     """A named field of a constructor or a column of a relation."""
 

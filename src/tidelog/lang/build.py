@@ -29,10 +29,11 @@ stands in rules.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tidelog.base.diagnostic import Report
 from tidelog.base.errors import ProgramError
+from tidelog.base.record import record
 from tidelog.base.span import Source
 from tidelog.lang.build_terms import (
     Application,
@@ -101,7 +102,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Relation:
     """A relation of a program; applied to terms, it is an atom."""
 

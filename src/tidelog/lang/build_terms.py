@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tidelog.base.diagnostic import Report
 from tidelog.base.errors import ProgramError
+from tidelog.base.record import record
 from tidelog.base.span import Source
 from tidelog.lang.format import format_expression
 from tidelog.lang.parse import parse_expression, parse_type
@@ -312,7 +312,7 @@ def concat(*terms: object) -> Term:
 # --- clauses ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Literal:
     """A clause of a body; `a | b` makes alternatives of two."""
 
@@ -325,7 +325,7 @@ class Literal:
         return Literal(Either(tuple(alternatives)))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Application:
     """A relation applied to terms: a head, a clause, negated with `~`, or one of alternatives with `|`."""
 
@@ -355,7 +355,7 @@ def applied(positional: Iterable[object], named: dict[str, object]) -> tuple[Arg
     return arguments or tuple(Argument(name, expression(value)) for name, value in named.items())
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Constructor:
     """A constructor, which makes terms and patterns.
 

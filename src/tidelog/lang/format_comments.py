@@ -8,9 +8,9 @@ comment at any other place moves before the item it stands in. None is lost: the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from tidelog.base.record import record
 from tidelog.base.span import Source, Span
 from tidelog.lang.layout import ENDLESS, HARD, Doc, Line, Suffix, Verbatim, measure
 from tidelog.lang.syntax import Comment, Expr
@@ -28,7 +28,7 @@ Node = TypeVar("Node", bound=Spanned)
 _SEPARATORS = frozenset(" \t\r,;.")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pair:
     """Two expressions of a list that go together: a pattern and its value, a key and its value."""
 

@@ -8,14 +8,15 @@ those of its lines that must. A document that holds a hard line, or a suffix tha
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from tidelog.base.record import record
 
 INDENT: Final = 4
 ENDLESS: Final = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Line:
     """A line break, or `flat` where the group around it is on one line. A hard one always breaks."""
 
@@ -23,28 +24,28 @@ class Line:
     hard: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Suffix:
     """A comment that goes to the end of the line it stands on; then the line ends."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Verbatim:
     """Text with line breaks of its own, which are not indented."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Nest:
     """Lines in it are indented one level deeper."""
 
     inner: Doc
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Group:
     """All on one line, which takes `width` characters, or all its lines broken."""
 
@@ -52,14 +53,14 @@ class Group:
     width: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fill:
     """Items with a line between each two, broken only where the next item does not fit."""
 
     items: tuple[Doc, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Separator:
     """A line between the items of a `Fill`, which breaks if the following one does not fit."""
 

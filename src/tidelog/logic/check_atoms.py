@@ -9,10 +9,10 @@ with at once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from tidelog.base.diagnostic import Report, did_you_mean
 from tidelog.base.expr import AnyPattern, Expr, Pattern, VarPattern
+from tidelog.base.record import record
 from tidelog.base.span import Span
 from tidelog.base.types import Type, show
 from tidelog.lang import syntax
@@ -25,7 +25,7 @@ from tidelog.logic.scope import Scope, Variable
 ANY = AnyPattern()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PlacedAtom:
     """An atom with its relation; `arguments` has an expression or None for each column."""
 

@@ -18,6 +18,7 @@ from typing import assert_never
 from tidelog.base import types
 from tidelog.base.diagnostic import Report
 from tidelog.base.expr import Expr, Var
+from tidelog.base.record import record
 from tidelog.base.span import Span
 from tidelog.base.types import Named, Type
 from tidelog.lang import syntax
@@ -39,7 +40,7 @@ from tidelog.logic.unify import ERROR
 Body = checked.Body[checked.Clause]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SourceRule:
     """A rule of the text, the module it stands in, and what it came from."""
 

@@ -7,16 +7,17 @@ see the group.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Generic, TypeVar
 
 from tidelog.base.expr import Expr, Pattern, Var
+from tidelog.base.record import record
 from tidelog.base.span import NOWHERE, Span
 from tidelog.logic import program
 from tidelog.logic.program import Origin, Relation
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Atom:
     """A relation with a pattern or an expression for each column; `row` is the pattern of the whole row, if any.
 
@@ -30,21 +31,21 @@ class Atom:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Positive:
     """The atom holds, and binds the variables of its patterns."""
 
     atom: Atom
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Negative:
     """No tuple fits the atom."""
 
     atom: Atom
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Assignment:
     """`pattern = e`: the value fits the pattern, which binds its variables."""
 
@@ -53,7 +54,7 @@ class Assignment:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unnest:
     """`pattern = FlatMap(e)`: one of the elements fits the pattern."""
 
@@ -67,7 +68,7 @@ Clause = Positive | Negative | program.Condition | Assignment | Unnest
 L = TypeVar("L")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Grouping(Generic[L]):
     """`value.group_by(key)` over the derivations of any of the alternatives; later literals see `group`."""
 
@@ -78,7 +79,7 @@ class Grouping(Generic[L]):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Body(Generic[L]):
     """The grouped part, if any, and the literals after it."""
 
@@ -86,7 +87,7 @@ class Body(Generic[L]):
     literals: tuple[L, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rule(Generic[L]):
     """A rule with one head, an expression for each column of it."""
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from tidelog.base.expr import Pattern
+from tidelog.base.record import record
 from tidelog.base.span import Span
 from tidelog.base.types import Type
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cover:
     """Patterns, with their places, that must fit every value of a type; `what` is the construct they belong to."""
 

@@ -9,11 +9,11 @@ constructor. References are looked through, since a reference is its content.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tidelog.base import types
 from tidelog.base.expr import AnyPattern, ConstPattern, ConstructorPattern, Pattern, TuplePattern, VarPattern
+from tidelog.base.record import record
 from tidelog.base.types import Bit, Bool, Named, Signed, Tuple, Type
 from tidelog.logic.cover import Cover
 from tidelog.logic.environment import Environment
@@ -28,7 +28,7 @@ _ENUMERABLE_BITS = 8
 Row = tuple[Pattern, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Head:
     """A way to make a value of a type: a constructor, the tuple, or a constant; `parts` are the types inside."""
 

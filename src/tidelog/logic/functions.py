@@ -7,13 +7,13 @@ library's bodies are checked when something calls them. `instantiate` (in `insta
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from tidelog.base import types
 from tidelog.base.diagnostic import Report
 from tidelog.base.expr import Expr, Function, Parameter
 from tidelog.base.extern import Extern, Externs
 from tidelog.base.graph import components, path
+from tidelog.base.record import record
 from tidelog.logic.environment import Declarations, Signature
 from tidelog.logic.externs import check_extern
 from tidelog.logic.infer import Inference
@@ -22,7 +22,7 @@ from tidelog.logic.scope import Origin, Scope
 from tidelog.logic.typed_rewrite import called_functions
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CheckedFunction:
     """A function with its typed body, over its type variables, or with its Python callable."""
 

@@ -7,11 +7,11 @@ overload cannot be chosen yet waits; its result is an unknown type until then.
 from __future__ import annotations
 
 from collections.abc import Sequence as Items
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidelog.base import types
 from tidelog.base.expr import Apply, Call, Declare, Expr, Operate, Place, Sequence, Var, VarPattern
+from tidelog.base.record import record
 from tidelog.base.span import Span
 from tidelog.base.types import STRING, Function, Type, TypeVariable
 from tidelog.lang import syntax
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tidelog.logic.infer import Inference
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Site:
     """A call as written: `f(a, b)`, or `a.f(b)` with the receiver as first argument."""
 

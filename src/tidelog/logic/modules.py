@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from tidelog.base.diagnostic import Label, Report, did_you_mean
+from tidelog.base.record import record
 from tidelog.base.span import Source
 from tidelog.lang.parse import parse
 from tidelog.lang.syntax import ImperativeRule, Import, Module, Path, RuleDef
@@ -25,7 +26,7 @@ PRELUDE: Path = ("std",)
 SHIPPED = pathlib.Path(__file__).parent / "std"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Modules:
     """The modules of a program by path; `library` are those shipped with Tidelog."""
 

@@ -8,8 +8,8 @@ one that is more special than all others is taken, and one of a nearer module ov
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from tidelog.base.record import record
 from tidelog.base.types import Function, Named, Tuple, Type, TypeVariable
 from tidelog.lang.syntax import Path
 from tidelog.logic.environment import Signature
@@ -17,7 +17,7 @@ from tidelog.logic.names import STD
 from tidelog.logic.unify import ERROR, Unifier, is_unknown
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Closure:
     """What is known of an argument that is a lambda before the function is chosen: how many parameters it has."""
 

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tidelog.base.diagnostic import Report
 from tidelog.base.expr import Const, Expr, Var
 from tidelog.base.extern import Externs
 from tidelog.base.pause import collector_paused
+from tidelog.base.record import record
 from tidelog.base.span import Source, Span
 from tidelog.lang import syntax
 from tidelog.lang.format import format_rule
@@ -95,7 +96,7 @@ def analyse_openly(
         return _analyse(modules, (EXTERNS,) if externs is None else (externs, EXTERNS), report)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Analysis:
     """A program, and its declarations, against which more rules can be checked."""
 

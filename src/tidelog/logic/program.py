@@ -11,21 +11,22 @@ grouped body, and an `Aggregate` literal that reads it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tidelog.base.expr import Const, Expr, Function, Var
+from tidelog.base.record import record
 from tidelog.base.span import NOWHERE, Span
 from tidelog.base.types import Field, Type, TypeDefinition
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PrimaryKey:
     """The key of an input relation's row, as an expression over its columns (variables named like them)."""
 
     expression: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Relation:
     """A relation and its typed columns.
 
@@ -44,7 +45,7 @@ class Relation:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Wildcard:
     """A column that does not matter."""
 
@@ -54,7 +55,7 @@ class Wildcard:
 Term = Var | Const | Wildcard
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Atom:
     """A relation applied to one term for each column. The same variable may occur twice."""
 
@@ -63,21 +64,21 @@ class Atom:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Positive:
     """The atom holds; binds its variables."""
 
     atom: Atom
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Negative:
     """No tuple fits the atom. Binds nothing; all its variables are bound elsewhere."""
 
     atom: Atom
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Condition:
     """The expression is true."""
 
@@ -85,7 +86,7 @@ class Condition:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bind:
     """The variable has the value of the expression."""
 
@@ -94,7 +95,7 @@ class Bind:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unnest:
     """The variable is one of the elements of a collection: Vec and Set elements, Map (key, value) tuples."""
 
@@ -103,7 +104,7 @@ class Unnest:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Aggregate:
     """Groups the tuples of `atom` by `keys`; binds `keys`, and `result` to `reduce` of the group.
 
@@ -123,7 +124,7 @@ class Aggregate:
 Literal = Positive | Negative | Condition | Bind | Unnest | Aggregate
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Origin:
     """The rule of the text that a rule was made from: its place, the rule as written, its name if it has one."""
 
@@ -132,7 +133,7 @@ class Origin:
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rule:
     """`head(arguments) :- body`. `arguments` are expressions over the body's variables."""
 
@@ -142,7 +143,7 @@ class Rule:
     origin: Origin = field(compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Index:
     """A declared index: look up rows of a relation by some of its columns. `atom` has the parameters as variables."""
 
@@ -152,7 +153,7 @@ class Index:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Program:
     """A whole checked program. Mappings are in order of declaration."""
 

@@ -7,8 +7,8 @@ the body. A `group_by` ends a part of the body: after it only the variables of i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from tidelog.base.record import record
 from tidelog.base.span import Span
 from tidelog.lang import syntax
 from tidelog.lang.syntax import Clause, Either, Expr
@@ -73,7 +73,7 @@ def key_names(grouping: Expr) -> Iterator[tuple[str, Span]]:
         yield from pattern_names(key)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reads:
     """What an expression reads: variables that it does not declare itself, with their places, and a `group_by`."""
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tidelog.base.expr import Expr, Pattern, Place, Var
+from tidelog.base.record import record
 from tidelog.base.span import Span
 from tidelog.base.types import Type
 
@@ -22,7 +23,7 @@ Origin = Literal["rule", "parameter", "mutable", "local", "loop", "match"]
 """
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Part:
     """That a variable of a `match` arm is a part of the variable that is matched.
 

@@ -21,10 +21,10 @@ the head and in all its atoms: `T(g, x, z) :- T(g, x, y), T(g, y, z).` is one cl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from tidelog.base.expr import Const, Var
+from tidelog.base.record import record
 from tidelog.plan.classify import recursive_scans
 from tidelog.plan.nodes import Join, Rule, Scan, Stratum
 from tidelog.plan.spine import spine
@@ -48,7 +48,7 @@ class Form(Enum):
     NONLINEAR = "nonlinear"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Closure:
     """A closure in the columns `source` and `target` of a relation.
 
@@ -72,7 +72,7 @@ class Closure:
     alone: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Transitive:
     """A transitive rule: where its closure lives, and its step if it is linear."""
 

@@ -8,14 +8,13 @@ stratum 3: Pair: one job
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from tidelog.base.record import record
 from tidelog.plan.classify import decompositions, recursive_scans
 from tidelog.plan.linearise import Linearised, linearise, step_name
 from tidelog.plan.nodes import Plan, Stratum
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Way:
     """How a stratum decomposes: its rules, linear now, the column, and the closure that they make linear, if any."""
 

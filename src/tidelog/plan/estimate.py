@@ -9,9 +9,9 @@ one of them bound, yields n to the power of 3/4.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from tidelog.base.expr import Var
+from tidelog.base.record import record
 from tidelog.plan.nodes import Aggregate, Scan
 
 Sizes = Mapping[str, int]
@@ -27,7 +27,7 @@ CHECK = 0.5
 """Rows found when every column is bound: the tuple is there or not."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Estimate:
     """Expected row counts, from what is known of the relations."""
 

@@ -10,15 +10,16 @@ in the stratum recurses, and the closure is not symmetric as well.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
+from tidelog.base.record import record
 from tidelog.plan.closures import Form, Kind, closures
 from tidelog.plan.nodes import Join, Node, Project, Rule, Scan, Stratum, Variant
 from tidelog.plan.spine import rebuild, scans, with_left
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Linearised:
     """A closure's stratum with linear rules, the relation of its steps, and the columns it runs from and to."""
 

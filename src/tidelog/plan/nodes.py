@@ -24,10 +24,11 @@ An aggregated atom as delta is no algebra of tuples: an engine evaluates the gro
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
 from tidelog.base.expr import Const, Expr, Function, Var
+from tidelog.base.record import record
 from tidelog.base.span import NOWHERE, Span
 from tidelog.base.types import Field, Type, TypeDefinition
 from tidelog.logic import program as logic
@@ -42,14 +43,14 @@ class Version(Enum):
     NEW = "new"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unit:
     """One row without columns: the body of a fact."""
 
     columns: tuple[Var, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scan:
     """The tuples of a relation; `terms` has one entry a relation column: a variable, a constant, or None.
 
@@ -64,7 +65,7 @@ class Scan:
     columns: tuple[Var, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Select:
     """The rows for which the condition is true."""
 
@@ -73,7 +74,7 @@ class Select:
     columns: tuple[Var, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Extend:
     """Each row with one more column, the value of an expression over it."""
 
@@ -83,7 +84,7 @@ class Extend:
     columns: tuple[Var, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unnest:
     """Each row once for every element of a collection, as one more column."""
 
@@ -93,7 +94,7 @@ class Unnest:
     columns: tuple[Var, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Product:
     """Every row of the left with every row of the right, which share no variable."""
 
@@ -102,7 +103,7 @@ class Product:
     columns: tuple[Var, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Join:
     """Rows of both sides that agree on `keys`, the variables they share (at least one)."""
 
@@ -112,7 +113,7 @@ class Join:
     columns: tuple[Var, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AntiJoin:
     """Rows of the left for which no row of the right (a `Scan`) agrees on `keys`; `keys` may be empty."""
 
@@ -122,7 +123,7 @@ class AntiJoin:
     columns: tuple[Var, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Aggregate:
     """Groups of the input: the keys, and `result` = `reduce` over the group of the values of `value`.
 
@@ -140,7 +141,7 @@ class Aggregate:
     columns: tuple[Var, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Project:
     """The head: one expression for each column of the head relation. A bag: one row for each derivation.
 
@@ -156,7 +157,7 @@ class Project:
 Node = Unit | Scan | Select | Extend | Unnest | Product | Join | AntiJoin | Aggregate | Project
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Relation:
     """What engines need to know of a relation."""
 
@@ -169,7 +170,7 @@ class Relation:
     attributes: Mapping[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Origin:
     """The rule as the user wrote it, for errors, plans, profiles and explanations."""
 
@@ -178,7 +179,7 @@ class Origin:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Variant:
     """One way to evaluate a rule: the occurrence that reads its delta (None: all from scratch), and the tree.
 
@@ -190,7 +191,7 @@ class Variant:
     tree: Project
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Probe:
     """A look-up in a relation by the values of some of its columns, in ascending order."""
 
@@ -198,7 +199,7 @@ class Probe:
     columns: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rule:
     """A rule with its plans.
 
@@ -226,7 +227,7 @@ class Rule:
     source: logic.Rule | None = field(default=None, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Stratum:
     """Mutually recursive relations, or a single one, with all rules for them; every stratum it reads is before it."""
 
@@ -236,7 +237,7 @@ class Stratum:
     rules: tuple[Rule, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Index:
     """An order of a relation's columns: a probe on any prefix of `columns` is served by it."""
 
@@ -244,7 +245,7 @@ class Index:
     columns: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DeclaredIndex:
     """An `index` of the program: its parameters in order, and for each column of the relation a variable or None."""
 
@@ -254,7 +255,7 @@ class DeclaredIndex:
     terms: tuple[Var | Const | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Plan:
     """A whole program, ready for an engine. `indexes` are chosen when first looked at."""
 

@@ -15,12 +15,13 @@ from typing import assert_never
 
 from tidelog.base.expr import Expr, Operate, Var
 from tidelog.base.free import free_variables
+from tidelog.base.record import record
 from tidelog.plan.may_fail import may_fail
 from tidelog.plan.nodes import Aggregate, AntiJoin, Extend, Join, Product, Project, Scan, Select, Unit, Unnest
 from tidelog.plan.spine import spine
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Present:
     """Rows of a relation or of an aggregate: binds their columns."""
 
@@ -32,21 +33,21 @@ class Present:
         return self.node if isinstance(self.node, Scan) else self.node.input
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Absent:
     """No row of a relation fits."""
 
     scan: Scan
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Filter:
     """A condition holds."""
 
     condition: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Equation:
     """A variable equals an expression."""
 
@@ -54,7 +55,7 @@ class Equation:
     expression: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Element:
     """A variable is one of the elements of a collection."""
 

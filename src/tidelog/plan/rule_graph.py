@@ -7,12 +7,12 @@ are marked, since their relation must be complete first.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from tidelog.base.record import record
 from tidelog.plan.nodes import Plan, Relation, Rule
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reading:
     """A rule reads a relation; `mark` is empty, `not` or `group`."""
 
@@ -21,7 +21,7 @@ class Reading:
     mark: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RuleGraph:
     """Short identifiers for relations and rules (by identity), and what to draw."""
 

@@ -13,12 +13,12 @@ out of what is shown: an edge into one and the edge out of it are one step of th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import IntEnum
 from itertools import pairwise
 
 from tidelog.base.diagnostic import Label, Report
 from tidelog.base.graph import components, path
+from tidelog.base.record import record
 from tidelog.base.span import NOWHERE, Span
 from tidelog.logic.program import Aggregate, Literal, Negative, Positive, Program, Relation, Rule
 
@@ -31,7 +31,7 @@ class Kind(IntEnum):
     AGGREGATE = 2
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Edge:
     """The rules of `head` read `body`: one place where they do."""
 

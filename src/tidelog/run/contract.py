@@ -11,10 +11,11 @@ is rolled back, refused, or only previewed. Both cost no more than the change in
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Any, Literal, Protocol
 
+from tidelog.base.record import record
 from tidelog.plan.nodes import Plan, Project, Rule
 
 Row = tuple[Any, ...]
@@ -27,7 +28,7 @@ engine may repeat, be present already or be absent already: Arrow columns are no
 """
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Change:
     """What became true and what became false in one relation; disjoint."""
 
@@ -38,7 +39,7 @@ class Change:
         return bool(self.inserted or self.deleted)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Limits:
     """Bounds on one update; None is no bound. Reaching one raises `LimitError` and the session restores."""
 
@@ -48,7 +49,7 @@ class Limits:
     memory: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Switch:
     """When an update of a stratum is dropped for an evaluation from scratch: beyond a share of what the last one took.
 
@@ -60,7 +61,7 @@ class Switch:
     by: Literal["work", "time"] = "work"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Work:
     """What one stratum of an update did, for the profile: strategy, the reason for it, rounds, derivations, time."""
 
@@ -73,7 +74,7 @@ class Work:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Update:
     """The answer to an update: changed relations only (auxiliary ones included), and what was done."""
 

@@ -10,15 +10,15 @@ import os
 import time
 from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
 
 from tidelog.base.errors import LimitError
+from tidelog.base.record import record
 from tidelog.plan.nodes import Rule, Stratum
 from tidelog.run.contract import NO_LIMITS, Limits
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Progress:
     """How far an evaluation is; a `remark` stands for itself."""
 
@@ -34,7 +34,7 @@ observer: ContextVar[Callable[[Progress], None] | None] = ContextVar("observer",
 """Who is told of the progress of evaluations in this context."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RuleRun:
     """One evaluation of one rule: in which round, the derivations expected and found, and the time it took."""
 

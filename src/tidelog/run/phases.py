@@ -7,8 +7,7 @@ rows whose removal others are to see.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from tidelog.base.record import record
 from tidelog.plan.nodes import Rule, Scan, Version
 from tidelog.run.contract import Phase
 
@@ -16,7 +15,7 @@ ALIVE, DYING, REMOVED, GARBAGE = 0, 1, 2, 3
 """A row holds; is removed in this round; was removed earlier in this update; was removed in an earlier update."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class View:
     """What a scan sees: settled rows with a mark up to `limit` (below 0: none), inserted rows, the delta, deletions."""
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
+from tidelog.base.record import record
 from tidelog.run.limits import RuleRun, analysis
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RuleCost:
     """All evaluations of one rule."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from tidelog.base import types
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import MissingExtraError, UserError
+from tidelog.base.record import record
 from tidelog.base.types import Field, Type
 from tidelog.base.values import in_order
 from tidelog.plan.nodes import Relation
@@ -201,7 +202,7 @@ def check_known(relation: str, known: Mapping[str, Relation]) -> None:
         raise UserError(f"the program has no relation `{relation}`" + (f"; {hint}" if hint else ""))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Commit:
     """The result of a transaction: its number, how long it took, the exact changes, and the work done by stratum.
 

@@ -17,13 +17,13 @@ import io
 import os
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 from tidelog.base import types
 from tidelog.base.errors import DataError
 from tidelog.base.reading import read_cell
+from tidelog.base.record import record
 from tidelog.base.text import show_cell
 from tidelog.base.types import Field, Type
 from tidelog.base.values import Value
@@ -43,7 +43,7 @@ QUOTE = '"'
 _SPECIAL = re.compile('[",\r\n]').search
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Dialect:
     """What separates cells, whether they may be quoted, and whether a header may have another order."""
 

@@ -8,18 +8,19 @@ left out of `available`.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, TypedDict
 
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import MissingExtraError, UserError
+from tidelog.base.record import record
 from tidelog.plan.nodes import Plan
 from tidelog.run.contract import NO_LIMITS, Engine, Limits
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """Where an engine's class lives, how it can follow changes, its options, and the optional package it needs.
 

@@ -10,11 +10,12 @@ Nothing is loaded unless everything can be: mistakes of all files are told toget
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError, UserError
+from tidelog.base.record import record
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Rows
 from tidelog.session.delimited import COMMA, FACTS, TAB, read_delimited, write_csv
@@ -39,7 +40,7 @@ FORMATS: dict[str, Read] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Facts:
     """What a folder had: rows by input relation, and remarks that are no mistakes."""
 

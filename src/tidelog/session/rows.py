@@ -11,13 +11,13 @@ finds something else are they read one by one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tidelog.base import types
 from tidelog.base.conform import bounds
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError
+from tidelog.base.record import record
 from tidelog.base.types import Field, Type
 from tidelog.base.values import Value, Variant
 from tidelog.plan.nodes import Relation
@@ -27,7 +27,7 @@ from tidelog.session.plain import Plain
 from tidelog.session.plain_read import Read
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RowReader:
     """Reads rows of one relation."""
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from tidelog.base.diagnostic import Diagnostic, Report, did_you_mean
 from tidelog.base.errors import ProgramError, UserError
 from tidelog.base.extern import Externs
+from tidelog.base.record import record
 from tidelog.base.span import Source
 from tidelog.lang.format import format_rule
 from tidelog.lang.parse import parse_rules
@@ -38,7 +39,7 @@ ADDED = "<rules "
 """How the names of added texts begin."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rule:
     """A rule of a database: its canonical text, its name if any, where it was written, whether it is in force."""
 
@@ -48,7 +49,7 @@ class Rule:
     active: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Removed:
     """What a rule of the text was made into, kept so that it can come back."""
 

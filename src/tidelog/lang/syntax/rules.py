@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from tidelog.base.record import record
 from tidelog.base.span import NOWHERE, Span
 from tidelog.lang.syntax.expressions import Argument, Expr, Path
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Atom:
     """`R(a, b)`, `R(.f = a)`, `R[e]` (`whole`), each optionally `x in ...` (`binding`) and `&R...` (`reference`).
 
@@ -23,7 +24,7 @@ class Atom:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Positive:
     """An atom that must hold."""
 
@@ -31,7 +32,7 @@ class Positive:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Negative:
     """`not R(...)`."""
 
@@ -39,7 +40,7 @@ class Negative:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Condition:
     """A Boolean expression; or an `Assign` (`var x = e`, `pattern = e`); may contain `e.group_by(k)`."""
 
@@ -47,7 +48,7 @@ class Condition:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FlatMap:
     """`var x = FlatMap(e)`: one row for each element of a collection."""
 
@@ -56,7 +57,7 @@ class FlatMap:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OldAggregate:
     """`var x = Aggregate((k1, k2), f(e))`, DDlog's older form: `var x = e.group_by((k1, k2)).f()`."""
 
@@ -67,7 +68,7 @@ class OldAggregate:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Either:
     """`(a, b; c)`: one of several bodies."""
 
@@ -78,7 +79,7 @@ class Either:
 Clause = Positive | Negative | Condition | FlatMap | OldAggregate | Either
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Head:
     """An atom that is derived; `@ location` is DDlog's placement annotation."""
 
@@ -87,7 +88,7 @@ class Head:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ForStatement:
     """`for (x in R(...) if c) s`: `pattern in atom`."""
 
@@ -98,7 +99,7 @@ class ForStatement:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IfStatement:
     """`if (c) s else s`."""
 
@@ -108,7 +109,7 @@ class IfStatement:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MatchStatement:
     """`match (e) { pattern -> s, ... }`."""
 
@@ -117,7 +118,7 @@ class MatchStatement:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VarStatement:
     """`var x = e in s`."""
 
@@ -127,7 +128,7 @@ class VarStatement:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class InsertStatement:
     """`R(a, b)`."""
 
@@ -135,7 +136,7 @@ class InsertStatement:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BlockStatement:
     """`{ s; s }`."""
 
@@ -143,7 +144,7 @@ class BlockStatement:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SkipStatement:
     """`skip`."""
 

@@ -16,10 +16,11 @@ bits stand behind those in use; when there is no room they move, without those t
 from __future__ import annotations
 
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from tidelog.base.record import record
 from tidelog.run.closure.functions import functions
 from tidelog.run.closure.pairs import Pairs
 from tidelog.run.closure.plain import Mask, Nodes, Places, Words
@@ -33,7 +34,7 @@ Edges = Nodes
 """Edges as two lines: sources and targets."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Held:
     """A graph, the position of each node in rows, and the row of each. `used` rows of bits are in use."""
 
@@ -72,7 +73,7 @@ class Held:
         return new, _difference(old, new, nodes)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Difference:
     """Which positions the rows of some nodes have lost and gained: lists shared by nodes, and the list of each node."""
 

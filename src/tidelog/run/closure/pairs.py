@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor, wait
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
+from tidelog.base.record import record
 from tidelog.run.closure.functions import functions
 from tidelog.run.closure.plain import Nodes, Places, Words
 from tidelog.run.closure.reach import Rows
@@ -22,7 +22,7 @@ PART = 1 << 22
 """Pairs that one thread writes at a time."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pairs:
     """The row of each source, with the number of positions in it."""
 

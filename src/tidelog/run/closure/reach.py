@@ -18,6 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
+from tidelog.base.record import record
 from tidelog.run.closure.functions import functions
 from tidelog.run.closure.plain import Mask, Nodes, Places, Words
 
@@ -66,7 +67,7 @@ class Graph:
         return np.repeat(np.arange(self.nodes, dtype=np.int32), np.diff(self.offsets))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BitRows:
     """Rows of bits; a row is known by its number."""
 
@@ -86,7 +87,7 @@ class BitRows:
         return bool((int(self.bits[row, position >> 6]) >> (position & 63)) & 1)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ListRows:
     """Rows as lists of positions; a row is known by its number."""
 
@@ -106,7 +107,7 @@ class ListRows:
         return position in self.positions[self.offsets[row] : self.offsets[row + 1]]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SearchedRows:
     """Rows found when they are wanted; a row is known by a node that reaches it."""
 
@@ -140,7 +141,7 @@ class SearchedRows:
 Rows = BitRows | ListRows | SearchedRows
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reach:
     """The row of each node, -1 for a node that reaches nothing, and how many positions each node's row has."""
 

@@ -8,10 +8,10 @@ with rank 1 throughout (see `run.maintain.modular`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from tidelog.base.record import record
 from tidelog.run.columnar.arrays import Mask, Places, Ranks, Words, arrays, no_rows, united
 from tidelog.run.columnar.batch import Batch, Journal
 from tidelog.run.columnar.layout import Layout, moves
@@ -21,7 +21,7 @@ from tidelog.run.contract import Support
 from tidelog.run.phases import ALIVE, REMOVED
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Gathered:
     """Derivations in order of their heads: rows, the rank of each, and how often it occurs (None: once, rank 0)."""
 

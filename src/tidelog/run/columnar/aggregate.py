@@ -7,13 +7,13 @@ is evaluated group by group on a `base.values.Group`. A binding counts once for 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tidelog.base import expr as e
 from tidelog.base import types as t
+from tidelog.base.record import record
 from tidelog.base.types import Type
 from tidelog.base.values import Group
 from tidelog.plan.nodes import Aggregate
@@ -28,7 +28,7 @@ from tidelog.run.scalar.failure import ScalarError
 VALUE = "value of the group"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Grouped:
     """Bindings sorted by key and value: where each group starts, and each distinct value within a group."""
 

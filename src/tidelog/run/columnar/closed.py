@@ -13,10 +13,10 @@ tuples; tuples fed with other constants are no edges, and T holds them as they a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from tidelog.base.record import record
 from tidelog.plan.closures import Closure, Form, Kind
 from tidelog.run.closure.held import Difference, Edges, Held
 from tidelog.run.closure.pairs import Pairs
@@ -31,7 +31,7 @@ Steps = Sequence[tuple[Words, Words]]
 """Pairs of values, as the codes of sources and targets."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Shape:
     """Which columns of the relation make its sources and its targets, and which hold constants."""
 
@@ -81,7 +81,7 @@ class Shape:
         return fits
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Closed:
     """The nodes of a closure and what they reach. `values` number the values and `others` the nodes of their own."""
 

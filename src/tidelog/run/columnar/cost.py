@@ -9,12 +9,11 @@ they took. By derivations alone 13 are told within a factor of two. Other worklo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from tidelog.base.record import record
 from tidelog.run.contract import Phase
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Weights:
     """Units for a row matched, for a tuple added and for one removed, and for a relation in a round."""
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from tidelog.base.record import record
 from tidelog.plan.nodes import Plan, Stratum
 from tidelog.plan.separate_facts import stored_in
 from tidelog.run.columnar.arrays import Mask, Words, arrays, helpers
@@ -38,7 +39,7 @@ KEEP_CLOSURES = ("auto", "modular")
 """The strategies under which closures have structures that are kept from one update to the next."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class State:
     """A program and its relations: what a snapshot refers to. Marks, ranks and counts are put back by journals."""
 

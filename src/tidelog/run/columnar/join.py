@@ -10,11 +10,11 @@ when a layout has changed.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from tidelog.base.expr import Const, Var
+from tidelog.base.record import record
 from tidelog.run.columnar.arrays import Mask, Places, Words, arrays
 from tidelog.run.columnar.batch import Batch
 from tidelog.run.columnar.encode import Codec
@@ -30,7 +30,7 @@ Names = tuple[str, ...]
 Ranges = Sequence[Range]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Key:
     """How bindings of one layout become keys of one order: the prefix compared, and the moves that make it."""
 
@@ -46,7 +46,7 @@ class Key:
     """Whether the key stands first in the bindings, so that sorting them sorts the keys."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Output:
     """How a match becomes a row of a layout: moves from the bindings, a constant part, moves from the relation."""
 
@@ -56,7 +56,7 @@ class Output:
     right: Words
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Seen:
     """What a scan sees of a relation: batches of one order, each with the greatest mark that is seen.
 
@@ -195,7 +195,7 @@ def make_output(
     return Output(target, moves(pairs), target.constant(constants), right)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Matches:
     """The rows of each batch that match each row of the bindings."""
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
+from tidelog.base.record import record
 from tidelog.run.columnar.arrays import U, Words, arrays
 
 FULL = (1 << 64) - 1
@@ -25,7 +25,7 @@ MIDDLE = 1 << 63
 """The code of zero for signed numbers."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Range:
     """The least and greatest code that may occur; `low > high` when none does."""
 
@@ -62,7 +62,7 @@ def range_of(codes: Words) -> Range:
     return Range(int(codes.min()), int(codes.max())) if codes.size else NOTHING
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Field:
     """A place for codes: bits `shift` to `shift + bits - 1` of a word, holding code minus `base`."""
 
@@ -77,7 +77,7 @@ class Field:
         return Range(self.base, min(FULL, self.base + (1 << self.bits) - 1))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Layout:
     """Named fields in packed rows of so many words, in order of significance."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from tidelog.base.record import record
 from tidelog.run.closure.plain import Nodes
 from tidelog.run.columnar.arrays import U, Words, arrays
 from tidelog.run.columnar.layout import Layout, Range, place, range_of, roomy
@@ -18,7 +18,7 @@ SPARSE = 8
 """Codes may be spread over so many times their number to be numbered by their own size."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Numbers:
     """The keys of nodes, packed and sorted, with the number of each; and their codes, by number."""
 

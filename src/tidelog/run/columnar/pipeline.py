@@ -16,12 +16,12 @@ step in the sense of Ngo et al., made of the same joins.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, assert_never
 
 import numpy as np
 
+from tidelog.base.record import record
 from tidelog.plan.nodes import Aggregate, AntiJoin, Extend, Rule, Scan, Select, Unnest
 from tidelog.run.columnar.arrays import Places, Ranks, Words, arrays, helpers, share, united
 from tidelog.run.columnar.batch import Batch
@@ -57,7 +57,7 @@ REPEATED = 4
 """From so many matches a binding on, repetitions are looked for while matches are emitted."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bag:
     """Derived head tuples, repeated as often as they are derived, packed in a layout of the head relation."""
 

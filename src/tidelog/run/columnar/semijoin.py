@@ -11,10 +11,10 @@ or marks in a bootstrap, so reduced batches have none.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from tidelog.base.record import record
 from tidelog.run.columnar.arrays import Mask, arrays
 from tidelog.run.columnar.batch import Batch
 from tidelog.run.columnar.join import Seen
@@ -36,7 +36,7 @@ PROBED = 4
 """A batch is reduced for at least one binding to so many of its rows."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Filter:
     """The values in a column: whether each code from the least on is there."""
 

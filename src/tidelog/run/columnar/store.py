@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from threading import Lock
 
 import numpy as np
 
+from tidelog.base.record import record
 from tidelog.plan.nodes import Aggregate, Plan, Project, Rule
 from tidelog.run.columnar.absorb import absorbed, exchanged, gather, released
 from tidelog.run.columnar.aggregate import group, reduce_groups
@@ -40,7 +40,7 @@ APART = 1 << 13
 """From so many rows of a delta on, rules are evaluated side by side."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Equipment:
     """What an engine keeps from one update to the next besides its relations."""
 

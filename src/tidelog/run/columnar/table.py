@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
+from tidelog.base.record import record
 from tidelog.run.columnar.arrays import Mask, Places, Ranks, Words, arrays, no_rows
 from tidelog.run.columnar.layout import Field, Layout, Range, moves, place, range_of
 
@@ -14,7 +14,7 @@ Source = str | int
 """Where a field's codes come from: a variable by name, or a constant code."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Table:
     """A bag of bindings. Rows may repeat: each stands for a derivation."""
 

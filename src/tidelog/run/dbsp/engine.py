@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import count
 from typing import Any
 
 import numpy as np
 
+from tidelog.base.record import record
 from tidelog.base.types import Type
 from tidelog.plan.nodes import Plan, Rule, Stratum
 from tidelog.plan.separate_facts import stored_in
@@ -35,7 +36,7 @@ from tidelog.run.dbsp.zset import ZSet
 from tidelog.run.limits import Watch
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Known:
     """A rule as the interpreter has it, the key that its parts begin with, and what evaluates them."""
 
@@ -45,7 +46,7 @@ class Known:
     scalars: Scalars
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class State:
     """A program in the interpreter: its rules by identity, tags of relations, and how many tuples there are.
 

@@ -7,16 +7,16 @@ once the key stands first. What is computed of a whole group (`aggregate`) is no
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
+from tidelog.base.record import record
 from tidelog.run.columnar.arrays import arrays
 from tidelog.run.dbsp.values import VALUES, Values
 from tidelog.run.dbsp.zset import Row, ZSet, matches
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IndexedZSet:
     """A Z-set whose first `key` columns are looked up.
 

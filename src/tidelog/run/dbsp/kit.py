@@ -16,10 +16,11 @@ A rewrite keeps only the variables that its rule still needs.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
 
 from tidelog.base.expr import Expr
+from tidelog.base.record import record
 from tidelog.base.types import Type
 from tidelog.plan.nodes import Aggregate
 from tidelog.run.dbsp.tagged import Weighted
@@ -39,7 +40,7 @@ Order = tuple[str, tuple[int, ...]]
 """A relation, and the columns by which its facts are looked up."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Atom:
     """A pattern for the facts of a relation; a negated one has no variables of its own."""
 
@@ -48,7 +49,7 @@ class Atom:
     negated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Where:
     """A condition. Parts of rules are known by a key: expressions may be too deep to compare."""
 
@@ -56,7 +57,7 @@ class Where:
     condition: Expr = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Let:
     """A variable with a computed value."""
 
@@ -65,7 +66,7 @@ class Let:
     expression: Expr = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Each:
     """A variable that has each element of a collection as value."""
 
@@ -75,7 +76,7 @@ class Each:
     expression: Expr = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Made:
     """A column of a head with a computed value."""
 
@@ -86,7 +87,7 @@ class Made:
 Part = Where | Let | Each
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Step:
     """An atom to match, if any, what to do then, and the variables to keep."""
 
@@ -95,7 +96,7 @@ class Step:
     keep: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Clause:
     """A rule: its level (how often negation must be passed before it), its steps, its head."""
 
@@ -105,7 +106,7 @@ class Clause:
     terms: tuple[Term | Made, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Gather:
     """A rule whose body is an aggregate: the facts of a relation, by the columns of their group, and a head.
 
@@ -121,7 +122,7 @@ class Gather:
     node: Aggregate = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Direction:
     """From a provenance by a step to another; `bound` are the variables of the rewrites it starts from."""
 
@@ -136,7 +137,7 @@ class Direction:
         return tuple(i for i, term in enumerate(terms) if isinstance(term, int) or term in self.bound)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Signal:
     """From the provenance of a whole body to the head; `bound` are the variables of the rewrites that arrive."""
 

@@ -7,11 +7,11 @@ and inner times. All functions here are linear: they look at each rewrite by its
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, assert_never
 
 import numpy as np
 
+from tidelog.base.record import record
 from tidelog.run.columnar.arrays import Mask, Places, U, Words
 from tidelog.run.dbsp.kit import Each, Gather, Let, Made, Part, Term, Where
 from tidelog.run.dbsp.zset import Weights, ZSet
@@ -36,7 +36,7 @@ class Expressions(Protocol):
         """Return the facts that an aggregating rule makes of whole groups of facts, columns in the rule's order."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bindings:
     """Rewrites with the same variables."""
 

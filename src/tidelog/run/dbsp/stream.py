@@ -22,9 +22,9 @@ need not compute Q again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
+from tidelog.base.record import record
 from tidelog.run.dbsp.zset import ZSet
 
 A = TypeVar("A")
@@ -67,7 +67,7 @@ class Integers:
         return a == 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ZSets:
     """The Z-sets of so many columns."""
 
@@ -125,7 +125,7 @@ class Stream(Generic[A]):
         return self + -other
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Streams(Generic[A]):
     """The streams over a group, which are a group themselves: values are added time by time."""
 

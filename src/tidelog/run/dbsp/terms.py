@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Hashable
-from dataclasses import dataclass
+
+from tidelog.base.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Var:
     """A variable."""
 
@@ -23,7 +24,7 @@ class Var:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Atom:
     """A relation and its terms: variables, and values as constants."""
 
@@ -36,7 +37,7 @@ class Atom:
         return f"{'not ' if self.negated else ''}{self.relation}({terms})"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fact:
     """A ground atom."""
 
@@ -47,7 +48,7 @@ class Fact:
         return f"{self.relation}({', '.join(map(_shown, self.values))})"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rule:
     """A head that holds when all of a body does."""
 

@@ -11,11 +11,11 @@ The columns are in the order in which they are looked up: a look-up gives values
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
+from tidelog.base.record import record
 from tidelog.run.columnar.arrays import Mask, Places, U, Words, arrays
 from tidelog.run.dbsp.zset import Weights, ZSet, matches, matches_in_pieces, merged, narrowed
 
@@ -25,7 +25,7 @@ LARGE = 1 << 17
 """From this size on what is kept for later is summed up at once."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Found:
     """Pairs of a key and a row of a trace: places of the keys; the rows, their times and weights."""
 

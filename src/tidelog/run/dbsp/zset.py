@@ -8,13 +8,13 @@ Values become words by `Values`. Sums of weights and products of them are checke
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tidelog.base.errors import EvaluationError
+from tidelog.base.record import record
 from tidelog.run.columnar.arrays import Mask, Places, U, Words, arrays, no_rows
 from tidelog.run.dbsp.values import VALUES, Values
 
@@ -199,7 +199,7 @@ class ZSet:
         return int(self.weights[right[0]]) if len(left) else 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Packing:
     """Columns side by side in one word, by the range that each has; packed rows order like the rows."""
 

@@ -14,10 +14,11 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from heapq import heappop, heappush
 from typing import Any, assert_never
 
+from tidelog.base.record import record
 from tidelog.plan.nodes import Plan, Rule, Stratum
 from tidelog.run.contract import Backend, Support, Switch, Work
 from tidelog.run.limits import OverBudgetError, Watch
@@ -29,7 +30,7 @@ LEAST = {"work": 200_000.0, "time": 0.005}
 NEVER = Switch(math.inf)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cost:
     """What an evaluation from scratch took, in units of work and in seconds."""
 
@@ -42,7 +43,7 @@ Costs = MutableMapping[frozenset[str], Cost]
 """What the last bootstrap of each stratum took, by its relations."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Algorithm:
     """One way to bring a stratum up to date: the support it needs, the function that does it, when it is given up."""
 
@@ -89,7 +90,7 @@ Evaluate = Callable[[Any, Stratum, Watch], int]
 """How a stratum is evaluated from scratch: by a backend, under a watch, in so many rounds."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Earlier:
     """The plan before this update: its rules by head relation, and which relations were a stratum together.
 
@@ -200,7 +201,7 @@ def maintain(
     return Work(stratum.number, stratum.relations, name, reason, rounds, used, time.perf_counter() - start)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Budget:
     """What an update may take."""
 

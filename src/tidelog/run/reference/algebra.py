@@ -7,10 +7,10 @@ evaluation from scratch and, in tests, the delta variants of a rule.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import TypeVar, assert_never
 
 from tidelog.base.expr import Const, Expr, Var
+from tidelog.base.record import record
 from tidelog.base.text import show_value
 from tidelog.base.values import Group, Value
 from tidelog.plan import nodes as p
@@ -21,7 +21,7 @@ Row = tuple[Value, ...]
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Algebra:
     """Evaluates plan nodes: `read` gives the tuples a scan sees, `tick` is called for every row that is made."""
 

@@ -7,13 +7,14 @@ a part of a variable replaces the variable. `break`, `continue` and `return` are
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import assert_never
 
 from tidelog.base import expr as e
 from tidelog.base.conform import conforms
 from tidelog.base.extern import Signature
 from tidelog.base.free import free_variables
+from tidelog.base.record import record
 from tidelog.base.text import show_value
 from tidelog.base.types import Function as FunctionType
 from tidelog.base.types import Type, TypeDefinition
@@ -43,7 +44,7 @@ class Returned(Leave):
         self.value = value
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Evaluator:
     """Evaluates expressions of a program with these functions and types."""
 

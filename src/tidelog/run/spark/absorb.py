@@ -6,11 +6,10 @@ shuffled to where their tuples are; the relation itself stays where it is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
+from tidelog.base.record import record
 from tidelog.run.phases import AFTER, MIDDLE
 from tidelog.run.spark.checkpoint import Part, settle
 from tidelog.run.spark.relation import CHANGE, KNOWN, RANK, SUPPORT, TIMES, Relation, by_hash
@@ -18,7 +17,7 @@ from tidelog.run.spark.relation import CHANGE, KNOWN, RANK, SUPPORT, TIMES, Rela
 _PRESENT, _LEFT = "present_rank", "left"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Outcome:
     """The tuples that became true or false, the changes of support of others, and the number of derivations."""
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, reduce
 from typing import Any
 
@@ -23,12 +22,13 @@ from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as f
 
 from tidelog.base.errors import EvaluationError
+from tidelog.base.record import record
 from tidelog.run.spark.worker import failure
 
 _ATTRIBUTE_ID = re.compile(r"#\d+L?")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Kept:
     """How Spark holds computed rows: its RDD, their attributes, and their partitioning in words."""
 
@@ -38,7 +38,7 @@ class Kept:
     place: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Part:
     """Rows that are computed, their number, and whether they are where a shuffle by the tuple would put them."""
 

@@ -16,7 +16,7 @@ takes as many rounds as over everything, and on Spark rounds are what costs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -27,6 +27,7 @@ from pyspark.sql import functions as f
 from pyspark.sql import types as s
 
 from tidelog.base.errors import EvaluationError, LimitError
+from tidelog.base.record import record
 from tidelog.plan.decompose import Way, decompose, relations_below
 from tidelog.plan.linearise import Linearised
 from tidelog.plan.nodes import Plan, Rule, Stratum
@@ -48,7 +49,7 @@ REPLICATE_ROWS = 5_000_000
 """Relations of more rows below a stratum are not sent whole to every executor."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Claims:
     """Which strata are evaluated in one piece. `how` tells for each stratum of this update what was done.
 

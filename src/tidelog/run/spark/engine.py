@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from tidelog.base.errors import LimitError
+from tidelog.base.record import record
 from tidelog.plan.decompose import Way
 from tidelog.plan.nodes import Plan, Stratum
 from tidelog.run.columnar.engine import ColumnarEngine
@@ -41,7 +42,7 @@ from tidelog.run.spark.store import BROADCAST_ROWS, Frames, Store
 DRIVER_ROWS = 100_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class State:
     """A program and its relations: all there is to remember."""
 

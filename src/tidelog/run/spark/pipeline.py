@@ -9,7 +9,6 @@ far as Spark has them; from the first that it has not, the rest of the run is on
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
 from pyspark.sql import Column, DataFrame
@@ -17,6 +16,7 @@ from pyspark.sql import functions as f
 from pyspark.sql import types as s
 
 from tidelog.base.expr import Const, Expr, Var
+from tidelog.base.record import record
 from tidelog.plan.nodes import Aggregate, AntiJoin, Extend, Project, Rule, Scan, Select, Unnest, Version
 from tidelog.run.columnar.course import Step, steps_of
 from tidelog.run.phases import AFTER, View
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _OTHER_RANK = "other_rank"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bindings:
     """Rows of variables; `size` is a bound on their number, if one is known."""
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import pyarrow as pa
 
 from tidelog.base.expr import Call, Expr, Function, FunctionValue, Var
 from tidelog.base.free import free_variables, parts
+from tidelog.base.record import record
 from tidelog.base.show import show_value
 from tidelog.base.span import NOWHERE
 from tidelog.base.types import TypeDefinition
@@ -30,14 +31,14 @@ _FAILURE = re.compile(re.escape(BEGIN) + "(.*?)" + re.escape(END), re.DOTALL)
 Environment = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Keep:
     """Keep the rows for which a condition is true."""
 
     condition: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bind:
     """Bind a variable to the value of an expression."""
 
@@ -45,7 +46,7 @@ class Bind:
     expression: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Each:
     """Bind a variable to each element of a collection in turn."""
 
@@ -56,7 +57,7 @@ class Each:
 Step = Keep | Bind | Each
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Program:
     """The functions and types that some expressions of a rule need, and the rule for error messages."""
 
@@ -65,7 +66,7 @@ class Program:
     rule: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Column:
     """A column that travels: its name in the DataFrame, the variable it holds (None: passed on as it is), its type."""
 
@@ -79,7 +80,7 @@ class Column:
         return Column(name, variable, arrow_type(variable.type))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reduction:
     """What an aggregate makes of a group: the value of each row, and an expression over the group of them."""
 

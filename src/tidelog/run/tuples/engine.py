@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from tidelog.base.pause import collector_paused
+from tidelog.base.record import record
 from tidelog.plan.nodes import Plan, Stratum
 from tidelog.plan.separate_facts import stored_in
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Support, Switch, Update, Work
@@ -32,7 +33,7 @@ EVALUATORS: Mapping[str, Evaluator] = {"algebra": AlgebraEvaluator(), "substitut
 """The ways to evaluate a rule by the name that chooses them."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class State:
     """A program and its relations: what a snapshot refers to. What is in relations is put back by journals."""
 

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import itemgetter
 from typing import Any, Protocol
 
+from tidelog.base.record import record
 from tidelog.run.contract import Row
 
 Key = Any
@@ -69,7 +70,7 @@ class HashIndex:
         return self._rows.get(key, ())
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Sorted:
     """Sorted keys and their rows, and what is still to be sorted in: rows to add, after that rows to take out."""
 
@@ -119,7 +120,7 @@ class SortedIndex:
         return array
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Batch:
     """Sorted keys, their rows, and whether each is there (1) or is taken from an earlier batch (-1)."""
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tidelog.base.expr import Const, Var
+from tidelog.base.record import record
 from tidelog.run.contract import Row
 from tidelog.run.tuples.index import Columns
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Probe:
     """A look-up in a relation.
 

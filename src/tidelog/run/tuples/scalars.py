@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from tidelog.base.expr import Expr, Function
 from tidelog.base.free import free_variables
+from tidelog.base.record import record
 from tidelog.base.types import TypeDefinition
 from tidelog.run.scalar.closures import Closures
 from tidelog.run.scalar.failure import ScalarError
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scalar:
     """An expression: the variables it reads, and the function from their values, in this order, to its value."""
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import itemgetter
 
+from tidelog.base.record import record
 from tidelog.plan.nodes import Aggregate, Plan, Project, Rule, Scan
 from tidelog.run.contract import Job, Phase, Row, Support
 from tidelog.run.holding import Holding
@@ -30,7 +31,7 @@ DERIVATION = 40
 MOST_PREPARED = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Equipment:
     """What an engine keeps from one update to the next besides its relations, and how it works."""
 

@@ -33,12 +33,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import UserError
+from tidelog.base.record import record
 
 ON_ERROR = ("fail", "quarantine")
 MODES = ("full", "changes")
@@ -51,7 +52,7 @@ TABLE = "table"
 """The format whose path is the name of a table in Spark's catalogue."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SourceTable:
     """Where the facts of an input relation come from."""
 
@@ -66,7 +67,7 @@ class SourceTable:
         return f"source {self.relation}" + (f" ({self.path})" if self.path else "")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sink:
     """Where the rows of a relation, or their changes, go to."""
 
@@ -80,7 +81,7 @@ class Sink:
         return f"sink {self.relation}" + (f" ({self.path})" if self.path else "")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Config:
     """A pipeline as its file describes it; local paths are resolved."""
 
@@ -178,7 +179,7 @@ def _check_once(path: Path, relations: Iterable[str]) -> None:
         seen.add(relation)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Table:
     """A table of the file, which knows its place in it for messages."""
 

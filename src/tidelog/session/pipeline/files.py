@@ -7,11 +7,12 @@ and column names are those of the relation's source, if that has the same format
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import UserError
+from tidelog.base.record import record
 from tidelog.plan.nodes import Relation
 from tidelog.session.pipeline.config import Config, SourceTable
 
@@ -25,7 +26,7 @@ ENDINGS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ChangeFile:
     """A file of signed rows."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
@@ -26,6 +26,7 @@ from tidelog.base import types as t
 from tidelog.base.conform import bounds
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError
+from tidelog.base.record import record
 from tidelog.base.types import Field, Type
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Row
@@ -45,7 +46,7 @@ _DEFAULTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Loaded:
     """What a source holds: a DataFrame of the relation's columns or rows on the driver, and the rows refused."""
 

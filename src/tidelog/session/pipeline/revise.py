@@ -7,11 +7,11 @@ new one (None).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from tidelog.base.diagnostic import Report
 from tidelog.base.extern import Externs
+from tidelog.base.record import record
 from tidelog.base.span import Source
 from tidelog.lang.parse import parse
 from tidelog.lang.syntax import ImperativeRule, RuleDef
@@ -19,7 +19,7 @@ from tidelog.session.database import Database
 from tidelog.session.rules import ADDED, Rule, RuleBase
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Revision:
     """Rules to remove and rules to add, as texts."""
 

@@ -18,17 +18,18 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from tidelog.base.errors import UserError
+from tidelog.base.record import record
 
 FORMAT = 1
 MANIFEST = "manifest.json"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Table:
     """The stored facts of a relation: a folder below `versions`, and the number of rows."""
 
@@ -36,7 +37,7 @@ class Table:
     rows: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Batch:
     """A batch of a stream: the query that delivers it and its number."""
 
@@ -44,7 +45,7 @@ class Batch:
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Version:
     """A commit of a pipeline."""
 

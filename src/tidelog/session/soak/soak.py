@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from random import Random
 
 from tidelog.base.errors import ProgramError
+from tidelog.base.record import record
 from tidelog.run.contract import Row
 from tidelog.session.changes import Changes
 from tidelog.session.database import Database
@@ -25,7 +26,7 @@ class Difference(Exception):  # noqa: N818  (what a soak looks for, not an error
     """The engine and the reference engine disagree."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Setting:
     """What is followed: an engine, its strategy, and the input relation that has a primary key, if any."""
 
@@ -34,7 +35,7 @@ class Setting:
     keyed: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Failure:
     """A history that went wrong, made small, and how."""
 
