@@ -12,9 +12,9 @@ from tidelog.base import types as t
 from tidelog.base.conform import conforms
 from tidelog.base.types import Named, Type
 from tidelog.base.values import NAN, FrozenMap, Value, Variant
-from tidelog.session.jsonlines import finite
 from tidelog.session.misfit import Misfit
 from tidelog.session.plain import OPTION, Plain
+from tidelog.session.plain_write import finite
 
 PLAIN = Plain(DEFINITIONS)
 

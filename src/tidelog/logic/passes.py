@@ -23,7 +23,6 @@ from tidelog.base.pause import collector_paused
 from tidelog.base.record import record
 from tidelog.base.span import Source, Span
 from tidelog.lang import syntax
-from tidelog.lang.format import format_rule
 from tidelog.lang.parse import parse_rules
 from tidelog.lang.syntax import Module, Path, RuleDef
 from tidelog.logic import checked, rule_mistakes
@@ -179,11 +178,18 @@ def _source_rules(modules: Mapping[Path, Module], report: Report) -> Iterator[So
             if any(count_ways(rule.body) > MOST_WAYS for rule in rules):
                 rule_mistakes.many_alternatives(max(count_ways(r.body) for r in rules), declaration.span, report)
                 continue
-            text = declaration.span.text or format_rule(replace(declaration, attributes=()))
-            origin = Origin(declaration.span, text, rule_name(declaration.attributes))
+            origin = Origin(declaration.span, _text(declaration), rule_name(declaration.attributes))
             for rewrite in REWRITES:
                 rules = tuple(made for rule in rules for made in rewrite(rule))
             yield from (SourceRule(path, rule, origin) for rule in rules)
+
+
+def _text(rule: RuleDef | syntax.ImperativeRule) -> str:
+    if rule.span.text:
+        return rule.span.text
+    from tidelog.lang.format import format_rule  # noqa: PLC0415  (only rules made in Python have no text)
+
+    return format_rule(replace(rule, attributes=()))
 
 
 def _typed_rules(

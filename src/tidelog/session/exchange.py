@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tidelog.base.text import show_cell
 from tidelog.run.contract import Row
 from tidelog.session.database import Database
-from tidelog.session.files import Facts, read_facts, write_outputs
-from tidelog.session.jsonlines import finite
 from tidelog.session.plain import Plain
+from tidelog.session.plain_write import finite
 from tidelog.session.relation import RelationView
+
+if TYPE_CHECKING:
+    from tidelog.session.files import Facts
 
 
 def load_facts(database: Database, folder: str | Path) -> Facts:
@@ -21,6 +23,8 @@ def load_facts(database: Database, folder: str | Path) -> Facts:
     `session.files` says which file belongs to which relation; a mistake in any of them is a `DataError`, and nothing is
     inserted.
     """
+    from tidelog.session.files import read_facts  # noqa: PLC0415  (a program with its facts in it reads none)
+
     facts = read_facts(Path(folder), database.plan.relations, Plain(database.plan.types))
     with database.transaction() as tx:
         for relation, rows in facts.rows.items():
@@ -35,6 +39,8 @@ def outputs(database: Database) -> list[RelationView]:
 
 def save_outputs(database: Database, folder: str | Path) -> dict[Path, int]:
     """Write every output relation to a file, and return the files with the number of their rows."""
+    from tidelog.session.files import write_outputs  # noqa: PLC0415  (and may write none)
+
     rows = {view.name: view.held() for view in outputs(database)}
     paths = write_outputs(Path(folder), rows, database.plan.relations, Plain(database.plan.types))
     return dict(zip(paths, map(len, rows.values()), strict=True))

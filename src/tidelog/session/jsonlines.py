@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import gzip
 import json
-import math
 from pathlib import Path
 from typing import Any
 
 from tidelog.base.errors import DataError
-from tidelog.base.integers import DIGITS, read_integer, show_integer
+from tidelog.base.integers import read_integer
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Row
 from tidelog.session.delimited import open_text
@@ -20,9 +19,6 @@ from tidelog.session.misfit import Misfit
 from tidelog.session.mistakes import Mistakes
 from tidelog.session.plain import Plain
 from tidelog.session.rows import RowReader
-
-LONG = DIGITS * 3
-"""Integers of more bits may have too many digits for Python's `json`."""
 
 
 def read_jsonlines(path: Path, relation: Relation, plain: Plain) -> list[Row]:
@@ -71,18 +67,3 @@ def _parse(line: str) -> Any:
     except ValueError:
         # An integer with more digits than Python reads at once.
         return json.loads(line, parse_int=read_integer)
-
-
-def finite(value: Any) -> Any:
-    """Return a plain value in which numbers that JSON cannot write are strings: NaN, infinities, huge integers."""
-    match value:
-        case int() if value.bit_length() > LONG:
-            return show_integer(value)
-        case float() if not math.isfinite(value):
-            return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-        case list() | tuple():
-            return [finite(item) for item in value]
-        case dict():
-            return {key: finite(item) for key, item in value.items()}
-        case _:
-            return value

@@ -11,8 +11,6 @@ from tidelog.base.text import show_row
 from tidelog.base.values import Value
 from tidelog.plan.nodes import Plan, Relation
 from tidelog.run.contract import Change, Row, Rows
-from tidelog.run.reference.evaluate import Evaluator
-from tidelog.run.reference.operators import Failure
 
 
 def key_function(relation: Relation, plan: Plan) -> Callable[[Row], Value]:
@@ -23,6 +21,9 @@ def key_function(relation: Relation, plan: Plan) -> Callable[[Row], Value]:
     places = _columns(key, names)
     if places is not None:
         return itemgetter(*places)
+    from tidelog.run.reference.evaluate import Evaluator  # noqa: PLC0415  (few keys are computed)
+    from tidelog.run.reference.operators import Failure  # noqa: PLC0415
+
     evaluator = Evaluator(plan.functions, plan.types)
 
     def compute(row: Row) -> Value:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from tidelog.base.integers import DIGITS, show_integer
 from tidelog.base.types import Constructor
 from tidelog.base.values import Value, Variant
 
 Write = Callable[[Value], Any]
+
+LONG = DIGITS * 3
+"""Integers of more bits may have too many digits for Python's `json`."""
 
 
 def short(name: str) -> str:
@@ -73,3 +78,18 @@ def union_writer(tag: str, writers: Sequence[Sequence[tuple[str, Write]]]) -> Wr
         return {tag: short(value.name)} | {n: w(v) for (n, w), v in zip(fields, value.fields, strict=True)}
 
     return write
+
+
+def finite(value: Any) -> Any:
+    """Return a plain value in which numbers that JSON cannot write are strings: NaN, infinities, huge integers."""
+    match value:
+        case int() if value.bit_length() > LONG:
+            return show_integer(value)
+        case float() if not math.isfinite(value):
+            return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+        case list() | tuple():
+            return [finite(item) for item in value]
+        case dict():
+            return {key: finite(item) for key, item in value.items()}
+        case _:
+            return value

@@ -21,7 +21,6 @@ from tidelog.base.errors import ProgramError, UserError
 from tidelog.base.extern import Externs
 from tidelog.base.record import record
 from tidelog.base.span import Source
-from tidelog.lang.format import format_rule
 from tidelog.lang.parse import parse_rules
 from tidelog.lang.syntax import ImperativeRule, RuleDef, StringLiteral
 from tidelog.logic import program as logic
@@ -209,6 +208,8 @@ def canonical(text: str) -> str:
 
 
 def _canonical(rule: RuleDef | ImperativeRule) -> str:
+    from tidelog.lang.format import format_rule  # noqa: PLC0415  (few programs change their rules)
+
     return format_rule(replace(rule, attributes=())).strip()
 
 

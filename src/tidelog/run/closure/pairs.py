@@ -61,11 +61,13 @@ class Pairs:
             return out
         starts = np.cumsum(self.counts) - self.counts
         used = np.flatnonzero(self.counts)
-        rows, number = np.unique(self.row[used], return_inverse=True)
-        firsts, members = functions(len(used)).linked(number.astype(np.int32), used.astype(np.int32), len(rows))
+        has = np.zeros(int(self.row[used].max()) + 1, bool)
+        has[self.row[used]] = True
+        rows, number = np.flatnonzero(has).astype(np.int32), np.cumsum(has, dtype=np.int32) - 1
+        firsts, members = functions(len(used)).linked(number[self.row[used]], used.astype(np.int32), len(rows))
         sizes = np.cumsum(self.counts[members])[firsts[1:] - 1]
-        cuts = np.unique(np.searchsorted(sizes, np.arange(PART, sizes[-1], PART)) + 1)
-        ends = [0, *cuts[cuts < len(rows)].tolist(), len(rows)]
+        cuts = np.searchsorted(sizes, np.arange(PART, sizes[-1], PART)) + 1
+        ends = sorted({0, *cuts[cuts < len(rows)].tolist(), len(rows)})
         running = []
         try:
             for first, last in pairwise(ends):

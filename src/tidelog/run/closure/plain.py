@@ -89,8 +89,8 @@ def united(sources: Nodes, targets: Nodes, n: int) -> tuple[Nodes, int]:
         if (after == first).all():
             break
         first = after
-    firsts, component = np.unique(first, return_inverse=True)
-    return component.astype(np.int32), len(firsts)
+    number = np.cumsum(first == np.arange(n), dtype=np.int32)
+    return number[first] - 1, int(number[-1]) if n else 0
 
 
 def bit_rows(
