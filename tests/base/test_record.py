@@ -74,7 +74,8 @@ def test_a_record_is_what_its_dataclass_is() -> None:
             assert (ours != Plain(*more, **other)) == (theirs != Twin(*more, **other))
     assert Plain.__match_args__ == Twin.__match_args__
     assert [f.name for f in fields(Plain)] == [f.name for f in fields(Twin)]
-    assert Plain(1, ()) != Twin(1, ())
+    twin: object = Twin(1, ())
+    assert Plain(1, ()) != twin
     assert Plain(1, ()).b is not Plain(1, ()).b
 
 

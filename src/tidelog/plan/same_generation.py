@@ -9,9 +9,8 @@ which do not read it, derive, and what is reached from there. L and R are from b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tidelog.base.expr import Expr, Operate, Var
+from tidelog.base.record import record
 from tidelog.plan.classify import recursive_scans
 from tidelog.plan.closures import head_terms
 from tidelog.plan.nodes import Join, Product, Project, Rule, Scan, Select, Stratum
@@ -21,7 +20,7 @@ Step = tuple[Scan, tuple[int, int]]
 """The scan of a step relation, and its columns to come from and to go to."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SameGeneration:
     """A relation that is nothing but same generation: its rule, the other rules that feed it, and its steps.
 

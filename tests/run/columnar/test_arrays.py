@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidelog.run.columnar.arrays import SORT_APART, CompiledArrays, NumpyArrays, Words, helpers, prefix, share
+from tidelog.run.columnar.arrays import SORT_APART, CompiledArrays, NumpyArrays, Words, prefix
 from tidelog.run.columnar.kernels import GAP
+from tidelog.run.columnar.threads import helpers, share
 
 SLOW, FAST = NumpyArrays(), CompiledArrays()
 
@@ -227,3 +228,30 @@ def test_words_that_differ_in_their_highest_bit() -> None:
     for words in ([3, 1, 2], [1 << 63, 5, 1]):
         rows = np.array([words], np.uint64)
         assert compiled.sort(rows).tolist() == [sorted(words)]
+
+
+@pytest.mark.parametrize("order", ["random", "within parts", "throughout", "equal", "highest bit"])
+def test_parts_are_sorted_like_one(order: str) -> None:
+    random = np.random.default_rng(3)
+    words = random.integers(1 << 40, 1 << 41, 5_000, np.uint64)
+    words[::7] = words[0]
+    if order == "highest bit":
+        words[2_000] |= np.uint64(1 << 63)
+    parts = [part.reshape(1, -1).copy() for part in np.array_split(words, [1, 2, 700, 4_000])]
+    if order == "equal":
+        parts = [np.full_like(part, words[0]) for part in parts]
+    elif order == "within parts":
+        parts = [np.sort(part) for part in parts]
+    elif order == "throughout":
+        parts = np.array_split(np.sort(words).reshape(1, -1), 5, axis=1)
+    expected = np.sort(np.concatenate(parts, axis=1))
+    made = [lambda part=part: part.copy() for part in parts]
+    with ThreadPoolExecutor(1) as pool:
+        for helper in (None, pool):
+            before = helpers.set(helper)
+            try:
+                for table in (NumpyArrays(), CompiledArrays()):
+                    assert table.sort_parts(made).tolist() == expected.tolist()
+                    assert table.sort_parts(made[2:3]).tolist() == np.sort(parts[2]).tolist()
+            finally:
+                helpers.reset(before)

@@ -1,10 +1,13 @@
-"""Few probes of a relation that is too large to be searched without a fence, however its rows are held."""
+"""Large relations: few probes of one that is not searched without a fence, however its rows are held; and loading."""
 
 from __future__ import annotations
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from tidelog import Database
+from tidelog.run.columnar.arrays import SORT_APART
 
 PROGRAM = """
 input relation Edge(a: u32, b: u32)
@@ -34,3 +37,20 @@ def test_few_probes_of_many_tuples(strategy: str) -> None:
         with db.transaction() as tx:
             tx.delete("Start", [(start,)])
         assert db.relation("Hit").count() == db.relation("Source").count() == 0
+
+
+@pytest.mark.parametrize(("type", "width"), [("u32", 20), ("i64", 63), ("double", 40)])
+def test_chunks_of_arrow_are_one_set(type: str, width: int) -> None:
+    """Many rows are packed chunk by chunk where a word holds them (not `i64` here); repetitions count once."""
+    random = np.random.default_rng(5)
+    columns = [random.integers(0, 1 << width, SORT_APART // 2).astype(np.int64) for _ in range(2)]
+    chunks = [pa.table({"a": columns[0][a:b], "b": columns[1][a:b]}) for a, b in ((0, 90_000), (90_000, 600_000))]
+    table = pa.concat_tables([*chunks, *chunks, chunks[0]])
+    assert table.num_rows > SORT_APART
+    database = Database(f"input relation Pair(a: {type}, b: {type})", strategy="recompute")
+    with database.transaction() as tx:
+        tx.insert("Pair", table)
+    view = database.relation("Pair")
+    assert view.count() == len(set(zip(*(column.tolist() for column in columns), strict=True)))
+    assert all((columns[0][i].item(), columns[1][i].item()) in view for i in (0, 89_999, 90_000, len(columns[0]) - 1))
+    assert (columns[0][0].item(), columns[1][1].item()) not in view

@@ -14,5 +14,5 @@
 | `relation`, `batch`, `lazy` | sorted batches of packed rows in several orders; their ranks, support and journals |
 | `table`, `layout`, `encode`, `rows` | bindings; columns side by side in words; values as codes; rows in and out |
 | `verify` | whether every support count is right |
-| `arrays`, `kernels/` | the table of array functions, and its compiled form |
+| `arrays`, `kernels/`, `threads` | the table of array functions, its compiled form, and who shares the work |
 """

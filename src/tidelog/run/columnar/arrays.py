@@ -10,10 +10,8 @@ of a row is its first `full` words and the bits above `shift` of the next (`shif
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, wait
-from contextvars import ContextVar
+from functools import partial
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -23,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tidelog.run.columnar import kernels
+from tidelog.run.columnar.threads import PARTS, helpers, share
 from tidelog.run.limits import tell
 
 if TYPE_CHECKING:
@@ -32,6 +31,8 @@ Words = npt.NDArray[np.uint64]
 Places = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 Ranks = npt.NDArray[np.int32]
+Part = Callable[[], Words]
+"""Makes some rows, the same each time."""
 Marks = npt.NDArray[np.uint8]
 
 COMPILE_AT = 30_000
@@ -39,36 +40,10 @@ SORT_APART = 1 << 20
 """From so many rows on sorting cuts them by their highest digit first, and threads share it."""
 RECENT = 1 << 15
 """How many rows are remembered to leave out repetitions: as many as fit in the cache of a core."""
-PARTS = max(1, min(8, os.cpu_count() or 1))
 U = np.uint64
 NO_WORDS: Words = np.empty((1, 0), U)
 NO_RANKS: Ranks = np.empty(0, np.int32)
 NO_MARKS: Marks = np.empty(0, np.uint8)
-
-helpers: ContextVar[Executor | None] = ContextVar("helpers", default=None)
-"""The threads that may share the work."""
-
-
-def share(pool: Executor | None, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
-    """Return what a function gives for each tuple of arguments, computed with the pool if there is one.
-
-    What nobody has begun is done here. So a helper can share its own work, and nobody waits for who waits.
-    """
-    if pool is None or len(calls) == 1:
-        return [function(*call) for call in calls]
-    running = [pool.submit(_help, pool, function, call) for call in calls]
-    try:
-        return [function(*call) if one.cancel() else one.result() for one, call in zip(running, calls, strict=True)]
-    finally:
-        wait([one for one in running if not one.cancel()])
-
-
-def _help(pool: Executor, function: Callable[..., Any], call: tuple[Any, ...]) -> Any:
-    before = helpers.set(pool)
-    try:
-        return function(*call)
-    finally:
-        helpers.reset(before)
 
 
 def no_rows(words: int) -> Words:
@@ -86,6 +61,10 @@ class NumpyArrays:
         if rows.shape[0] == 1:
             return np.sort(rows, axis=1)
         return np.ascontiguousarray(rows[:, self.order(rows)])
+
+    def sort_parts(self, parts: Sequence[Part]) -> Words:
+        """Return the rows of all parts in order. Rows of several parts have one word."""
+        return self.sort(parts[0]() if len(parts) == 1 else np.concatenate([part() for part in parts], axis=1))
 
     def order(self, rows: Words) -> Places:
         """Return the places of the rows in order; equal rows keep theirs."""
@@ -291,24 +270,51 @@ class CompiledArrays(NumpyArrays):
             # Unsigned: a kernel that has met smaller numbers takes them for signed ones, and the highest bit is none.
             ordered_words: Words = self._sorting.sort_one(words, np.empty_like(words), U(bits))
             return ordered_words.reshape(1, -1)
-        return self._sort_apart(words, int(bits)).reshape(1, -1)
+        pieces = np.array_split(rows, 1 if helpers.get() is None else PARTS, axis=1)
+        return self._sort_apart([partial(np.asarray, piece) for piece in pieces], int(bits))
 
-    def _sort_apart(self, words: Words, bits: int) -> Words:
-        """Sort many words that differ in these bits: cut them by their highest digit, then sort what lies between."""
+    def sort_parts(self, parts: Sequence[Part]) -> Words:
+        if len(parts) == 1:
+            return self.sort(parts[0]())
+        bits, ordered, last = 0, True, 0
+        seen = share(helpers.get(), self._survey, [(part,) for part in parts])
+        for differing, in_order, ends in seen:
+            bits |= int(differing) | (ends[0] ^ seen[0][2][0])
+            ordered &= in_order and last <= ends[0]
+            last = ends[1]
+        return super().sort_parts(parts) if ordered else self._sort_apart(parts, bits)
+
+    def _survey(self, part: Part) -> tuple[int, bool, tuple[int, int]]:
+        """Return the bits in which the words of a part differ, whether they are in order, the first and the last."""
+        (words,) = part()
+        return *self._sorting.survey(words), (int(words[0]), int(words[-1]))
+
+    def _sort_apart(self, parts: Sequence[Part], bits: int) -> Words:
+        """Sort many words that differ in these bits: cut them by their highest digit, then sort what lies between.
+
+        A part is made each time it is looked at, in the cache: memory for all of them at once would cost more.
+        """
         shift = max(0, bits.bit_length() - 8)
         pool = helpers.get()
-        parts = np.array_split(words, 1 if pool is None else PARTS)
         counts = np.zeros((len(parts), 256), np.int64)
-        share(pool, self._sorting.count_digit, [(part, shift, counts[i]) for i, part in enumerate(parts)])
+
+        def count(i: int) -> None:
+            self._sorting.count_digit(parts[i]()[0], shift, counts[i])
+
+        share(pool, count, [(i,) for i in range(len(parts))])
         starts = np.zeros(257, np.int64)
         np.cumsum(counts.sum(axis=0), out=starts[1:])
         places = starts[:-1] + np.cumsum(counts, axis=0) - counts
-        out = np.empty_like(words)
-        share(pool, self._sorting.place_digit, [(part, shift, places[i], out) for i, part in enumerate(parts)])
-        ends = np.searchsorted(starts, np.linspace(0, len(words), 1 if pool is None else 4 * PARTS, endpoint=False))
+        out = np.empty((1, int(starts[-1])), U)
+
+        def put(i: int) -> None:
+            self._sorting.place_digit(parts[i]()[0], shift, places[i], out[0])
+
+        share(pool, put, [(i,) for i in range(len(parts))])
+        ends = np.searchsorted(starts, np.linspace(0, starts[-1], 1 if pool is None else 4 * PARTS, endpoint=False))
         cuts = [*np.unique(ends).tolist(), 256]
         below = U(bits & ((1 << shift) - 1))
-        share(pool, self._sorting.sort_buckets, [(out, starts, a, b, below) for a, b in pairwise(cuts)])
+        share(pool, self._sorting.sort_buckets, [(out[0], starts, a, b, below) for a, b in pairwise(cuts)])
         return out
 
     def order(self, rows: Words) -> Places:

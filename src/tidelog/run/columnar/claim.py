@@ -177,7 +177,7 @@ def _divided(shape: Shape, columns: Columns) -> tuple[Columns, Columns]:
 
 
 def _packed(columns: Mapping[int, Words], target: Relation) -> Words:
-    return pack_columns(list(columns.values()), (), target)
+    return pack_columns([list(columns.values())], (), target)
 
 
 def _merged(one: Words, other: Words) -> Words:

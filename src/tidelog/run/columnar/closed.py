@@ -22,10 +22,11 @@ from tidelog.run.closure.held import Difference, Edges, Held
 from tidelog.run.closure.pairs import Pairs
 from tidelog.run.closure.plain import NEVER, Nodes
 from tidelog.run.closure.reach import Graph, reach, reach_both_ways, reach_undirected
-from tidelog.run.columnar.arrays import Mask, Words, helpers
+from tidelog.run.columnar.arrays import Mask, Words
 from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.nodes import Key, Numbers, numbered
 from tidelog.run.columnar.paired import Columns, Paired, Side
+from tidelog.run.columnar.threads import helpers
 
 Steps = Sequence[tuple[Words, Words]]
 """Pairs of values, as the codes of sources and targets."""

@@ -18,17 +18,17 @@ import numpy as np
 from tidelog.base.record import record
 from tidelog.plan.nodes import Plan, Stratum
 from tidelog.plan.separate_facts import stored_in
-from tidelog.run.columnar.arrays import Mask, Words, arrays, helpers
+from tidelog.run.columnar.arrays import Mask, Words, arrays
 from tidelog.run.columnar.batch import Batch, Journal
 from tidelog.run.columnar.claim import Claims, explained
 from tidelog.run.columnar.closed import Closed
 from tidelog.run.columnar.encode import Codec
-from tidelog.run.columnar.layout import range_of
 from tidelog.run.columnar.ordering import Orders
 from tidelog.run.columnar.relation import Relation, Where
-from tidelog.run.columnar.rows import DecodedRows, code_columns, decoded, find, pack_columns
+from tidelog.run.columnar.rows import DecodedRows, code_parts, decoded, find, pack_columns, ranges_of
 from tidelog.run.columnar.scalars import Scalars
 from tidelog.run.columnar.store import Equipment, Store
+from tidelog.run.columnar.threads import helpers
 from tidelog.run.columnar.verify import check_support
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Support, Switch, Update, Work
 from tidelog.run.limits import Watch
@@ -221,12 +221,12 @@ class ColumnarEngine:
     def _change_facts(self, store: Store, name: str, change: Change) -> None:
         """Mark deleted facts and keep inserted ones apart."""
         relation = store.touch(name)
-        columns = [code_columns(rows, relation.types, self._codec) for rows in (change.inserted, change.deleted)]
-        for codes in columns:
-            relation.admit([range_of(column) for column in codes])
+        given = [code_parts(rows, relation.types, self._codec) for rows in (change.inserted, change.deleted)]
+        for parts in given:
+            relation.admit(ranges_of(parts))
         inserted, deleted = (
-            pack_columns(codes, rows, relation)
-            for codes, rows in zip(columns, (change.inserted, change.deleted), strict=True)
+            pack_columns(parts, rows, relation)
+            for parts, rows in zip(given, (change.inserted, change.deleted), strict=True)
         )
         table = arrays(max(inserted.shape[1], deleted.shape[1]))
         deleted = table.without(deleted, inserted)

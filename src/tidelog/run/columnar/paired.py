@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
+from tidelog.base.record import record
 from tidelog.run.closure.pairs import Pairs
-from tidelog.run.columnar.arrays import Words, arrays, helpers
+from tidelog.run.columnar.arrays import Words, arrays
 from tidelog.run.columnar.layout import Layout, Range, range_of
 from tidelog.run.columnar.lazy import Codes, LazyBatch
 from tidelog.run.columnar.nodes import Numbers
+from tidelog.run.columnar.threads import helpers
 
 Columns = Mapping[int, Words]
 """Codes of tuples by column."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Side:
     """The columns that one side of the pairs has in a tuple, and its nodes."""
 
@@ -25,7 +26,7 @@ class Side:
     numbers: Numbers
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Paired:
     """Pairs of nodes, and which columns of a tuple they make; `constants` are the codes of all others."""
 

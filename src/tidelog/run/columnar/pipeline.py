@@ -23,7 +23,7 @@ import numpy as np
 
 from tidelog.base.record import record
 from tidelog.plan.nodes import Aggregate, AntiJoin, Extend, Rule, Scan, Select, Unnest
-from tidelog.run.columnar.arrays import Places, Ranks, Words, arrays, helpers, share, united
+from tidelog.run.columnar.arrays import Places, Ranks, Words, arrays, united
 from tidelog.run.columnar.batch import Batch
 from tidelog.run.columnar.course import Course, Link
 from tidelog.run.columnar.join import (
@@ -41,6 +41,7 @@ from tidelog.run.columnar.layout import Layout, Range, range_of
 from tidelog.run.columnar.relation import Relation
 from tidelog.run.columnar.semijoin import FROM, reduced
 from tidelog.run.columnar.table import Table, unit
+from tidelog.run.columnar.threads import helpers, share
 from tidelog.run.contract import Phase, Support
 from tidelog.run.phases import CURRENT
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial, reduce
 from importlib import import_module
 from typing import Any
 
@@ -10,20 +11,50 @@ import numpy as np
 
 from tidelog.base import types as t
 from tidelog.base.types import Type
-from tidelog.run.columnar.arrays import Words, arrays
+from tidelog.run.columnar.arrays import SORT_APART, Words, arrays
 from tidelog.run.columnar.batch import Batch
 from tidelog.run.columnar.encode import Codec, code_floats, code_signed, read_floats, read_signed
-from tidelog.run.columnar.layout import Layout
+from tidelog.run.columnar.layout import Layout, Range, range_of
 from tidelog.run.columnar.relation import Relation
 from tidelog.run.contract import Row, Rows
 
+Columns = Sequence[Words]
+WHOLE = 1 << 14
+"""Parts of fewer rows than this on average are joined: each costs some calls."""
 
-def pack_columns(columns: Sequence[Words], rows: Rows, relation: Relation) -> Words:
+
+def pack_columns(parts: Sequence[Columns], rows: Rows, relation: Relation) -> Words:
     """Return the columns of rows, sorted and distinct, packed in the relation's layout, which has room for them."""
-    count = len(columns[0]) if columns else len(rows)
-    packed = relation.layout.pack(dict(enumerate(columns)), count)
-    table = arrays(count)
-    return table.unique(table.sort(packed))
+    layout = relation.layout
+    if len(parts) > 1 and layout.words > 1:
+        parts = [[np.concatenate(pieces) for pieces in zip(*parts, strict=True)]]
+    counts = [len(columns[0]) if columns else len(rows) for columns in parts]
+    table = arrays(sum(counts))
+    packed = [
+        partial(layout.pack, dict(enumerate(columns)), count) for columns, count in zip(parts, counts, strict=True)
+    ]
+    return table.unique(table.sort_parts(packed))
+
+
+def ranges_of(parts: Sequence[Columns]) -> list[Range]:
+    """Return the range of each column."""
+    return [reduce(Range.join, map(range_of, pieces)) for pieces in zip(*parts, strict=True)]
+
+
+def code_parts(rows: Rows, types: Sequence[Type], codec: Codec) -> list[list[Words]]:
+    """Return columns of codes, in one part or in the parts that Arrow has them in: joining those would copy them."""
+    if types and hasattr(rows, "__arrow_c_stream__") and len(rows) >= SORT_APART and all(map(_is_natural, types)):
+        arrow = import_module("pyarrow")
+        parts = [batch for batch in arrow.RecordBatchReader.from_stream(rows) if len(batch)]
+        if len(rows) >= len(parts) * WHOLE:
+            tables = (arrow.Table.from_batches([part]) for part in parts)
+            return [[_code_arrow(table.column(i), type, codec) for i, type in enumerate(types)] for table in tables]
+    return [code_columns(rows, types, codec)]
+
+
+def _is_natural(type: Type) -> bool:
+    """Tell whether the codes of an Arrow column are made from its array, whole columns or parts of them."""
+    return _is_plain(type) and not isinstance(type, t.String)
 
 
 def code_columns(rows: Rows, types: Sequence[Type], codec: Codec) -> list[Words]:

@@ -13,7 +13,7 @@ from tidelog.base.record import record
 from tidelog.plan.nodes import Aggregate, Plan, Project, Rule
 from tidelog.run.columnar.absorb import absorbed, exchanged, gather, released
 from tidelog.run.columnar.aggregate import group, reduce_groups
-from tidelog.run.columnar.arrays import arrays, helpers, no_rows, share
+from tidelog.run.columnar.arrays import arrays, no_rows
 from tidelog.run.columnar.batch import Journal
 from tidelog.run.columnar.closed import Closed
 from tidelog.run.columnar.cost import weights
@@ -28,6 +28,7 @@ from tidelog.run.columnar.relation import Relation
 from tidelog.run.columnar.scalars import Scalars
 from tidelog.run.columnar.semijoin import Filters
 from tidelog.run.columnar.table import Table, unit
+from tidelog.run.columnar.threads import helpers, share
 from tidelog.run.contract import Job, Phase, Support
 from tidelog.run.holding import Holding
 from tidelog.run.limits import RuleRun, Watch, analysis

@@ -1,0 +1,36 @@
+"""The threads of an engine, which share the work of large operations: kernels run without the interpreter lock."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, wait
+from contextvars import ContextVar
+from typing import Any
+
+PARTS = max(1, min(8, os.cpu_count() or 1))
+
+helpers: ContextVar[Executor | None] = ContextVar("helpers", default=None)
+"""The threads that may share the work."""
+
+
+def share(pool: Executor | None, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """Return what a function gives for each tuple of arguments, computed with the pool if there is one.
+
+    What nobody has begun is done here. So a helper can share its own work, and nobody waits for who waits.
+    """
+    if pool is None or len(calls) == 1:
+        return [function(*call) for call in calls]
+    running = [pool.submit(_help, pool, function, call) for call in calls]
+    try:
+        return [function(*call) if one.cancel() else one.result() for one, call in zip(running, calls, strict=True)]
+    finally:
+        wait([one for one in running if not one.cancel()])
+
+
+def _help(pool: Executor, function: Callable[..., Any], call: tuple[Any, ...]) -> Any:
+    before = helpers.set(pool)
+    try:
+        return function(*call)
+    finally:
+        helpers.reset(before)
