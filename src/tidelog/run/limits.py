@@ -84,6 +84,12 @@ class Watch:
         self.stratum: Stratum | None = None
         self.rule: Rule | None = None
 
+    def restart(self) -> None:
+        """Count from nothing, for another attempt at the same update; its time goes on."""
+        self._tuples, self.round, self.spent = 0, 0, 0.0
+        self.budget = self.patience = math.inf
+        self.strategy, self.stratum, self.rule = "", None, None
+
     def begin_round(self, stratum: Stratum, number: int) -> None:
         """Note the stratum, and count its rounds."""
         self.stratum, self.rule, self.round = stratum, None, number

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from threading import Timer
 from typing import Any
 
 import pytest
@@ -147,13 +150,16 @@ def test_limits(spark: SparkSession) -> None:
     assert engine.count("E") == 0
 
 
+TRIPLES = """
+input relation A(x: u32)
+output relation B(x: u32, y: u32, z: u32)
+B(x, y, z) :- A(x), A(y), A(z), x + y == z + 1.
+"""
+"""With a thousand rows it takes many minutes."""
+
+
 def test_a_time_limit_cancels_the_job_that_runs(spark: SparkSession) -> None:
-    text = """
-    input relation A(x: u32)
-    output relation B(x: u32, y: u32, z: u32)
-    B(x, y, z) :- A(x), A(y), A(z), x + y == z + 1.
-    """
-    engine = SparkEngine(plan_text(text), spark=spark, driver_rows=0, partitions=2)
+    engine = SparkEngine(plan_text(TRIPLES), spark=spark, driver_rows=0, partitions=2)
     engine.update({"A": Change([(1,)])})
     spark.sparkContext.setJobGroup("mine", "of the user")
     start = time.monotonic()
@@ -165,6 +171,31 @@ def test_a_time_limit_cancels_the_job_that_runs(spark: SparkSession) -> None:
     assert engine.count("A") == 1
     engine.update({"A": Change([(2,)])})
     assert engine.count("B") == 3
+
+
+def test_an_interrupt_cancels_the_job_that_runs(spark: SparkSession) -> None:
+    session = spark.newSession()
+    session.conf.set("spark.tidelog.driverRows", "0")
+    db = Database(TRIPLES, engine="spark", spark=session)
+    with db.transaction() as tx:
+        tx.insert("A", [(1,)])
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # Spark's own cancels the jobs of everybody
+    try:
+        Timer(2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt), db.transaction() as tx:
+            tx.insert("A", [(n,) for n in range(2, 1200)])
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    end = time.monotonic() + 60
+    while spark.sparkContext.statusTracker().getActiveJobsIds():
+        assert time.monotonic() < end, "the job goes on"
+        time.sleep(0.1)
+    assert list(db.relation("B").rows()) == [(1, 1, 1)]
+    db.verify()
+    with db.transaction() as tx:
+        tx.insert("A", [(2,)])
+    assert db.relation("B").count() == 3
+    db.verify()
 
 
 def test_facts_of_the_program_and_stored_ones(spark: SparkSession) -> None:

@@ -8,6 +8,7 @@
 | `worker`, `daemon` | what Spark has no functions for, in its Python workers |
 | `claim`, `seeds`, `local` | whole strata in one job, by the columnar engine |
 | `tail` | the last rounds of a long recursion, by the columnar engine on the driver |
+| `saved`, `recovery` | commits in files, and starting again from them when executors are lost |
 | `facts` | which facts of an update are news, and where they are kept |
 | `relation`, `encode`, `rows`, `frames` | tuples as DataFrames; values as cells; rows and DataFrames in and out |
 | `session`, `jobs`, `java` | the Spark session, the jobs of an update, and the Java to run on |

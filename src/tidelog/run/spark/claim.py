@@ -143,6 +143,7 @@ class Claims:
         deleted, _ = settle(before.join(there, target.columns, "left_anti"))
         target.inserted = (inserted,) if inserted.count else ()
         target.removed = target.deleted = (deleted,) if deleted.count else ()
+        target.replaced = (found,) if found.count else ()
         placed = all(part.placed for part in target.settled)
         target.final = tuple(part for part in (replace(rest, placed=placed), found) if part.count)
         return rounds

@@ -2,17 +2,18 @@
 
 An update turns facts into DataFrames, brings every stratum it reaches up to date (`run.maintain.choose`) by the round
 loop or, where that is better, in one piece (`claim`), and returns the exact change of each relation, which stays in the
-executors until it is looked at. DataFrames never change, so a snapshot is the state itself.
+executors until it is looked at. DataFrames never change, so a snapshot is the state itself. On a cluster a commit is
+saved in files (`saved`), which is where the next update starts from if executors were lost.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
@@ -23,7 +24,7 @@ from tidelog.plan.decompose import Way
 from tidelog.plan.nodes import Plan, Stratum
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
-from tidelog.run.limits import Watch
+from tidelog.run.limits import Watch, tell
 from tidelog.run.maintain.choose import Cost, Costs, Earlier, maintain, strategy_of
 from tidelog.run.maintain.rounds import reads_change
 from tidelog.run.phases import AFTER, DELETED, INSERTED
@@ -34,12 +35,15 @@ from tidelog.run.spark.facts import change_facts, kept_relations
 from tidelog.run.spark.frames import given_out, taken_in
 from tidelog.run.spark.jobs import one_group
 from tidelog.run.spark.local import held
+from tidelog.run.spark.recovery import attempted, keepers
 from tidelog.run.spark.relation import SUPPORT, TIMES, Relation, size_of
-from tidelog.run.spark.rows import SimpleRows, SparkRows, contains, frame_of
-from tidelog.run.spark.session import adopt, engine_session, settings_of, start_session
+from tidelog.run.spark.rows import SimpleRows, SparkRows, frame_of
+from tidelog.run.spark.saved import Archive, archive_of
+from tidelog.run.spark.session import adopt, engine_session, is_local, settings_of, start_session
 from tidelog.run.spark.store import BROADCAST_ROWS, Frames, Store
 
 DRIVER_ROWS = 100_000
+T = TypeVar("T")
 
 
 @record
@@ -50,6 +54,8 @@ class State:
     relations: Mapping[str, Relation]
     earlier: Earlier
     costs: Mapping[frozenset[str], Cost]
+    keepers: frozenset[str] = frozenset()
+    """Who holds the rows, on a cluster; if one of them is gone, rows may be gone, too."""
 
 
 class SparkEngine:
@@ -128,8 +134,9 @@ class SparkEngine:
         """Return the tuples of a relation."""
         if self._driver is not None:
             return self._driver.rows(relation)
-        found = self._relation(relation)
-        return SparkRows(found.frame(AFTER), found.size(AFTER), found.types, Cells(self._state.plan.types))
+        found, saved = self._relation(relation), self._archive
+        again = None if saved is None else lambda: saved.read(found).frame(AFTER)
+        return SparkRows(found.frame(AFTER), found.size(AFTER), found.types, Cells(self._state.plan.types), again)
 
     def count(self, relation: str) -> int:
         """Return the number of tuples of a relation."""
@@ -139,8 +146,7 @@ class SparkEngine:
         """Tell whether a tuple is in a relation."""
         if self._driver is not None:
             return self._driver.contains(relation, row)
-        found = self._relation(relation)
-        return found.size(AFTER) > 0 and contains(found.frame(AFTER), row, found.types, Cells(self._state.plan.types))
+        return row in self.rows(relation)
 
     def frame(self, relation: str) -> DataFrame:
         """Return a relation as a DataFrame with its columns."""
@@ -164,7 +170,7 @@ class SparkEngine:
         """Check that tuples are distinct and have support; return what is wrong."""
         if self._driver is not None:
             return self._driver.verify()
-        return [problem for relation in self._state.relations.values() for problem in _problems(relation)]
+        return self._safely(lambda: [p for relation in self._committed.relations.values() for p in _problems(relation)])
 
     def snapshot(self) -> Any:
         """Return the current state."""
@@ -177,7 +183,7 @@ class SparkEngine:
             self._driver.restore(held)
 
     def _relation(self, name: str) -> Relation:
-        found = self._state.relations.get(name)
+        found = self._committed.relations.get(name)
         if found is None:
             columns = self._state.plan.relations[name].columns
             return self._frames.relation(name, [column.type for column in columns])
@@ -202,12 +208,12 @@ class SparkEngine:
             else:
                 work = (replace(one, reason="small: on the driver") for one in update.work)
                 return Update(update.changes, tuple(work))
-        self._hand_over(driver)
+        self._safely(lambda: self._hand_over(driver))
         return None
 
     def _hand_over(self, driver: ColumnarEngine) -> None:
         """Distribute what the driver holds, with ranks and support, so that Spark can go on from it."""
-        relations: dict[str, Relation] = {}
+        there, relations = self._keepers(), dict[str, Relation]()
         for name, relation in driver.plan.relations.items():
             types = [column.type for column in relation.columns]
             relations[name] = self._frames.relation(name, types)
@@ -215,17 +221,48 @@ class SparkEngine:
                 rows = self.spark.createDataFrame(held(driver, name, driver.plan.types))
                 placed, _ = settle(rows.repartition(self._frames.partitions, *relations[name].columns))
                 relations[name].settled = (placed,)
-        self._state = State(driver.plan, relations, Earlier.of(driver.plan), {})
+            if self._archive is not None:
+                self._archive.save(relations[name], relations[name])
+        self._state = State(driver.plan, relations, Earlier.of(driver.plan), {}, there | self._keepers())
         self._driver = None
+
+    # --- what may be lost with an executor ---------------------------------------------------------------------------
+
+    @cached_property
+    def _archive(self) -> Archive | None:
+        return archive_of(self.spark, self._frames.partitions)
+
+    def _keepers(self) -> frozenset[str]:
+        return frozenset() if self._archive is None else keepers(self.spark)
+
+    @property
+    def _committed(self) -> State:
+        """The last commit; if some who held its rows are gone, they are read from files."""
+        there = self._keepers()
+        if self._archive is not None and not self._state.keepers <= there:
+            tell("an executor is gone: reading the last commit from files")
+            relations = {name: self._archive.read(relation) for name, relation in self._state.relations.items()}
+            self._state = replace(self._state, relations=relations, keepers=there | self._keepers())
+        return self._state
+
+    def _doubt(self) -> None:
+        """Let the last commit be read from files before anything else is done."""
+        self._state = replace(self._state, keepers=frozenset(("nobody",)))
+
+    def _safely(self, work: Callable[[], T]) -> T:
+        """Do some work on the last commit, again if rows are lost on the way."""
+        return work() if is_local(self.spark) else attempted(work, self._doubt)
 
     # --- updating ----------------------------------------------------------------------------------------------------
 
     def _update(self, facts: Mapping[str, Change], plan: Plan, watch: Watch) -> Update:
         with one_group(self.spark, watch):
-            return self._updated(facts, plan, watch)
+            return self._safely(lambda: self._updated(facts, plan, watch))
 
     def _updated(self, facts: Mapping[str, Change], plan: Plan, watch: Watch) -> Update:
-        before = self._state
+        watch.restart()
+        before = self._committed
+        there = self._keepers()
         kept = kept_relations(before.plan, before.relations, plan)
         earlier = (before.plan, before.relations)
         store = Store(plan, self._frames, kept, earlier, watch, self._broadcast_rows)
@@ -236,7 +273,10 @@ class SparkEngine:
         store.finish()
         relations = {name: relation for name, relation in store.relations.items() if name in plan.relations}
         rules = before.earlier if plan is before.plan else Earlier.of(plan)
-        self._state = State(plan, relations, rules, costs)
+        if self._archive is not None:
+            for name in store.touched.keys() & relations.keys():
+                self._archive.save(store.touched[name], relations[name])
+        self._state = State(plan, relations, rules, costs, there | self._keepers())
         return Update(changes, tuple(work))
 
     def _maintain(self, store: Store, stratum: Stratum, earlier: Earlier, costs: Costs) -> Work | None:

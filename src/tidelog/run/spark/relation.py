@@ -10,7 +10,9 @@ A relation without columns has one that is always true.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
@@ -49,14 +51,31 @@ def push(parts: Parts, part: Part) -> Parts:
     if not part.count:
         return parts
     found = (*parts, part)
-    if len(found) <= MOST_PARTS:
+    taken = last_of_like_size([one.count for one in found])
+    if not taken:
         return found
-    taken, rows = 1, part.count
-    while taken < len(found) and (taken < MOST_PARTS // 2 or found[-taken - 1].count <= rows):
-        taken += 1
-        rows += found[-taken].count
     merged, _ = settle(gathered(found[-taken:]))
+    gc.collect()  # Spark frees the rows of parts that nobody refers to; those of PySpark's objects are cycles
     return (*found[:-taken], merged)
+
+
+def last_of_like_size(counts: Sequence[int]) -> int:
+    """Return how many of the last tables of so many rows are to become one: none while there are few."""
+    if len(counts) <= MOST_PARTS:
+        return 0
+    taken, rows = 1, counts[-1]
+    while taken < len(counts) and (taken < MOST_PARTS // 2 or counts[-taken - 1] <= rows):
+        taken += 1
+        rows += counts[-taken]
+    return taken
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class Saved:
+    """Rows of a relation in files (see `saved`), and how many at most."""
+
+    path: str
+    count: int
 
 
 class Relation:
@@ -73,7 +92,7 @@ class Relation:
         self.deleted: Parts = ()
         """What strata above see as deleted, and the delta when removed tuples are derived again."""
         self.replaced: Parts = ()
-        """Tuples that were removed and came back, with their new rank and support."""
+        """Tuples that were and are there, but with a new rank and support."""
         self.changes: Parts = ()
         self.delta = Part(empty, 0)
         self.falling = False
@@ -81,6 +100,8 @@ class Relation:
         """What the relation holds in the end, if it was computed from scratch."""
         self.counted = True
         """Whether ranks and support are those of the rules, so that an update can go on from them."""
+        self.saved: tuple[Saved, ...] = ()
+        """The files that have what the relation held at the last commit."""
         self._placed: dict[tuple[str, ...], tuple[Parts, Part]] = {}
 
     def copy(self) -> Relation:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -16,14 +16,28 @@ from tidelog.base.types import Type
 from tidelog.run.contract import Row, Rows
 from tidelog.run.spark.checkpoint import collect
 from tidelog.run.spark.encode import Cells, arrow_type, content, spark_type
+from tidelog.run.spark.recovery import attempted
 from tidelog.run.spark.relation import column_name, columns_of
+
+T = TypeVar("T")
 
 
 class SparkRows(Collection[Row]):
-    """Rows in Spark seen as tuples of values; brought to the driver when iterated."""
+    """Rows in Spark seen as tuples of values; brought to the driver when iterated.
 
-    def __init__(self, frame: DataFrame, count: int, types: Sequence[Type], cells: Cells) -> None:
+    `again` gives the same rows once more, if they were lost with an executor.
+    """
+
+    def __init__(
+        self,
+        frame: DataFrame,
+        count: int,
+        types: Sequence[Type],
+        cells: Cells,
+        again: Callable[[], DataFrame] | None = None,
+    ) -> None:
         self.frame = frame
+        self._again = again
         self.types = tuple(types)
         self._count = count
         self._cells = cells
@@ -35,8 +49,15 @@ class SparkRows(Collection[Row]):
     def _rows(self) -> list[Row]:
         if not self._count:
             return []
-        table = collect(self.frame.select(*columns_of(len(self.types))))
+        table = self._safely(lambda: collect(self.frame.select(*columns_of(len(self.types)))))
         return decoded(table, self.types, self._cells)
+
+    def _safely(self, work: Callable[[], T]) -> T:
+        return work() if self._again is None else attempted(work, self._recover)
+
+    def _recover(self) -> None:
+        assert self._again is not None
+        self.frame = self._again()
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self._rows)
@@ -44,7 +65,7 @@ class SparkRows(Collection[Row]):
     def __contains__(self, row: object) -> bool:
         if not isinstance(row, tuple) or len(row) != len(self.types):
             return False
-        return bool(self._count) and contains(self.frame, row, self.types, self._cells)
+        return bool(self._count) and self._safely(lambda: contains(self.frame, row, self.types, self._cells))
 
 
 class SimpleRows(SparkRows):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -35,7 +34,6 @@ _START = {
     "spark.python.sql.dataFrameDebugging.enabled": "false",  # or every DataFrame and Column made asks for its caller
     "spark.python.worker.reuse": "true",
     "spark.python.daemon.module": "tidelog.run.spark.daemon",
-    "spark.cleaner.referenceTracking.cleanCheckpoints": "true",
 }
 
 
@@ -53,7 +51,6 @@ def start_session(cores: int | str = "*", settings: dict[str, str] | None = None
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
-    spark.sparkContext.setCheckpointDir(tempfile.mkdtemp(prefix="tidelog-spark-"))
     return spark
 
 

@@ -3,6 +3,6 @@
 | file | on | what fails |
 | --- | --- | --- |
 | `tasks` | `local[2,4]` | a task fails once; a Python worker exits |
-| `executor` | `local-cluster[2,1,1024]` | an executor is killed by its process id |
-| `driver` | `local[2]` | the driver is killed before it commits, and before Spark notes the batch, which comes again |
+| `executor` | `local-cluster[2,1,1024]` | the same; executors are killed by their process ids |
+| `driver` | both | the driver is killed before it commits, and before Spark notes the batch, which comes again |
 """

@@ -1,4 +1,7 @@
-"""An executor is killed by its process id between two updates: each row has a second keeper."""
+"""Executors are killed by their process ids, between updates and while they run, one by one and both at once.
+
+Before that tasks fail as in `tasks`, in executors of their own.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,15 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Timer
 
 from tests.generate.pipeline import answers, plan_text
+from tests.run.spark.faults.tasks import play
+from tidelog.run import limits
 from tidelog.run.contract import Change
+from tidelog.run.limits import Progress
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.run.spark.engine import SparkEngine
 from tidelog.run.spark.session import start_session
@@ -29,7 +36,7 @@ SETTINGS = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
-EDGES = [(n, 2 * n + k) for n in range(1, 8) for k in (0, 1)]
+EDGES = [(n, 2 * n + k) for n in range(1, 4) for k in (0, 1)]
 
 
 def executors() -> Iterator[int]:
@@ -52,24 +59,49 @@ def executors() -> Iterator[int]:
             yield process
 
 
-def kill_one() -> None:
-    """Kill an executor as the system would, without a word."""
-    process = next(executors())
-    os.kill(process, signal.SIGKILL)
-    sys.stdout.write(f"killed executor {process}\n")
+def kill(count: int) -> None:
+    """Kill executors as the system would, without a word; the oldest first."""
+    while len(found := sorted(executors())) < 2:
+        time.sleep(0.1)
+    for process in found[:count]:
+        os.kill(process, signal.SIGKILL)
+        sys.stdout.write(f"killed executor {process}\n")
 
+
+def kill_in_round_two(count: int) -> Callable[[Progress], None]:
+    """Return an observer that kills executors a moment after the second round of an update has begun."""
+    waiting = [count]
+
+    def look(progress: Progress) -> None:
+        if progress.round == 2 and waiting:
+            Timer(0.1, kill, (waiting.pop(),)).start()
+
+    return look
+
+
+STEPS = (
+    ("the first evaluation", Change(EDGES), 0, 0),
+    ("one was killed while an update ran", Change([(3, 40)], [(2, 5)]), 0, 1),
+    ("the other was killed later", Change([(2, 5)], [(1, 3)]), 1, 0),
+    ("both were killed while an update ran", Change([(1, 3)], [(3, 7)]), 0, 2),
+)
 
 if __name__ == "__main__":
+    limits.INTERVAL = 0.0  # every round is reported
     spark = start_session(settings=SETTINGS)
     while spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size() < 3:  # the driver and two keepers
         time.sleep(0.2)
     engine = SparkEngine(plan_text(PROGRAM), spark=spark, driver_rows=0, replicate_rows=0, partitions=2)
     reference = ReferenceEngine(plan_text(PROGRAM))
-    for number, change in enumerate((Change(EDGES), Change([(3, 40)], [(2, 5)]), Change([(2, 5)], [(1, 3)]))):
-        if number == 1:
-            kill_one()
-        engine.update({"E": change})
-        reference.update({"E": change})
-        assert answers(engine)["S"] == answers(reference)["S"], number
-    sys.stdout.write("right after an executor was killed\n")
+    for kind in ("raises", "exits"):
+        play(spark, Path(sys.argv[1]), kind)
+    for name, change, before, during in STEPS:
+        kill(before)
+        limits.observer.set(kill_in_round_two(during) if during else None)
+        update, expected = engine.update({"E": change}), reference.update({"E": change})
+        assert set(update.changes["S"].inserted) == set(expected.changes["S"].inserted), name
+        assert set(update.changes["S"].deleted) == set(expected.changes["S"].deleted), name
+        assert answers(engine)["S"] == answers(reference)["S"], name
+        assert engine.verify() == [], name
+        sys.stdout.write(f"right after {name}\n")
     spark.stop()
