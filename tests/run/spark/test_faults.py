@@ -43,7 +43,7 @@ def play(name: str, folder: Path, *arguments: str) -> subprocess.CompletedProces
     root = Path(__file__).parents[3]
     path = os.pathsep.join([str(root), str(root / "src")])
     environment = {**os.environ, "PYTHONPATH": path, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_WORKER_DIR": str(folder)}
-    return subprocess.run(command, capture_output=True, text=True, timeout=500, check=False, env=environment, cwd=root)
+    return subprocess.run(command, capture_output=True, text=True, timeout=590, check=False, env=environment, cwd=root)
 
 
 def test_failing_tasks_and_exiting_workers(tmp_path: Path) -> None:

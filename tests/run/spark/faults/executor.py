@@ -82,8 +82,8 @@ def kill_in_round_two(count: int) -> Callable[[Progress], None]:
 STEPS = (
     ("the first evaluation", Change(EDGES), 0, 0),
     ("one was killed while an update ran", Change([(3, 40)], [(2, 5)]), 0, 1),
-    ("the other was killed later", Change([(2, 5)], [(1, 3)]), 1, 0),
-    ("both were killed while an update ran", Change([(1, 3)], [(3, 7)]), 0, 2),
+    ("the other was killed later", Change([(2, 5)]), 1, 0),
+    ("both were killed while an update ran", Change([(4, 9)], [(3, 7)]), 0, 2),
 )
 
 if __name__ == "__main__":
