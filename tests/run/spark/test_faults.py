@@ -23,7 +23,7 @@ CONFIG = """
 program = "closure.dl"
 state = "state"
 [engine]
-driver_rows = 0
+driver_rows = ROWS
 partitions = 2
 spark = { "spark.master" = "MASTER", "spark.driver.memory" = "1g" }
 [[source]]
@@ -57,12 +57,13 @@ def test_killed_executors(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr[-4000:]
     assert done.stdout.count("killed executor") == 4
     assert done.stdout.count("right after") == 6
+    assert "starting again from the last commit" in done.stdout, "whatever was killed, nothing was lost"
 
 
-@pytest.mark.parametrize("master", ["local[2,4]", "local-cluster[2,1,1024]"])
-def test_killed_drivers_and_a_batch_delivered_twice(tmp_path: Path, master: str) -> None:
+@pytest.mark.parametrize(("master", "rows"), [("local[2,4]", 100), ("local-cluster[2,1,1024]", 0)])
+def test_killed_drivers_and_a_batch_delivered_twice(tmp_path: Path, master: str, rows: int) -> None:
     (tmp_path / "closure.dl").write_text(PROGRAM)
-    (tmp_path / "pipeline.toml").write_text(CONFIG.replace("MASTER", master))
+    (tmp_path / "pipeline.toml").write_text(CONFIG.replace("MASTER", master).replace("ROWS", str(rows)))
     (tmp_path / "edges.csv").write_text("a,b\n1,2\n2,3\n")
     (tmp_path / "inbox").mkdir()
     (tmp_path / "inbox" / "E.1.csv").write_text("op,a,b\ninsert,3,4\ndelete,1,2\n")

@@ -70,9 +70,11 @@ def kill(count: int) -> None:
 
 def kill_in_round_two(count: int) -> Callable[[Progress], None]:
     """Return an observer that kills executors a moment after the second round of an update has begun."""
-    waiting = [count]
+    waiting = [count] if count else []
 
     def look(progress: Progress) -> None:
+        if progress.remark:
+            sys.stdout.write(f"{progress.remark}\n")
         if progress.round == 2 and waiting:
             Timer(0.1, kill, (waiting.pop(),)).start()
 
@@ -97,7 +99,7 @@ if __name__ == "__main__":
         play(spark, Path(sys.argv[1]), kind)
     for name, change, before, during in STEPS:
         kill(before)
-        limits.observer.set(kill_in_round_two(during) if during else None)
+        limits.observer.set(kill_in_round_two(during))
         update, expected = engine.update({"E": change}), reference.update({"E": change})
         assert set(update.changes["S"].inserted) == set(expected.changes["S"].inserted), name
         assert set(update.changes["S"].deleted) == set(expected.changes["S"].deleted), name
