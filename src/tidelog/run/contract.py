@@ -212,6 +212,12 @@ class Backend(Protocol):
         Under NONE that is all of them. Return their number.
         """
 
+    def recount(self, relations: Collection[str]) -> Mapping[str, Any] | None:
+        """Return as bags the derivations that removed tuples have left, without finding them; None if nobody counted.
+
+        All are said to have the greatest rank there is in the stratum: then each supports its head, come back above.
+        """
+
     def conclude(self, relation: str) -> None:
         """Let the delta become old, and the net change of the relation what strata above see of it."""
 

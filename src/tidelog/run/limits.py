@@ -60,7 +60,7 @@ def tell(remark: str) -> None:
 
 
 class OverBudgetError(Exception):
-    """An update takes more work than evaluating the stratum from scratch may be worth."""
+    """An update is to be dropped for an evaluation from scratch: it takes more work than that may be worth, or as told."""
 
 
 class Watch:

@@ -89,6 +89,12 @@ class Batch:
             self.rank = np.full(self.size, self.rank or 0, np.int32)
         return self.rank
 
+    def highest(self) -> int:
+        """The greatest rank of a row, 0 if there is none."""
+        if isinstance(self.rank, np.ndarray):
+            return int(self.rank.max()) if self.size else 0
+        return self.rank or 0
+
     def marks(self) -> Marks:
         """The mark of each row; from now on each may change by itself."""
         if self.mark is None:
@@ -157,6 +163,10 @@ SMALL = 4096
 """Below this a batch is merged earlier: to copy it costs less than to probe one batch more."""
 
 
+RATIO = 8
+"""Between updates a batch is at least so many times as large as the next: each is searched by every probe to come."""
+
+
 def push(batches: list[Batch], batch: Batch) -> None:
     """Add a batch to a geometric list: batches merge when they come near each other in size."""
     if not batch.size:
@@ -165,3 +175,14 @@ def push(batches: list[Batch], batch: Batch) -> None:
     while len(batches) > 1 and batches[-2].size < (8 if batches[-2].size < SMALL else 2) * batches[-1].size:
         last = batches.pop()
         batches[-1] = merge(batches[-1], last)
+
+
+def condensed(batches: list[Batch]) -> list[Batch]:
+    """Return batches of the same rows, each much smaller than the one before; small ones are merged first."""
+    found: list[Batch] = []
+    for batch in sorted(batches, key=lambda batch: batch.size):
+        if found and batch.size < RATIO * found[-1].size:
+            found[-1] = merge(batch, found[-1])
+        else:
+            found.append(batch)
+    return found[::-1]

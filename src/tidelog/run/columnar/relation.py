@@ -15,7 +15,7 @@ import numpy as np
 
 from tidelog.base.types import Type
 from tidelog.run.columnar.arrays import Places, Words, arrays, no_rows
-from tidelog.run.columnar.batch import Batch, Journal, merge, push
+from tidelog.run.columnar.batch import Batch, Journal, condensed, merge, push
 from tidelog.run.columnar.layout import NOTHING, Layout, Range, moves, place, roomy
 from tidelog.run.columnar.lazy import LazyBatch
 from tidelog.run.contract import Support
@@ -83,6 +83,8 @@ class Relation:
         self._orders = {identity: self.main}
         self._serving: dict[frozenset[int], Columns] = {}
         """Which order serves probes of these columns; copies share it."""
+        self.highest = 0
+        """No tuple has a greater rank."""
         self._final: LazyBatch | None = None
         self._ordering = Lock()
         self.planned: Callable[[], Sequence[Columns]] = tuple
@@ -326,6 +328,17 @@ class Relation:
         table = arrays(rows.shape[1])
         return table.unique(table.sort(rows)).copy()
 
+    def left_over(self) -> tuple[Words, Places]:
+        """Return the rows that this update has removed and that have derivations left, and how many."""
+        rows: list[Words] = [no_rows(self.layout.words)]
+        times: list[Places] = [np.empty(0, np.int64)]
+        for batch, places in self.main.removed:
+            assert batch.counts is not None
+            left = batch.counts[1, places]
+            rows.append(batch.rows[:, places[left > 0]])
+            times.append(left[left > 0])
+        return np.concatenate(rows, axis=1), np.concatenate(times)
+
     def rerank(self, batch: Batch, journal: Journal) -> None:
         """Let removed rows hold again, with the rank and counts of a batch, in every order."""
         for order in self._orders.values():
@@ -424,8 +437,11 @@ class Relation:
             for batch, places in order.removed:
                 journal.mark(batch, places[batch.marks()[places] == REMOVED], GARBAGE)
             order.removed = []
-            for batch in order.inserted:
-                push(order.settled, batch)
+            if self.support is not Support.NONE:
+                order.settled = condensed([*order.settled, *order.inserted])
+            else:
+                for batch in order.inserted:
+                    push(order.settled, batch)
             order.inserted = []
             order.deleted = None
             order.settled = [kept for batch in order.settled if (kept := _compacted(batch)).size]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from threading import Lock
 
@@ -24,14 +24,14 @@ from tidelog.run.columnar.join import Probe, match
 from tidelog.run.columnar.layout import place, range_of
 from tidelog.run.columnar.ordering import Orders
 from tidelog.run.columnar.pipeline import Bag, Pipeline
-from tidelog.run.columnar.relation import Relation
+from tidelog.run.columnar.relation import LINES, Relation
 from tidelog.run.columnar.scalars import Scalars
 from tidelog.run.columnar.semijoin import Filters
 from tidelog.run.columnar.table import Table, unit
 from tidelog.run.columnar.threads import helpers, share
 from tidelog.run.contract import Job, Phase, Support
 from tidelog.run.holding import Holding
-from tidelog.run.limits import RuleRun, Watch, analysis
+from tidelog.run.limits import OverBudgetError, RuleRun, Watch, analysis
 from tidelog.run.phases import AFTER, BEFORE, DELETED, DYING, INSERTED, REMOVED, View
 from tidelog.run.scalar.failure import ScalarError, failed
 
@@ -39,6 +39,8 @@ Bags = Mapping[str, Sequence[Bag]]
 
 APART = 1 << 13
 """From so many rows of a delta on, rules are evaluated side by side."""
+MOST = 1 << 30
+"""Tuples that come back do so above all others. Beyond this rank a stratum is evaluated from scratch, from 1 up."""
 
 
 @record
@@ -180,6 +182,7 @@ class Store(Holding[Relation]):
             return 0
         delta = absorbed(target, gather(target, bag), self.journal, self.watch.round if boot else None)
         target.set_delta(delta)
+        target.highest = max(target.highest, delta.highest())
         self.watch.add_tuples(delta.size)
         self.watch.spend(self._weights.round + delta.size * self._weights.added)
         return delta.size
@@ -223,6 +226,19 @@ class Store(Holding[Relation]):
         rows = target.removed(derived=True)
         target.set_deleted(rows)
         return int(rows.shape[1])
+
+    def recount(self, relations: Collection[str]) -> Bags | None:
+        """Return the derivations that removed tuples have left, all with the greatest rank there is."""
+        if LINES[self.support] < 2:
+            return None
+        rank = max(self.relation(name).highest for name in self.members)
+        if rank > MOST:
+            raise OverBudgetError("ranks had become too great")
+        return {name: [self._left_over(self.relation(name), rank)] for name in relations}
+
+    def _left_over(self, target: Relation, rank: int) -> Bag:
+        rows, times = target.left_over()
+        return Bag(target.layout, rows, np.full(len(times), rank, np.int32), times)
 
     def conclude(self, relation: str) -> None:
         """Let the delta become old, and let what did not come back be deleted."""

@@ -189,10 +189,11 @@ def maintain(
     watch.strategy = name
     try:
         rounds = ALGORITHMS[name].update(backend, stratum, removed, added, watch)
-    except OverBudgetError:
+    except OverBudgetError as over:
+        reason = str(over) or f"the update took more than {budget}"
         watch.budget = watch.patience = math.inf
         backend.drop()
-        work = _bootstrapped(backend, stratum, costs, watch, evaluate, f"the update took more than {budget}")
+        work = _bootstrapped(backend, stratum, costs, watch, evaluate, reason)
         return replace(work, derivations=backend.derivations - spent, seconds=time.perf_counter() - start)
     finally:
         watch.budget = watch.patience = math.inf

@@ -10,8 +10,11 @@ shorter derivation moves nothing.
     rederive  removed tuples that have derivations from what is left come back, above their derivations
     insert    semi-naive from what came back and what is new; a derivation of a present tuple counts if it supports it
 
-A backend may count all derivations of a tuple beside the supporting ones, also while it is removed: then it knows which
-removed tuples can come back, and rules are evaluated backwards for those alone.
+A backend may count all derivations of a tuple beside the supporting ones, also while it is removed. Then nothing has to
+be found again: a removed tuple that has derivations left comes back above every tuple there is, so that it stands on all
+of them, and how many they are is known. Otherwise rules are evaluated backwards, and it comes back just above them. The
+first costs nothing, and what it gives away is small: a tuple that stayed no longer stands on one that came back higher
+than it was, be it just above its derivations or above all others.
 
 In a stratum without recursion all ranks are 1 and this is plain counting, with nothing to rederive. Assumes relations
 of `Support.RANKED`.
@@ -24,7 +27,7 @@ from collections.abc import Sequence
 from tidelog.plan.nodes import Rule, Stratum
 from tidelog.run.contract import Backend
 from tidelog.run.limits import Watch
-from tidelog.run.maintain.rounds import backwards, delete, gain, insert, lose
+from tidelog.run.maintain.rounds import delete, gain, insert, left_over, lose
 
 
 def update(backend: Backend, stratum: Stratum, removed: Sequence[Rule], added: Sequence[Rule], watch: Watch) -> int:
@@ -35,6 +38,6 @@ def update(backend: Backend, stratum: Stratum, removed: Sequence[Rule], added: S
     rounds = delete(backend, stratum, kept, lost, watch, 1)
     # A derivation without a tuple of this stratum always supports its head, so removed tuples have none of those left.
     recursive = [rule for rule in kept if not set(stratum.relations).isdisjoint(rule.reads)]
-    again = backwards(backend, stratum, recursive)
+    again = left_over(backend, stratum, recursive)
     gained = gain(backend, stratum, kept, added)
     return insert(backend, stratum, backend.unite([again, regrouped, gained]), watch, rounds)

@@ -1,13 +1,13 @@
 """What the update algorithms are made of: the trees that find lost and gained derivations, and rounds to a fixpoint.
 
-An update of a stratum goes through the phases of `run.contract.Phase`: `lose` and `delete`, `backwards` to find removed
-tuples again, `gain` and `insert`. Each lost or gained derivation is enumerated exactly once (see `plan.nodes` on
+An update of a stratum goes through the phases of `run.contract.Phase`: `lose` and `delete`, `backwards` or `left_over`
+to find removed tuples again, `gain` and `insert`. Each lost or gained derivation is enumerated exactly once (see `plan.nodes` on
 versions).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from tidelog.plan.nodes import Project, Rule, Stratum
@@ -46,6 +46,18 @@ def backwards(backend: Backend, stratum: Stratum, rules: Iterable[Rule]) -> Bags
     """Return the derivations that removed tuples have from what is left, by these rules."""
     gone = {relation for relation in stratum.relations if backend.removed(relation)}
     backend.enter(Phase.REDERIVE, frozenset(stratum.relations))
+    return _again(backend, rules, gone)
+
+
+def left_over(backend: Backend, stratum: Stratum, rules: Iterable[Rule]) -> Bags:
+    """Return the derivations that removed tuples have left: as counted, or else by these rules backwards."""
+    gone = {relation for relation in stratum.relations if backend.removed(relation)}
+    backend.enter(Phase.REDERIVE, frozenset(stratum.relations))
+    counted = backend.recount(gone)
+    return _again(backend, rules, gone) if counted is None else counted
+
+
+def _again(backend: Backend, rules: Iterable[Rule], gone: Container[str]) -> Bags:
     return backend.derive([(rule, rederivation(rule)) for rule in rules if rule.head in gone])
 
 

@@ -6,7 +6,7 @@ copied before their first change and DataFrames never change, so undoing is forg
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
@@ -200,6 +200,10 @@ class Store(Holding[Relation]):
             rest, _ = settle(target.without(log, target.removed))
             target.changes = (rest,) if rest.count else ()
         return size_of(target.removed)
+
+    def recount(self, relations: Collection[str]) -> Bags | None:
+        """Return None: only derivations that support a tuple are counted here."""
+        return None
 
     def conclude(self, relation: str) -> None:
         """Let the delta become old, and leave as deleted and inserted only what was not there or did not come back."""

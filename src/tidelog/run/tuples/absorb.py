@@ -49,6 +49,7 @@ LINES = {Support.RANKED: 2, Support.FIRST: 1, Support.COUNTED: 2}
 def started(relation: Relation, bag: Bag, rank: int, support: Support) -> set[Row]:
     """Return the tuples that are new in a round of a bootstrap, which is their rank; count what present ones have."""
     supports = relation.supports
+    relation.highest = max(relation.highest, rank)
     new: set[Row] = set()
     for row, ranks in by_head(bag).items():
         known = supports.get(row)
@@ -75,6 +76,7 @@ def absorbed(relation: Relation, bag: Bag, journal: Journal, support: Support) -
             journal.support(relation, row, (rank, supporting + below(ranks, rank), every + len(ranks)))
         else:
             rank = 1 if support is Support.COUNTED else max(ranks) + 1
+            relation.highest = max(relation.highest, rank)
             journal.support(relation, row, (rank, below(ranks, rank), len(ranks)))
             new.add(row)
     return new

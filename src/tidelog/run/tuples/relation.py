@@ -85,6 +85,8 @@ class Relation:
         self._make = make
         self.supports: dict[Row, Support] = {}
         self.settled = Part(self.types, make)
+        self.highest = 0
+        """No tuple has a greater rank."""
         self.clear()
 
     def clear(self) -> None:

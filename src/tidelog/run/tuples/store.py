@@ -15,7 +15,7 @@ from tidelog.run.holding import Holding
 from tidelog.run.limits import Watch
 from tidelog.run.phases import AFTER, BEFORE, DELETED, DYING, INSERTED, REMOVED, View, view_of
 from tidelog.run.scalar.failure import ScalarError, failed
-from tidelog.run.tuples.absorb import Bag, absorbed, released, started, unsupported
+from tidelog.run.tuples.absorb import LINES, Bag, absorbed, released, started, unsupported
 from tidelog.run.tuples.aggregate import aggregate
 from tidelog.run.tuples.evaluator import Evaluator, Run
 from tidelog.run.tuples.index import Columns
@@ -171,6 +171,17 @@ class Store(Holding[Relation]):
             left = {row for row in left if target.supports[row][-1] > 0}
         target.deleted = target.part(left)
         return len(left)
+
+    def recount(self, relations: Collection[str]) -> Bags | None:
+        """Return the derivations that removed tuples have left, all with the greatest rank there is."""
+        if LINES.get(self.support, 0) < 2:
+            return None
+        rank = max(self.relation(name).highest for name in self.members)
+        found: dict[str, Bag] = {}
+        for name in relations:
+            supports = self.relation(name).supports
+            found[name] = [(row, rank) for row in self.relation(name).gone for _ in range(supports[row][-1])]
+        return found
 
     def conclude(self, relation: str) -> None:
         """Let the delta become old, and let what did not come back be deleted."""
