@@ -155,17 +155,12 @@ class NumpyArrays:
         return self.sort(np.concatenate((a, b), axis=1))
 
     def merge_places(self, a: Words, b: Words) -> Places:
-        """Return for each place of the merged rows its source: row i of a as i, row j of b as -1 - j."""
-        places = self.order(np.concatenate((a, b), axis=1))
-        return np.where(places < a.shape[1], places, a.shape[1] - 1 - places)
+        """Return for each row of b the place of the first row of a that is not below it; both are sorted."""
+        return self.ranges(b, a, a.shape[0], 64)[0]
 
     def scatter(self, a: npt.NDArray[Any], b: npt.NDArray[Any], places: Places) -> Any:
-        """Return the values of a and b in the order of `merge_places`, along the last axis."""
-        from_a = places >= 0
-        out = np.empty((*a.shape[:-1], len(places)), a.dtype)
-        out[..., from_a] = a
-        out[..., ~from_a] = b
-        return out
+        """Return the values of a, and before that at each of these places one of b, along the last axis."""
+        return np.insert(a, places, b, axis=-1)
 
     def emit_ranked(
         self,
@@ -438,7 +433,7 @@ class CompiledArrays(NumpyArrays):
         return merged
 
     def scatter(self, a: npt.NDArray[Any], b: npt.NDArray[Any], places: Places) -> Any:
-        out = np.empty((*a.shape[:-1], len(places)), a.dtype)
+        out = np.empty((*a.shape[:-1], a.shape[-1] + len(places)), a.dtype)
         if a.ndim == 1:
             self._kernels.scatter(a, b, places, out)
         else:
@@ -447,7 +442,7 @@ class CompiledArrays(NumpyArrays):
         return out
 
     def merge_places(self, a: Words, b: Words) -> Places:
-        out = np.empty(a.shape[1] + b.shape[1], np.int64)
+        out = np.empty(b.shape[1], np.int64)
         self._kernels.merge_places(a, b, out)
         return out
 

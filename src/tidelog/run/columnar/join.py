@@ -75,7 +75,7 @@ class Probe:
     `equal` lists pairs of columns that must agree (a new variable that occurs twice).
     """
 
-    __slots__ = ("_key", "_output", "bound", "columns", "equal", "new")
+    __slots__ = ("_constants", "_key", "_output", "bound", "columns", "constants", "equal", "new")
 
     def __init__(self, terms: Sequence[Var | Const | None], known: Collection[Hashable], codec: Codec) -> None:
         self.bound: dict[int, Source] = {}
@@ -94,6 +94,8 @@ class Probe:
                 self.new[term.name] = column
         self.equal = tuple(equal)
         self.columns = frozenset(self.bound)
+        self.constants = {column: source for column, source in self.bound.items() if isinstance(source, int)}
+        self._constants: tuple[Layout, list[tuple[int, int]]] | None = None
         self._key: tuple[Layout, Layout, Key] | None = None
         self._output: tuple[Layout, Layout, Ranges, object, Output] | None = None
 
@@ -101,6 +103,22 @@ class Probe:
         """Return what is seen of a relation, in the order to probe."""
         order = relation.order(self.columns)
         return Seen(relation, order, relation.batches(order, view), ranked)
+
+    def may_match(self, relation: Relation, view: View) -> bool:
+        """Tell whether what is seen of a relation has the constants of the scan: sure only if it is not, or is small."""
+        batches = relation.batches(relation.main, view)
+        if sum(batch.size for batch, _ in batches) > FEW:
+            return True
+        last = self._constants
+        if last is None or last[0] is not relation.layout:
+            last = self._constants = relation.layout, relation.layout.pattern(self.constants)
+        pattern = last[1]
+        # A list of numbers: for so few rows that is faster than arrays.
+        return any(
+            all(word & mask == wanted for word, (mask, wanted) in zip(row, pattern, strict=True))
+            for batch, _ in batches
+            for row in batch.rows.T.tolist()
+        )
 
     def key_variables(self, columns: tuple[int, ...]) -> list[str]:
         """Return the variables of the key in the order of the columns probed."""

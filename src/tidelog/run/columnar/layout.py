@@ -143,6 +143,17 @@ class Layout:
                 target <<= U(field.shift)
         return rows
 
+    def pattern(self, codes: Mapping[Hashable, int]) -> list[tuple[int, int]]:
+        """Return for each word a mask, and what it leaves of rows that have the given fields; more than fits: of none."""
+        found = [(0, 0)] * self.words
+        for name, code in codes.items():
+            field = self.fields[name]
+            mask, wanted = found[field.word]
+            room = ((1 << field.bits) - 1) << field.shift
+            fits = field.range.covers(Range(code, code))
+            found[field.word] = mask | room, wanted | ((code - field.base) << field.shift if fits else 1 << 64)
+        return found
+
     def constant(self, codes: Mapping[Hashable, int]) -> Words:
         """Return one packed row with the given fields, the others zero bits."""
         row = [0] * self.words

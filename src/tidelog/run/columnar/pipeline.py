@@ -90,7 +90,12 @@ class Pipeline:
 
     def run(self) -> list[Bag]:
         """Return the bags of derived head tuples."""
-        if self.course.from_delta or not any(self._is_empty(scan) for scan in self.course.scans):
+        course = self.course
+        if course.from_delta:
+            begins = self._may_begin()
+        else:
+            begins = not any(self._is_empty(scan) for scan in course.scans)
+        if begins:
             self._go(self.course.first, unit(ranked=self.store.ranked))
         return self.bags
 
@@ -98,6 +103,14 @@ class Pipeline:
         """Return the bags of head tuples made of bindings that have passed all steps."""
         self._finish(table)
         return self.bags
+
+    def _may_begin(self) -> bool:
+        """Tell whether a small delta has a tuple with the constants of its scan: that costs less than to go and see."""
+        first = self.course.first
+        if first is None or not isinstance(first.step, Scan) or not first.probe.constants:
+            return True
+        relation = self.store.relation(first.step.relation)
+        return first.probe.may_match(relation, self.store.view(first.step, self.rule, negated=False))
 
     def _is_empty(self, scan: Scan) -> bool:
         return self.store.relation(scan.relation).is_empty(self.store.view(scan, self.rule, negated=False))

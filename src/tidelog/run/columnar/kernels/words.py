@@ -336,21 +336,33 @@ def merge_one(a, b, out):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def scatter(a, b, places, out):  # type: ignore[no-untyped-def]
-    """Fill `out` with values of a and b in the order that `merge_places` found."""
-    for p in range(places.shape[0]):
-        source = places[p]
-        out[p] = a[source] if source >= 0 else b[-1 - source]
+    """Fill `out` with values of a, and before the value at each of these places one of b."""
+    start = p = 0
+    for j in range(places.shape[0]):
+        for i in range(start, places[j]):
+            out[p] = a[i]
+            p += 1
+        start = places[j]
+        out[p] = b[j]
+        p += 1
+    for i in range(start, a.shape[0]):
+        out[p] = a[i]
+        p += 1
 
 
 @njit(cache=True, nogil=True)
 def merge_places(a, b, out):  # type: ignore[no-untyped-def]
-    """Write for each place of the merged rows its source: row i of a as i, row j of b as -1 - j."""
-    i = j = 0
-    n, m = a.shape[1], b.shape[1]
-    for p in range(n + m):
-        if i < n and (j >= m or _less(a, i, b, j, a.shape[0], 64) >= 0):
-            out[p] = i
-            i += 1
+    """Write for each row of b the place of the first row of a that is not below it; gallops, as a is the longer one."""
+    n = a.shape[1]
+    p = 0
+    for j in range(b.shape[1]):
+        if a.shape[0] == 1:
+            p = _seek(a[0], a[0, :0], U(0), b[0, j], p)
         else:
-            out[p] = -1 - j
-            j += 1
+            step, at = 1, p
+            while at < n and _less(a, at, b, j, a.shape[0], 64) > 0:
+                p = at + 1
+                at += step
+                step <<= 1
+            p = _lower(a, b, j, a.shape[0], 64, p, min(n, at))
+        out[j] = p
