@@ -9,6 +9,7 @@
 | `batch`, `updates`, `strategies`, `closures`, `dyre`, `loading`, `start`, `spark` | the eight measurements |
 | `update`, `strategy` | one workload under updates, the child processes of `updates` and `strategies` |
 | `race_spark` | the lanes of `spark`, each in a process of its own |
+| `goals` | what updates should cost, held against what they did |
 | `tables` | numbers as text |
 | `large_program` | parsing, checking and planning 4,000 rules (a script of its own) |
 

@@ -2,7 +2,8 @@
 
     python -m benchmarks.update batch|tracked|updates STRATEGY PROGRAM FOLDER RELATION RULE SECONDS OUTPUT...
 
-`batch` and `tracked` only materialise, for their peak memory.
+`batch` and `tracked` only materialise, for their peak memory. Every kind of update is done at least once; SECONDS bound
+how often they are repeated.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from tidelog.session.transaction import Transaction
 
 SIZES = (1, 10, 100, 1000)
 REPEATS = {1: 15, 10: 9, 100: 5}
-"""How often an update of a size is done, each time with other facts; larger ones 3 times."""
+"""How often an update of a size is done, each time with other facts, if there is time; larger ones 3 times."""
 
 AGAIN = 20.0
 """Seconds below which the evaluation from scratch is done twice."""
@@ -65,6 +66,7 @@ def line(what: str, facts: int, measured: list[Measured]) -> dict[str, Any]:
         "time": statistics.median(wall for wall, _, _ in measured),
         "cpu": statistics.median(cpu for _, cpu, _ in measured),
         "worst": max(wall for wall, _, _ in measured),
+        "worst_cpu": max(cpu for _, cpu, _ in measured),
         "derivations": sum(work.derivations for work in profile) // len(measured),
         "changes": int(statistics.median(changes)),
         "strategy": _strategy(profile),
@@ -84,39 +86,45 @@ def _strategy(profile: list[Work]) -> str:
 def facts_in_and_out(
     session: Session, relation: str, deadline: float, sizes: Sequence[int] = ()
 ) -> Iterator[dict[str, Any]]:
-    """Take random facts out and put them back, in growing numbers; by default up to 1,000, and 1% of them."""
+    """Take random facts out and put them back, in growing numbers; by default up to 1,000, and 1% of them.
+
+    Each number of facts has its share of the time that is left until the deadline.
+    """
     rows: list[Row] = list(session.database.relation(relation).rows())
     rng = random.Random(5)
     default = (*(size for size in SIZES if size < len(rows) // 2), max(len(rows) // 100, 1))
-    for size in dict.fromkeys(min(size, len(rows)) for size in sizes or default):
+    all_sizes = list(dict.fromkeys(min(size, len(rows)) for size in sizes or default))
+    for place, size in enumerate(all_sizes):
+        now = time.perf_counter()
+        end = now + (deadline - now) / (len(all_sizes) - place)
         out: list[Measured] = []
         back: list[Measured] = []
         for _ in range(REPEATS.get(size, 3)):
             some = rng.sample(rows, size)
             out.append(session.timed(lambda tx, some=some: tx.delete(relation, some)))  # type: ignore[misc]
             back.append(session.timed(lambda tx, some=some: tx.insert(relation, some)))  # type: ignore[misc]
-            if time.perf_counter() > deadline:
+            if time.perf_counter() > end:
                 break
         yield line("delete", size, out)
         yield line("insert", size, back)
-        if time.perf_counter() > deadline:
-            return
 
 
-def rule_in_and_out(session: Session, rule: str) -> Iterator[dict[str, Any]]:
-    """Add a rule and remove it again."""
+def rule_in_and_out(session: Session, rule: str, seconds: float) -> Iterator[dict[str, Any]]:
+    """Add a rule and remove it again, three times if that takes no longer."""
+    end = time.perf_counter() + seconds
     added: list[Measured] = []
     removed: list[Measured] = []
     for _ in range(3):
         added.append(session.timed(lambda tx: tx.add_rules(rule)))
         removed.append(session.timed(lambda tx: tx.remove_rules(rule)))
+        if time.perf_counter() > end:
+            break
     yield line("add a rule", 1, added)
     yield line("remove it", 1, removed)
 
 
 def main() -> None:
     kind, strategy, program, folder, relation, rule, seconds, *outputs = sys.argv[1:]
-    start = time.perf_counter()
     told: dict[str, Any] = {}
     if kind != "tracked":
         session = Session(Path(program), Path(folder), "recompute")
@@ -130,7 +138,8 @@ def main() -> None:
         told["tracked"], told["tracked_cpu"] = session.initial, session.initial_cpu
     if kind == "updates":
         told["lines"] = []
-        updates = (facts_in_and_out(session, relation, start + float(seconds)), rule_in_and_out(session, rule))
+        deadline = time.perf_counter() + float(seconds)
+        updates = facts_in_and_out(session, relation, deadline), rule_in_and_out(session, rule, float(seconds) / 5)
         for found in chain(*updates):
             told["lines"].append(found)
             # All so far, should the process be stopped.

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks import generate, strategies
 from benchmarks.__main__ import main
 from benchmarks.batch import check_sizes, show, summary
+from benchmarks.goals import show_goals
 from benchmarks.lubm import SCHEMA, TYPE, Encoder
 from benchmarks.measure import Bounds, measure
 from benchmarks.race_tidelog import evaluate, planned
@@ -97,6 +100,40 @@ def test_closures_beside_recomputing(tmp_path: Path, capfd: pytest.CaptureFixtur
     assert "tiny-stc" in shown
     assert "closure 3" in shown
     assert written.read_text().count('"what": "delete"') >= 2
+
+
+def test_updates_and_their_goals(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    written = tmp_path / "results.json"
+    assert main(["updates", "--suite", "tiny-tc", "--work", str(tmp_path), "--json", str(written)]) == 0
+    shown = capfd.readouterr().out
+    assert "== updates of tiny-tc, auto" in shown
+    assert "deletes, of inserts" in shown
+    (told,) = json.loads(written.read_text())
+    kinds = [(line["what"], line["facts"]) for line in told["updates"]["lines"]]
+    assert kinds == [(what, n) for n in (1, 10) for what in ("delete", "insert")] + [("add a rule", 1), ("remove it", 1)]
+
+
+def test_a_goal_is_missed_by_its_worst_case() -> None:
+    def line(what: str, facts: int, time: float) -> dict[str, Any]:
+        return {"what": what, "facts": facts, "time": time, "worst": 2 * time}
+
+    lines = [line("delete", 10, 0.03), line("insert", 10, 0.015), line("delete", 1000, 0.4), line("insert", 1000, 0.1)]
+    updates = {"batch": 0.5, "tracked": 1.0, "lines": [*lines, line("add a rule", 1, 0.01)]}
+    told = {"workload": "galen", "batch": {"memory": 1}, "tracked": {"memory": 3}, "updates": updates}
+    broken = {"workload": "crdt", "batch": {}, "tracked": {}, "updates": {"errors": "timeout"}}
+    shown = show_goals([told, broken]).splitlines()
+    verdicts = {row.split("  ")[0]: row.split()[-1] for row in shown[3 : 3 + 8]}
+    assert verdicts == {
+        "Galen, 10 facts": "missed",
+        "Galen, 1,000 facts": "met",
+        "small updates, of from scratch": "missed",
+        "worst update, of from scratch": "missed",
+        "the same, of materialising": "met",
+        "deletes, of inserts": "missed",
+        "a rule in or out": "met",
+        "memory, of batch": "met",
+    }
+    assert "deletes, of inserts: galen, delete 1,000 4.00x" in shown
 
 
 def test_wrong_sizes_are_loud() -> None:
