@@ -1,7 +1,7 @@
 """What updates should cost at most, goal by goal, held against what `updates` measured.
 
-A goal looks at the lines of all subjects it speaks of and says what the worst of them is, and whether that is within its
-bound. Times are those of whole transactions: wall time, medians unless it is said otherwise. The evaluation from
+A goal looks at the lines of all subjects it speaks of and says what the worst of them is, and whether that is within
+its bound. Times are those of whole transactions: wall time, medians unless it is said otherwise. The evaluation from
 scratch is the batch evaluation, with nothing kept for later.
 """
 

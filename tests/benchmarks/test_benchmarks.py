@@ -110,7 +110,8 @@ def test_updates_and_their_goals(tmp_path: Path, capfd: pytest.CaptureFixture[st
     assert "deletes, of inserts" in shown
     (told,) = json.loads(written.read_text())
     kinds = [(line["what"], line["facts"]) for line in told["updates"]["lines"]]
-    assert kinds == [(what, n) for n in (1, 10) for what in ("delete", "insert")] + [("add a rule", 1), ("remove it", 1)]
+    facts = [(what, size) for size in (1, 10) for what in ("delete", "insert")]
+    assert kinds == [*facts, ("add a rule", 1), ("remove it", 1)]
 
 
 def test_a_goal_is_missed_by_its_worst_case() -> None:

@@ -60,7 +60,7 @@ def tell(remark: str) -> None:
 
 
 class OverBudgetError(Exception):
-    """An update is to be dropped for an evaluation from scratch: it takes more work than that may be worth, or as told."""
+    """An update is to be dropped for an evaluation from scratch: for what it says, or as it takes too much work."""
 
 
 class Watch:

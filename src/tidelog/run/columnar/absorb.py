@@ -38,6 +38,8 @@ def gather(relation: Relation, bags: Sequence[Bag]) -> Gathered:
     if not has_rank and not has_times and rows:
         return Gathered(_in_order(rows, [bag.ordered for bag in bags]), None, None)
     together = np.concatenate(rows, axis=1) if len(rows) > 1 else rows[0] if rows else no_rows(relation.layout.words)
+    if together.shape[1] == 1 and len(bags) == 1:
+        return Gathered(together, bags[0].rank, bags[0].times)
     table = arrays(together.shape[1])
     places = table.order(together)
     rank = np.concatenate([_or(bag.rank, bag, 0, np.int32) for bag in bags])[places] if has_rank else None
@@ -203,6 +205,8 @@ def _overdeleted(relation: Relation, found: Gathered) -> tuple[Batch, Where]:
 
 def sums(values: Places, firsts: Places) -> Places:
     """Return the sum of the values of each run."""
+    if len(firsts) == len(values):
+        return values
     return np.add.reduceat(values, firsts) if len(firsts) else np.empty(0, np.int64)
 
 
@@ -219,7 +223,8 @@ def _count(
     head_rank = np.zeros(len(firsts), np.int32)
     for batch, places, targets in present:
         head_rank[places] = batch.ranks()[targets]
-    above = np.repeat(head_rank, np.diff(np.append(firsts, found.rows.shape[1])))
+    count = found.rows.shape[1]
+    above = head_rank if len(firsts) == count else np.repeat(head_rank, np.diff(np.append(firsts, count)))
     supports = above > (0 if found.rank is None else found.rank)
     supporting = sums(supports.astype(np.int64) if found.times is None else supports * found.times, firsts)
     for batch, places, targets in present:

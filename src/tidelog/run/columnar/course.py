@@ -28,9 +28,11 @@ from tidelog.plan.nodes import (
     Unnest,
     Version,
 )
+from tidelog.run.columnar.arrays import Words
 from tidelog.run.columnar.encode import Codec
-from tidelog.run.columnar.join import Names, Probe
-from tidelog.run.columnar.table import Source
+from tidelog.run.columnar.join import Names, Probe, head_layout
+from tidelog.run.columnar.layout import Layout, Range, moves
+from tidelog.run.columnar.table import Source, split_sources
 
 SELDOM = 0.85
 PAUSE = 2
@@ -73,6 +75,7 @@ class Course:
         self.scans = [step for step in self.steps if isinstance(step, Scan)]
         self.from_delta = bool(self.scans) and self.steps[0] is self.scans[0] and self.scans[0].version is Version.DELTA
         """Whether it begins with a delta, which is as small as the work should be."""
+        self._to_head: tuple[Layout, Layout, tuple[Layout, Words, Words]] | None = None
         self.head_needs = frozenset(v for e in self.expressions for v in variables(e))
 
     @cached_property
@@ -90,6 +93,18 @@ class Course:
             for column, e in enumerate(self.expressions)
             if isinstance(e, Var | Const)
         }
+
+    def to_head(self, layout: Layout, head: Layout, sources: Mapping[Hashable, Source]) -> tuple[Layout, Words, Words]:
+        """Return how bindings of a layout become rows of a head: a layout for them, moves and a constant row."""
+        last = self._to_head
+        if last is not None and last[0] is layout and last[1] is head:
+            return last[2]
+        ranges = {c: layout.fields[s].range if isinstance(s, str) else Range(s, s) for c, s in sources.items()}
+        target = head_layout(head, ranges)
+        constants, pairs = split_sources(layout, target, sources)
+        made = target, moves(pairs), target.constant(constants)
+        self._to_head = layout, head, made
+        return made
 
     def link(self, steps: Sequence[Step], bound: frozenset[str]) -> Link | None:
         """Return the link of the first of some steps, after which the others follow."""

@@ -105,7 +105,7 @@ class Probe:
         return Seen(relation, order, relation.batches(order, view), ranked)
 
     def may_match(self, relation: Relation, view: View) -> bool:
-        """Tell whether what is seen of a relation has the constants of the scan: sure only if it is not, or is small."""
+        """Tell whether what is seen of a relation has the constants of the scan. If there is much, it may."""
         batches = relation.batches(relation.main, view)
         if sum(batch.size for batch, _ in batches) > FEW:
             return True

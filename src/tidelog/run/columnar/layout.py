@@ -144,7 +144,7 @@ class Layout:
         return rows
 
     def pattern(self, codes: Mapping[Hashable, int]) -> list[tuple[int, int]]:
-        """Return for each word a mask, and what it leaves of rows that have the given fields; more than fits: of none."""
+        """Return for each word a mask, and what it leaves of rows with the given codes; of none if one has no room."""
         found = [(0, 0)] * self.words
         for name, code in codes.items():
             field = self.fields[name]

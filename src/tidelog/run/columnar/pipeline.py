@@ -37,7 +37,7 @@ from tidelog.run.columnar.join import (
     match_in_place,
     present,
 )
-from tidelog.run.columnar.layout import Layout, Range, range_of
+from tidelog.run.columnar.layout import Layout, range_of
 from tidelog.run.columnar.relation import Relation
 from tidelog.run.columnar.semijoin import FROM, reduced
 from tidelog.run.columnar.table import Table, unit
@@ -91,12 +91,8 @@ class Pipeline:
     def run(self) -> list[Bag]:
         """Return the bags of derived head tuples."""
         course = self.course
-        if course.from_delta:
-            begins = self._may_begin()
-        else:
-            begins = not any(self._is_empty(scan) for scan in course.scans)
-        if begins:
-            self._go(self.course.first, unit(ranked=self.store.ranked))
+        if self._may_begin() if course.from_delta else not any(map(self._is_empty, course.scans)):
+            self._go(course.first, unit(ranked=self.store.ranked))
         return self.bags
 
     def finish(self, table: Table) -> list[Bag]:
@@ -250,11 +246,8 @@ class Pipeline:
             return
         sources = self.course.sources
         if sources is not None:
-            layout = head_layout(
-                self.head.layout,
-                {c: table.range(s) if isinstance(s, str) else Range(s, s) for c, s in sources.items()},
-            )
-            self._keep(Bag(layout, table.moved(layout, sources).rows, table.rank))
+            layout, steps, constant = self.course.to_head(table.layout, self.head.layout, sources)
+            self._keep(Bag(layout, arrays(table.count).move(table.rows, steps, constant), table.rank))
             return
         columns: dict[Hashable, Words] = {
             column: self.store.scalars.codes(expression, table)

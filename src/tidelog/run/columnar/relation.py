@@ -361,9 +361,12 @@ class Relation:
     def _observe(self, rows: Words) -> None:
         if not rows.shape[1]:
             return
-        found = self.layout.ranges(rows)
-        if not all(known.covers(codes) for known, codes in zip(self.observed, found, strict=True)):
-            self.observed = tuple(known.join(codes) for known, codes in zip(self.observed, found, strict=True))
+        low, high = arrays(rows.shape[1]).extents(rows, self.layout.lines)
+        for known, least, greatest in zip(self.observed, low.tolist(), high.tolist(), strict=True):
+            if least < known.low or greatest > known.high:
+                found = (Range(*pair) for pair in zip(low.tolist(), high.tolist(), strict=True))
+                self.observed = tuple(known.join(codes) for known, codes in zip(self.observed, found, strict=True))
+                return
 
     def rebuild(self, kept: Batch, inserted: Batch, deleted: Words) -> None:
         """Hold these tuples: some that were there before this update, some that it inserted, and some it deleted."""

@@ -10,11 +10,11 @@ shorter derivation moves nothing.
     rederive  removed tuples that have derivations from what is left come back, above their derivations
     insert    semi-naive from what came back and what is new; a derivation of a present tuple counts if it supports it
 
-A backend may count all derivations of a tuple beside the supporting ones, also while it is removed. Then nothing has to
-be found again: a removed tuple that has derivations left comes back above every tuple there is, so that it stands on all
-of them, and how many they are is known. Otherwise rules are evaluated backwards, and it comes back just above them. The
-first costs nothing, and what it gives away is small: a tuple that stayed no longer stands on one that came back higher
-than it was, be it just above its derivations or above all others.
+A backend may count all derivations of a tuple beside the supporting ones, also while it is removed. Then nothing has
+to be found again: a removed tuple that has derivations left comes back above every tuple there is, so that it stands on
+all of them, and how many they are is known. Otherwise rules are evaluated backwards, and it comes back just above its
+derivations. The first costs nothing, and gives little away: either way tuples that stayed do not stand on one that came
+back higher than they are.
 
 In a stratum without recursion all ranks are 1 and this is plain counting, with nothing to rederive. Assumes relations
 of `Support.RANKED`.

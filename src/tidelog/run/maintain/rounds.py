@@ -1,8 +1,8 @@
 """What the update algorithms are made of: the trees that find lost and gained derivations, and rounds to a fixpoint.
 
 An update of a stratum goes through the phases of `run.contract.Phase`: `lose` and `delete`, `backwards` or `left_over`
-to find removed tuples again, `gain` and `insert`. Each lost or gained derivation is enumerated exactly once (see `plan.nodes` on
-versions).
+to find removed tuples again, `gain` and `insert`. Each lost or gained derivation is enumerated exactly once (see
+`plan.nodes` on versions).
 """
 
 from __future__ import annotations
