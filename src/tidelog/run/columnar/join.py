@@ -94,7 +94,9 @@ class Probe:
                 self.new[term.name] = column
         self.equal = tuple(equal)
         self.columns = frozenset(self.bound)
-        self.constants = {column: source for column, source in self.bound.items() if isinstance(source, int)}
+        self.constants: dict[Hashable, int] = {
+            column: source for column, source in self.bound.items() if isinstance(source, int)
+        }
         self._constants: tuple[Layout, list[tuple[int, int]]] | None = None
         self._key: tuple[Layout, Layout, Key] | None = None
         self._output: tuple[Layout, Layout, Ranges, object, Output] | None = None
