@@ -43,6 +43,7 @@ def run_closures(suite: str | None, settings: Settings, *, long: bool = False) -
         mistakes += check_sizes(workload, found)
         results += found
         rows.append(_row(workload, found))
+        print("  ".join(rows[-1]), flush=True)  # it takes minutes: tell what is known
     heading = "\n== processor time on one thread; `tracked` keeps what updates need, souffle is compiled"
     print(f"{heading}\n{table(HEADING, rows)}", flush=True)
     told = _updates(suite, settings, mistakes)
