@@ -7,20 +7,51 @@ from collections.abc import Sequence
 import numpy as np
 
 from tidelog.base.expr import Var
+from tidelog.plan.closures import head_terms
 from tidelog.plan.nodes import Rule, Scan
+from tidelog.plan.spine import spine
 from tidelog.run.columnar.arrays import Words
 from tidelog.run.columnar.join import Probe, match
 from tidelog.run.columnar.paired import Columns
 from tidelog.run.columnar.pipeline import Bag
 from tidelog.run.columnar.store import Store
 from tidelog.run.columnar.table import unit
+from tidelog.run.limits import analysis
 from tidelog.run.maintain.rounds import full
-from tidelog.run.phases import View
+from tidelog.run.phases import AFTER, View
 
 
 def all_fed(store: Store, relation: str, feeds: Sequence[Rule]) -> Columns:
     """Return what rules derive of a relation."""
+    scan = _copied(feeds)
+    if scan is not None and analysis.get() is None:
+        return _columns_of_all(store, scan, feeds[0])
     return columns_of(store.derive(full(feeds)).get(relation, ()), store.relation(relation).arity)
+
+
+def _copied(feeds: Sequence[Rule]) -> Scan | None:
+    """Return the scan of the only feed, if its tuples are those that are found, perhaps with columns exchanged."""
+    if len(feeds) != 1:
+        return None
+    head, nodes = head_terms(feeds[0]), spine(feeds[0].body)
+    if head is None or len(nodes) != 2 or not isinstance(nodes[0], Scan):
+        return None
+    terms = nodes[0].terms
+    plain = all(isinstance(term, Var) for term in terms) and len(set(terms)) == len(terms)
+    return nodes[0] if plain and set(terms) == set(head) else None
+
+
+def _columns_of_all(store: Store, scan: Scan, rule: Rule) -> Columns:
+    """Return the tuples of a relation by the columns of a head that they become, as they stand."""
+    relation = store.relation(scan.relation)
+    parts = [relation.nothing().rows]
+    for batch, limit in relation.batches(relation.main, AFTER):
+        parts.append(batch.rows if batch.mark is None else batch.rows[:, batch.mark <= limit])
+    rows = parts[1] if len(parts) == 2 else np.concatenate(parts, axis=1)
+    store.derivations += rows.shape[1]
+    places = {term.name: place for place, term in enumerate(scan.terms) if isinstance(term, Var)}
+    head = (term.name for term in rule.body.expressions if isinstance(term, Var))
+    return {column: relation.layout.codes(rows, places[name]) for column, name in enumerate(head)}
 
 
 def columns_of(bags: Sequence[Bag], arity: int) -> Columns:
