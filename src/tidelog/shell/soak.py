@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 
 import click
@@ -11,7 +12,7 @@ from tidelog.session.soak.soak import soak as run_soak
 from tidelog.shell.terminal import say, say_error
 
 PAUSE = 5.0
-"""Seconds between two lines of progress."""
+"""Seconds between two lines of progress on a terminal."""
 
 
 @click.command("soak")
@@ -26,7 +27,7 @@ def command(context: click.Context, histories: int, seed: int, engine: str | Non
 
     def progress(tally: Tally) -> None:
         nonlocal told
-        if time.monotonic() - told >= PAUSE:
+        if sys.stdout.isatty() and time.monotonic() - told >= PAUSE:
             told = time.monotonic()
             say(f"{tally.histories} of {histories} histories, {tally.commits} commits")
 
