@@ -25,6 +25,8 @@ from tidelog.run.phases import View
 
 FEW = 64
 """Fewer bindings than this are searched as they come."""
+TINY = 8
+"""Up to so many rows are looked through one by one."""
 
 Names = tuple[str, ...]
 Ranges = Sequence[Range]
@@ -109,13 +111,12 @@ class Probe:
     def may_match(self, relation: Relation, view: View) -> bool:
         """Tell whether what is seen of a relation has the constants of the scan. If there is much, it may."""
         batches = relation.batches(relation.main, view)
-        if sum(batch.size for batch, _ in batches) > FEW:
+        if sum(batch.size for batch, _ in batches) > TINY:
             return True
         last = self._constants
         if last is None or last[0] is not relation.layout:
             last = self._constants = relation.layout, relation.layout.pattern(self.constants)
         pattern = last[1]
-        # A list of numbers: for so few rows that is faster than arrays.
         return any(
             all(word & mask == wanted for word, (mask, wanted) in zip(row, pattern, strict=True))
             for batch, _ in batches
