@@ -7,12 +7,14 @@
 | `cost` | what the operations cost, for whoever has to choose |
 | `iterations` | derivations that wait for their iteration |
 | `course`, `pipeline`, `join`, `ordering` | evaluating one rule: bindings through joins to heads, in a good order |
+| `meeting` | the step that closes a cycle |
 | `semijoin` | tuples without a partner left out early |
+| `known` | the tuples of a head as bits, where codes spread little |
 | `aggregate` | groups and their reductions |
 | `scalars`, `vectors` | expressions on whole columns |
 | `claim`, `closed`, `generations`, `nodes`, `fed`, `paired` | strata evaluated by `run.closure`, and what feeds them |
 | `relation`, `batch`, `lazy` | sorted batches of packed rows in several orders; their ranks, support and journals |
 | `table`, `layout`, `encode`, `rows` | bindings; columns side by side in words; values as codes; rows in and out |
 | `verify` | whether every support count is right |
-| `arrays`, `kernels/`, `threads` | the table of array functions, its compiled form, and who shares the work |
+| `arrays`, `narrow`, `kernels/`, `threads` | the table of array functions, its compiled form, and who shares the work |
 """

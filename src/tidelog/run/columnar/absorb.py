@@ -29,6 +29,10 @@ class Gathered:
     rank: Ranks | None
     times: Places | None
 
+    def counted(self) -> Places:
+        """Return how often each occurs."""
+        return np.ones(self.rows.shape[1], np.int64) if self.times is None else self.times
+
 
 def gather(relation: Relation, bags: Sequence[Bag]) -> Gathered:
     """Bring bags into the layout of their relation, which makes room for them, and into one order."""
@@ -89,14 +93,14 @@ def exchanged(relation: Relation, before: Sequence[Bag], after: Sequence[Bag]) -
     """Return the derivations that only the bags before have, and those that only the bags after have."""
     # For all of them first: to gather what comes after must not change the layout of what is gathered before.
     _make_room(relation, (*before, *after))
-    old, new = gather(relation, before).rows, gather(relation, after).rows
-    rows = np.concatenate((old, new), axis=1)
+    old, new = gather(relation, before), gather(relation, after)
+    rows = np.concatenate((old.rows, new.rows), axis=1)
     table = arrays(rows.shape[1])
     places = table.order(rows)
     rows = np.ascontiguousarray(rows[:, places])
     firsts = table.firsts(rows)
-    sign = np.where(places < old.shape[1], -1, 1)
-    net = np.add.reduceat(sign, firsts) if len(firsts) else np.empty(0, np.int64)
+    change = np.concatenate((-old.counted(), new.counted()))
+    net = sums(change[places], firsts)
     heads = rows[:, firsts]
 
     def bag(chosen: Mask) -> Bag:

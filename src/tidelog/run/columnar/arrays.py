@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tidelog.run.columnar import kernels
+from tidelog.run.columnar.narrow import CompiledNarrow, NumpyNarrow
 from tidelog.run.columnar.threads import PARTS, helpers, share
 from tidelog.run.limits import tell
 
@@ -36,7 +37,7 @@ Part = Callable[[], Words]
 Marks = npt.NDArray[np.uint8]
 
 COMPILE_AT = 30_000
-SORT_APART = 1 << 20
+SORT_APART = 1 << 18
 """From so many rows on sorting cuts them by their highest digit first, and threads share it."""
 RECENT = 1 << 15
 """How many rows are remembered to leave out repetitions: as many as fit in the cache of a core."""
@@ -51,7 +52,7 @@ def no_rows(words: int) -> Words:
     return np.empty((words, 0), U)
 
 
-class NumpyArrays:
+class NumpyArrays(NumpyNarrow):
     """The definition of each array function."""
 
     name = "numpy"
@@ -108,20 +109,6 @@ class NumpyArrays:
             low, high = _ranges_by_rank(keys, prefixes)
         return low, high, int((high - low).sum())
 
-    def expand(self, low: Places, high: Places) -> tuple[Places, Places]:
-        """Return, for each row of each range, the place of the range and the row."""
-        counts = high - low
-        left = np.repeat(np.arange(len(low)), counts)
-        right = np.arange(len(left)) + np.repeat(low - (np.cumsum(counts) - counts), counts)
-        return left, right
-
-    def emit(self, low: Places, high: Places, left: Words, batch: Words, moves: Words) -> Words:
-        """Return each left row once for each batch row of its range, with fields moved in from the batch row."""
-        of_left, of_right = self.expand(low, high)
-        out = np.ascontiguousarray(left[:, of_left])
-        self._move_into(batch, of_right, moves, out)
-        return out
-
     def emit_few_times(self, low: Places, high: Places, left: Words, batch: Words, moves: Words) -> Words:
         """As `emit`, with fewer repetitions; best where left rows that are equal stand together."""
         return self.emit(low, high, left, batch, moves)
@@ -131,10 +118,6 @@ class NumpyArrays:
         out = np.repeat(constant, rows.shape[1], axis=1)
         self._move_into(rows, slice(None), moves, out)
         return out
-
-    def _move_into(self, rows: Words, chosen: Any, moves: Words, out: Words) -> None:
-        for source, right, mask, add, target, up in moves:
-            out[int(target)] |= (((rows[int(source)][chosen] >> right) & mask) + add) << up
 
     def without(self, rows: Words, batch: Words) -> Words:
         """Return the sorted rows that are not in a sorted batch. May reuse the memory of its first argument."""
@@ -240,7 +223,7 @@ def _ranges_by_rank(keys: Words, prefixes: Words) -> tuple[Places, Places]:
     )
 
 
-class CompiledArrays(NumpyArrays):
+class CompiledArrays(CompiledNarrow, NumpyArrays):
     """The same functions with kernels for the hot ones."""
 
     name = "numba"
@@ -252,6 +235,7 @@ class CompiledArrays(NumpyArrays):
         self._kernels: ModuleType = import_module("tidelog.run.columnar.kernels.words")
         self._emitting: ModuleType = import_module("tidelog.run.columnar.kernels.emitting")
         self._sorting: ModuleType = import_module("tidelog.run.columnar.kernels.sorting")
+        self._narrow = import_module("tidelog.run.columnar.kernels.narrow")
 
     def sort(self, rows: Words) -> Words:
         if rows.shape[0] != 1:

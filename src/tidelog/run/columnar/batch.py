@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from tidelog.run.columnar.arrays import Places, Words, arrays
 from tidelog.run.columnar.kernels import GAP
+from tidelog.run.columnar.narrow import Directory
 from tidelog.run.phases import ALIVE
 
 Ranks = npt.NDArray[np.int32]
@@ -23,6 +24,13 @@ Marks = npt.NDArray[np.uint8]
 
 
 FENCE_FROM = 1 << 16
+DIRECTORY_FOR = 4
+"""A directory is made for at least one probe to so many rows."""
+WIDEST = 1 << 18
+"""A directory has at most so many keys: as many as a processor's second cache holds."""
+NEAR = 1 << 21
+LONG = 16
+"""It is made of up to so many rows, or of runs of so many rows each."""
 
 
 class Journal:
@@ -58,7 +66,7 @@ class Journal:
 class Batch:
     """Distinct sorted rows."""
 
-    __slots__ = ("_fence", "counts", "gone", "mark", "rank", "reduced", "rows", "size")
+    __slots__ = ("_directories", "_fence", "counts", "gone", "mark", "rank", "reduced", "rows", "size")
 
     def __init__(
         self, rows: Words, rank: Ranks | int | None = None, counts: Places | None = None, mark: Marks | None = None
@@ -70,6 +78,7 @@ class Batch:
         self.counts = counts
         self.mark = mark
         self._fence: Words | None = None
+        self._directories: dict[int, Directory | None] | None = None
         self.reduced: dict[Hashable, Batch] | None = None
         """What is left of it for uses that need few of its rows (see `semijoin`)."""
         self.gone = 0 if mark is None else int(np.count_nonzero(mark))
@@ -82,6 +91,21 @@ class Batch:
         if self._fence is None:
             self._fence = self.rows[:, ::GAP].copy()
         return self._fence
+
+    def directory(self, shift: int, probes: int) -> Directory | None:
+        """Where the runs of words, shifted right, begin, if so many probes in any order are found faster by it."""
+        if self._directories is None:
+            if DIRECTORY_FOR * probes < self.size or not self.size or self.rows.shape[0] != 1:
+                return None
+            self._directories = {}
+        if shift not in self._directories:
+            if DIRECTORY_FOR * probes < self.size:
+                return None
+            span = (int(self.rows[0, -1]) >> shift) - (int(self.rows[0, 0]) >> shift) + 1
+            # Runs far apart in memory should be long, or a cache miss for each costs as much as sorting the probes.
+            good = span <= min(WIDEST, 4 * self.size) and (self.size <= NEAR or self.size >= LONG * span)
+            self._directories[shift] = arrays(self.size).directory(self.rows, shift) if good else None
+        return self._directories[shift]
 
     def ranks(self) -> Ranks:
         """The rank of each row; from now on each may change by itself."""

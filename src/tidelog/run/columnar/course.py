@@ -177,6 +177,18 @@ class Link:
         return None
 
     @cached_property
+    def closing(self) -> tuple[Link, Link] | None:
+        """This link without a later scan that binds the same one variable, and the link of that without this."""
+        other = self.other
+        if other is None or len(self.probe.new) != 1 or self.probe.new.keys() != other.probe.new.keys():
+            return None
+        scans = (self.step, self.probe), (other.step, other.probe)
+        if any(not isinstance(s, Scan) or p.equal or len(s.terms) != len(p.bound) + 1 for s, p in scans):
+            return None
+        rest = other.rest[1:]
+        return Link(self.course, self.step, rest, self.bound), Link(self.course, other.step, rest, self.bound)
+
+    @cached_property
     def partners(self) -> tuple[tuple[int, str, int], ...]:
         """The columns of new variables that later scans read, with the relation and the column there."""
         return tuple(

@@ -10,6 +10,7 @@ when a layout has changed.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from tidelog.run.columnar.arrays import Mask, Places, Words, arrays
 from tidelog.run.columnar.batch import Batch
 from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.layout import Layout, Range, moves, place
+from tidelog.run.columnar.narrow import Directory
 from tidelog.run.columnar.relation import Order, Relation
 from tidelog.run.columnar.table import Source, Table, empty, joined, split_sources
 from tidelog.run.phases import View
@@ -176,10 +178,14 @@ class Probe:
         last = self._known_output(layout, seen, head)
         if last is not None:
             return last
-        ranges = {
+        ranges = self.head_ranges(layout, seen, sources)
+        return self._keep_output(layout, seen, head, head_layout(head, ranges), sources)
+
+    def head_ranges(self, layout: Layout, seen: Seen, sources: Mapping[Hashable, Source]) -> dict[Hashable, Range]:
+        """Return ranges that cover the codes of the columns of a head."""
+        return {
             c: self.range(s, layout, seen.relation) if isinstance(s, str) else Range(s, s) for c, s in sources.items()
         }
-        return self._keep_output(layout, seen, head, head_layout(head, ranges), sources)
 
     def _known_output(self, layout: Layout, seen: Seen, aim: object) -> Output | None:
         last = self._output
@@ -255,12 +261,14 @@ class Matches:
         low, high = [places[order] for places in self.low], [places[order] for places in self.high]
         return Matches(self.table.taken(order), self.seen, self.batches, low, high, self.total)
 
-    def emit(self, output: Output, *, few_times: bool = False) -> Table:
-        """Return one row for each match, or fewer of those that repeat."""
+    def emit(self, output: Output, *, few_times: bool = False, bits: Words | None = None) -> Table:
+        """Return one row for each match, or fewer of those that repeat, or only those whose bit was not set."""
         table = arrays(max(self.total, self.table.count))
         rows = table.move(self.table.rows, output.left, output.constant)
         if self.table.rank is None and all(batch.mark is None for batch, _ in self.batches):
             emit = table.emit_few_times if few_times else table.emit
+            if bits is not None:
+                emit = partial(table.emit_fresh, bits=bits)
             outs = [
                 emit(low, high, rows, batch.rows, output.right)
                 for low, high, (batch, _) in zip(self.low, self.high, self.batches, strict=True)
@@ -309,18 +317,34 @@ def match(table: Table, probe: Probe, seen: Seen) -> Matches | None:
         table = _in_range(table, key)
         if table.count == 0:
             return None
-    table, keys = _sorted_keys(table, key)
+    directories = _directories(seen, key, table.count)
+    if directories is None:
+        table, keys = _sorted_keys(table, key)
+    else:
+        keys = arrays(table.count).move(table.rows, key.moves, key.constant)
     functions = arrays(max(table.count, *(batch.size for batch, _ in seen.batches)))
     found: list[tuple[tuple[Batch, int], Places, Places]] = []
     total = 0
-    for one in seen.batches:
-        low, high, matches = functions.ranges(keys, one[0].rows, key.full, key.shift, one[0].fence(table.count))
+    for number, one in enumerate(seen.batches):
+        if directories is None:
+            low, high, matches = functions.ranges(keys, one[0].rows, key.full, key.shift, one[0].fence(table.count))
+        else:
+            low, high, matches = functions.find(keys, directories[number])
         if matches:
             found.append((one, low, high))
             total += matches
     if not total:
         return None
     return Matches(table, seen, [f[0] for f in found], [f[1] for f in found], [f[2] for f in found], total)
+
+
+def _directories(seen: Seen, key: Key, probes: int) -> list[Directory] | None:
+    """Return the directories by which so many keys are found in all batches; None: they are to be searched."""
+    if probes < FEW or key.full + (key.shift < 64) != 1:
+        return None
+    shift = key.shift if key.shift < 64 else 0
+    found = [directory for batch, _ in seen.batches if (directory := batch.directory(shift, probes)) is not None]
+    return found if len(found) == len(seen.batches) else None
 
 
 def join_few(table: Table, probe: Probe, seen: Seen, output: Output, most: int) -> Table | None:
@@ -383,17 +407,21 @@ def match_in_place(table: Table, probe: Probe, seen: Seen) -> Matches:
     key = probe.key(table.layout, seen.order)
     functions = arrays(table.count)
     keys = functions.move(table.rows, key.moves, key.constant)
-    places = functions.order(keys)
-    ordered = np.ascontiguousarray(keys[:, places])
+    directories = _directories(seen, key, table.count)
+    places = functions.order(keys) if directories is None else None
+    ordered = keys if places is None else np.ascontiguousarray(keys[:, places])
     outside = None if key.possible and not key.checks else ~(_range_mask(table, key) & key.possible)
     low: list[Places] = []
     high: list[Places] = []
     total = 0
-    for batch, _ in seen.batches:
-        ranges = functions.ranges(ordered, batch.rows, key.full, key.shift, batch.fence(table.count))
-        found = [np.empty(table.count, np.int64) for _ in range(2)]
-        for target, source in zip(found, ranges[:2], strict=True):
-            target[places] = source
+    for number, (batch, _) in enumerate(seen.batches):
+        if directories is not None:
+            found = functions.find(keys, directories[number])[:2]
+        else:
+            ranges = functions.ranges(ordered, batch.rows, key.full, key.shift, batch.fence(table.count))
+            found = np.empty(table.count, np.int64), np.empty(table.count, np.int64)
+            for target, source in zip(found, ranges[:2], strict=True):
+                target[places] = source
         if outside is not None:
             found[1][outside] = found[0][outside]
         low.append(found[0])

@@ -37,7 +37,9 @@ from tidelog.run.columnar.join import (
     match_in_place,
     present,
 )
+from tidelog.run.columnar.known import Known, small_map
 from tidelog.run.columnar.layout import Layout, range_of
+from tidelog.run.columnar.meeting import Meeting, can_meet, changes, meeting
 from tidelog.run.columnar.relation import Relation
 from tidelog.run.columnar.semijoin import FROM, reduced
 from tidelog.run.columnar.table import Table, unit
@@ -54,6 +56,10 @@ CHUNK = 1 << 20
 CHOOSE_FROM = 512
 MANY = 8
 """From so many rows on, the order of a cyclic body is chosen row by row, where a row has more than so many matches."""
+FEW_MATCHES = 4096
+"""The kernel for few bindings makes up to so many matches, where no rank is followed."""
+STRETCH = 64
+"""The matches of so many bindings tell how far matches stray."""
 REPEATED = 4
 """From so many matches a binding on, repetitions are looked for while matches are emitted."""
 
@@ -70,6 +76,21 @@ class Bag:
     """How often each row is derived, if rows were brought together."""
     ordered: bool = False
     """Whether the rows are in order."""
+    known: Known | None = None
+    """The map that has found its rows to be new and distinct, if one has."""
+
+
+@record
+class Way:
+    """How matches are emitted: as which rows, and how repetitions are left out."""
+
+    output: Output
+    few_times: bool = False
+    """Whether those among recent rows are."""
+    bits: Words | None = None
+    """A map of all rows emitted before, if there is one."""
+    known: Known | None = None
+    """Whose map that is, if it is that of the head relation."""
 
 
 class Pipeline:
@@ -157,8 +178,27 @@ class Pipeline:
         """Find the matches of bindings and go on with them."""
         matches = match(table, link.probe, seen)
         if matches is not None and table.count >= CHOOSE_FROM and link.other is not None:
+            closed = self._close(link, matches)
+            if closed is not None:
+                self._advance(*closed)
+                return
             matches = self._choose(link.other, matches)
         self._advance(matches, link)
+
+    def _close(self, link: Link, matches: Matches) -> tuple[Meeting, Link] | None:
+        """Let matches meet those of a later scan that binds the same variable, if there is one."""
+        if link.closing is None or not can_meet(matches):
+            return None
+        here, there = link.closing
+        assert isinstance(there.step, Scan)
+        others = match_in_place(matches.table, there.probe, self._seen(there, there.step))
+        if not can_meet(others):
+            return None
+        first, second, link = (
+            (matches, others, here) if changes(others) <= changes(matches) else (others, matches, there)
+        )
+        narrow = self._output(link, first.table, first.seen).layout.words == 1
+        return (meeting(first, second), link) if narrow else None
 
     def _choose(self, other: Link, matches: Matches) -> Matches:
         """Let bindings that have fewer matches in another scan go on there; return the matches of the others."""
@@ -179,7 +219,8 @@ class Pipeline:
         """Join few bindings and go on; False, and nothing is done, if they have too many matches."""
         if link.probe.equal:
             return False
-        made = join_few(table, link.probe, seen, self._output(link, table, seen), CHUNK)
+        most = CHUNK if table.rank is not None else FEW_MATCHES
+        made = join_few(table, link.probe, seen, self._output(link, table, seen), most)
         if made is None:
             return False
         self.store.spend_on_matches(made.count)
@@ -206,35 +247,66 @@ class Pipeline:
         """Emit matches, in parts that are not too large, and go on with the rest."""
         if matches is None or not matches.total:
             return
-        few_times = (
-            self._distinct
-            and link.repeats()
-            and matches.total > REPEATED * matches.table.count
-            and all(batch.mark is None for batch, _ in matches.batches)
-        )
-        if few_times:
-            matches = matches.together(self._output(link, matches.table, matches.seen))
+        way = self._way(link, matches)
+        if way.few_times:
+            matches = matches.together(way.output)
         if matches.total <= CHUNK or matches.table.count == 1:
-            self._emit(matches, link, few_times)
+            self._emit(matches, link, way)
             return
         ends = np.searchsorted(np.cumsum(matches.counts()), np.arange(CHUNK, matches.total + CHUNK, CHUNK), "left") + 1
         ends = np.unique(np.minimum(ends, matches.table.count))
         parts = zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)
-        share(helpers.get(), lambda start, end: self._emit(matches.part(start, end), link, few_times), [*parts])
+        share(helpers.get(), lambda start, end: self._emit(matches.part(start, end), link, way), [*parts])
 
-    def _emit(self, matches: Matches, link: Link, few_times: bool) -> None:
+    def _way(self, link: Link, matches: Matches) -> Way:
+        """Choose how matches are emitted."""
+        narrow = matches.seen.order.layout.words == 1 and all(batch.mark is None for batch, _ in matches.batches)
+        narrow &= self._distinct and not link.probe.equal
+        found = self._by_known(link, matches) if narrow else None
+        if found is not None:
+            return found
+        output = self._output(link, matches.table, matches.seen)
+        if not narrow or matches.total <= REPEATED * matches.table.count or not link.repeats():
+            return Way(output)
+        bits = None if link.then is None else small_map(output.layout, matches.total)
+        return Way(output, few_times=bits is None and type(matches) is Matches, bits=bits)
+
+    def _by_known(self, link: Link, matches: Matches) -> Way | None:
+        """Emit only tuples of the head that its map does not know, if it has one or should."""
+        sources = self.course.sources
+        if link.then is not None or sources is None or not self._unites or self.store.phase is not Phase.BOOT:
+            return None
+        table, seen = matches.table, matches.seen
+        ranges = link.probe.head_ranges(table.layout, seen, sources)
+        columns = range(self.head.arity)
+
+        def stretch() -> list[int]:
+            middle = matches.table.count // 2
+            some = matches.part(middle, min(middle + STRETCH, table.count))
+            made = some.emit(link.probe.to_head(table.layout, seen, self.head.layout, sources))
+            return [len(np.unique(made.codes(column))) for column in columns]
+
+        known = self.store.known.made(self.head, [ranges[c] for c in columns], matches.total, stretch)
+        if known is None:
+            return None
+        return Way(link.probe.to_head(table.layout, seen, known.layout, sources), bits=known.bits, known=known)
+
+    def _emit(self, matches: Matches, link: Link, way: Way) -> None:
         if not matches.total:
             return
         self.store.spend_on_matches(matches.total)
         if link.probe.equal:
             self._go(link.then, matches.table_of(link.probe, link.wanted(self._next_columns(link))))
             return
-        made = matches.emit(self._output(link, matches.table, matches.seen), few_times=few_times)
-        if few_times:
+        made = matches.emit(way.output, few_times=way.few_times, bits=way.bits)
+        if way.known is not None:
+            way.known.note(made.count)
+        elif way.few_times or way.bits is not None:
             link.note_share(made.count / matches.total)
         if link.then is None and self.course.sources is not None:
-            # Otherwise only what came out counts: some of the matches may be marked as removed.
-            self._keep(Bag(made.layout, made.rows, made.rank), matches.total if few_times else None)
+            # Otherwise only what came out counts: some of the matches may be marked as removed, or meet no other.
+            every = (way.few_times or way.bits is not None) and type(matches) is Matches
+            self._keep(Bag(made.layout, made.rows, made.rank, known=way.known), matches.total if every else None)
         else:
             self._go(link.then, made)
 
@@ -262,7 +334,7 @@ class Pipeline:
         with self._counting:
             self.derivations += count if derivations is None else derivations
         self.store.watch.look()
-        if count >= CHUNK // 4 and bag.rank is None:
+        if count >= CHUNK // 4 and bag.rank is None and bag.known is None:
             bag = self._condensed(bag)
             if self._unites:
                 bag = self._united(bag)

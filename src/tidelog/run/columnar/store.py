@@ -14,13 +14,14 @@ from tidelog.plan.nodes import Aggregate, Plan, Project, Rule
 from tidelog.run.columnar.absorb import absorbed, exchanged, gather, released
 from tidelog.run.columnar.aggregate import group, reduce_groups
 from tidelog.run.columnar.arrays import arrays, no_rows
-from tidelog.run.columnar.batch import Journal
+from tidelog.run.columnar.batch import Batch, Journal
 from tidelog.run.columnar.closed import Closed
 from tidelog.run.columnar.cost import weights
 from tidelog.run.columnar.course import Course
 from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.iterations import Schedule
 from tidelog.run.columnar.join import Probe, match
+from tidelog.run.columnar.known import Knowledge
 from tidelog.run.columnar.layout import place, range_of
 from tidelog.run.columnar.ordering import Orders
 from tidelog.run.columnar.pipeline import Bag, Pipeline
@@ -83,6 +84,7 @@ class Store(Holding[Relation]):
         self._schedule = Schedule()
         self._counting = Lock()
         self.filters = Filters()
+        self.known = Knowledge()
         self._weights = weights(self.phase)
 
     @property
@@ -110,9 +112,11 @@ class Store(Holding[Relation]):
         super().enter(phase, members)
         self._weights = weights(phase)
         self.filters = Filters()
+        self.known = Knowledge()
 
     def derive(self, jobs: Sequence[Job]) -> Bags:
         """Evaluate trees; return for each head relation its bags."""
+        self.known.check(self.relation)
         courses = [(rule, self.orders.best(rule, tree, self.relation)) for rule, tree in jobs]
         if analysis.get() is not None:
             bags = [self._analysed(rule, course) for rule, course in courses]
@@ -180,7 +184,11 @@ class Store(Holding[Relation]):
             self._insert_delta(target)
         if not bag:
             return 0
-        delta = absorbed(target, gather(target, bag), self.journal, self.watch.round if boot else None)
+        new = self.known.sifted(target, bag)
+        if new is None:
+            delta = absorbed(target, gather(target, bag), self.journal, self.watch.round if boot else None)
+        else:
+            delta = Batch(gather(target, new).rows)
         target.set_delta(delta)
         target.highest = max(target.highest, delta.highest())
         self.watch.add_tuples(delta.size)

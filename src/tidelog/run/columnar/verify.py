@@ -14,7 +14,7 @@ from threading import Lock
 import numpy as np
 
 from tidelog.plan.nodes import Stratum
-from tidelog.run.columnar.absorb import Gathered, gather
+from tidelog.run.columnar.absorb import Gathered, gather, sums
 from tidelog.run.columnar.arrays import arrays
 from tidelog.run.columnar.pipeline import Bag
 from tidelog.run.columnar.relation import Relation
@@ -70,7 +70,8 @@ class _Tally:
         firsts = table.firsts(found.rows)
         heads = np.ascontiguousarray(found.rows[:, firsts])
         low, high, _ = table.ranges(heads, self._held.rows, heads.shape[0], 64)
-        times = np.diff(np.append(firsts, count))
+        weight = found.counted()
+        times = sums(weight, firsts)
         known = high > low
         self._others += int(times[~known].sum())
         rank = np.zeros(count, np.int32) if found.rank is None else found.rank
@@ -78,7 +79,8 @@ class _Tally:
             return
         held = np.zeros(len(firsts), np.int32)
         held[known] = self._held.ranks()[low[known]]
-        supports = np.add.reduceat((rank < np.repeat(held, times)).astype(np.int64), firsts)
+        above = np.repeat(held, np.diff(np.append(firsts, count)))
+        supports = sums(weight * (rank < above), firsts)
         places = low[known]
         self._supports[places] += supports[known]
         self._every[places] += times[known]

@@ -3,7 +3,7 @@
 Each kernel is the fast twin of a function in `run.columnar.arrays`, which defines it in numpy. Kernels are generic
 over arity and key width, so that a new rule never compiles anything; they are compiled once, cached on disk, and run
 without the interpreter lock. `sorting` sorts packed rows, `emitting` makes rows of
-matches, `words` does everything else with them. Only numpy and numba
+matches, `narrow` is for codes that spread little, `words` does everything else with them. Only numpy and numba
 are imported here.
 """
 

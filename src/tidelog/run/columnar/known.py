@@ -1,0 +1,165 @@
+"""The tuples of a head relation as bits, where its codes spread little: what is derived again is left out at once.
+
+    Same(x, y) :- Edge(a, x), Same(a, b), Edge(b, y).       most tuples are derived many times, in round after round
+
+In a bootstrap where only the set of tuples matters, matches go through a map with one bit for each tuple that can be
+(`arrays.emit_fresh`): only new tuples are written, each once, and only they are sorted. A small map is made as soon as
+there is something to put into it. A large one must be filled well, and matches must come to it in an order that stays
+within a few of its lines, the tuples that agree in their first column: it would miss the cache where sorting does not.
+So the column that changes least from match to match goes first. Lines in which there is no tuple take no memory.
+
+A map is trusted only while each of its bits stands for a tuple of the relation: it counts them, and one whose count
+differs from the relation's is forgotten (`Knowledge.check`), as one is for which a tuple has no place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tidelog.run.columnar.arrays import Words, arrays
+from tidelog.run.columnar.layout import Layout, Range, moves, place
+from tidelog.run.columnar.relation import Relation
+from tidelog.run.phases import CURRENT
+
+if TYPE_CHECKING:
+    from tidelog.run.columnar.pipeline import Bag
+
+FROM = 1 << 12
+"""For fewer tuples and matches no map is made."""
+SMALL = 26
+SPREAD = 4096
+"""A map of up to 2**SMALL bits has at most SPREAD bits for each tuple or match there is."""
+MANY = 1 << 20
+DENSE = 128
+WIDEST = 34
+"""A larger one is made for MANY tuples and matches; its lines have at most DENSE bits for each, and it 2**WIDEST."""
+NEAR = 1 << 23
+"""The lines to which a stretch of matches goes have at most so many bits: as many as the cache of a core."""
+
+Stretch = Callable[[], Sequence[int]]
+"""How many values each column takes in a stretch of matches."""
+
+
+def small_map(layout: Layout, rows: int) -> Words | None:
+    """Return a map without a bit set for rows of a layout; None if it is not small, or there are too few of them."""
+    wide = _wide(layout)
+    return _new_bits(wide) if rows >= FROM and wide <= SMALL and 1 << wide <= rows * SPREAD else None
+
+
+def large_map(relation: Relation, ranges: Sequence[Range], matches: int, stretch: Stretch) -> Known | None:
+    """Return a map for tuples of some ranges, the column that changes least first, if it is worth its memory."""
+    wide = _wide(place(enumerate(ranges)))
+    if wide > WIDEST or relation.count() + matches < MANY or not relation.count():
+        return None
+    values = stretch()
+    columns = sorted(range(relation.arity), key=lambda column: values[column])
+    layout = place((column, ranges[column]) for column in columns)
+    line = 1 << (wide - layout.fields[columns[0]].bits)
+    if values[columns[0]] * line > NEAR:
+        return None
+    if _distinct(relation, columns[0]) * line > DENSE * (relation.count() + matches):
+        return None
+    return Known(layout, _new_bits(wide))
+
+
+def _wide(layout: Layout) -> int:
+    return sum(field.bits for field in layout.fields.values())
+
+
+def _new_bits(wide: int) -> Words:
+    return np.zeros(max(1, (1 << wide) >> 6), np.uint64)
+
+
+def _distinct(relation: Relation, column: int) -> int:
+    """Return how many values there are in a column, whose codes spread little."""
+    codes = relation.observed[column]
+    there = np.zeros(codes.high - codes.low + 1, bool)
+    for batch, _ in relation.batches(relation.main, CURRENT):
+        there[relation.layout.codes(batch.rows, column) - np.uint64(codes.low)] = True
+    return int(np.count_nonzero(there))
+
+
+class Known:
+    """One bit for each tuple of a layout."""
+
+    def __init__(self, layout: Layout, bits: Words) -> None:
+        self.layout = layout
+        self.bits = bits
+        self.count = 0
+        """How many bits are set."""
+        self._counting = Lock()
+
+    def note(self, count: int) -> None:
+        """Note that so many bits were set."""
+        with self._counting:
+            self.count += count
+
+    def fresh(self, rows: Words, layout: Layout) -> Words | None:
+        """Return the rows that are not known, in the layout of the map, and know them; None if some have no place."""
+        if rows.shape[1]:
+            found = layout.ranges(rows)
+            pairs = zip(layout.fields, found, strict=True)
+            if not all(self.layout.fields[column].range.covers(codes) for column, codes in pairs):
+                return None
+        functions = arrays(rows.shape[1])
+        steps = moves((field, self.layout.fields[column]) for column, field in layout.fields.items())
+        new = functions.fresh(functions.move(rows, steps, self.layout.constant({})), self.bits)
+        self.note(new.shape[1])
+        return new
+
+
+class Knowledge:
+    """The maps of a stratum's relations, as far as they are worth having."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, Known] = {}
+        self._making = Lock()
+
+    def check(self, relation: Callable[[str], Relation]) -> None:
+        """Forget maps that do not stand for the tuples there are."""
+        self._of = {name: known for name, known in self._of.items() if known.count == relation(name).count()}
+
+    def of(self, relation: Relation) -> Known | None:
+        """Return the map of a relation, if there is one."""
+        return self._of.get(relation.name)
+
+    def made(self, relation: Relation, ranges: Sequence[Range], matches: int, stretch: Stretch) -> Known | None:
+        """Return a map that has a place for tuples of some ranges, if there is one or it is worth making one now."""
+        with self._making:
+            found = self._of.get(relation.name)
+            if found is not None:
+                fields = found.layout.fields
+                return found if all(fields[c].range.covers(codes) for c, codes in enumerate(ranges)) else None
+            joined = [mine.join(codes) for mine, codes in zip(relation.observed, ranges, strict=True)]
+            layout = place(enumerate(joined))
+            bits = small_map(layout, relation.count() + matches)
+            found = large_map(relation, joined, matches, stretch) if bits is None else Known(layout, bits)
+            if found is None:
+                return None
+            for batch, _ in relation.batches(relation.main, CURRENT):
+                found.fresh(batch.rows, relation.layout)
+            if found.count != relation.count():
+                return None
+            self._of[relation.name] = found
+            return found
+
+    def sifted(self, relation: Relation, bags: Sequence[Bag]) -> list[Bag] | None:
+        """Return only new tuples, each once; None, and the map is forgotten, if there is none or it has no place."""
+        known = self._of.get(relation.name)
+        if known is None:
+            return None
+        found: list[Bag] = []
+        for bag in bags:
+            if bag.known is known:
+                found.append(bag)
+                continue
+            new = None if bag.rank is not None else known.fresh(bag.rows, bag.layout)
+            if new is None:
+                del self._of[relation.name]
+                return None
+            found.append(type(bag)(known.layout, new, known=known))
+        return found

@@ -1,0 +1,126 @@
+"""The kernels for codes that spread little equal their numpy twins; maps of bits know exactly what a relation holds."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidelog.base.types import Bit
+from tidelog.run.columnar.arrays import CompiledArrays, NumpyArrays, Words
+from tidelog.run.columnar.batch import Batch
+from tidelog.run.columnar.known import FROM, Knowledge
+from tidelog.run.columnar.layout import Range
+from tidelog.run.columnar.narrow import MOST_MARKS, Runs
+from tidelog.run.columnar.pipeline import Bag
+from tidelog.run.columnar.relation import Relation
+
+SLOW, FAST = NumpyArrays(), CompiledArrays()
+U32 = Bit(32)
+LOW = np.array([[0, 0, 15, 0, 0, 0]], np.uint64)
+BOTH = np.array([[0, 0, 3, 1, 0, 0], [0, 2, 3, 0, 0, 3]], np.uint64)
+
+
+def words(rng: np.random.Generator, top: int, count: int) -> Words:
+    return rng.integers(0, top, (1, count), np.uint64)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 300), st.sampled_from([1, 60, 1000]))
+def test_fresh(seed: int, count: int, top: int) -> None:
+    rng = np.random.default_rng(seed)
+    slow, fast = np.zeros(16, np.uint64), np.zeros(16, np.uint64)
+    for _ in range(2):
+        rows = words(rng, top, count)
+        assert (SLOW.fresh(rows, slow) == FAST.fresh(rows, fast)).all()
+        assert (slow == fast).all()
+    assert np.bitwise_count(slow).sum() <= top
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 60), st.sampled_from([LOW, BOTH]))
+def test_emit_fresh(seed: int, count: int, moves: Words) -> None:
+    rng = np.random.default_rng(seed)
+    batch = np.sort(words(rng, 256, 40))
+    left = words(rng, 16, count) << np.uint64(4)
+    low = rng.integers(0, 40, count)
+    high = rng.integers(low, 41)
+    slow, fast = np.zeros(8, np.uint64), np.zeros(8, np.uint64)
+    expected = SLOW.emit_fresh(low, high, left, batch, moves, slow)
+    assert (FAST.emit_fresh(low, high, left, batch, moves, fast) == expected).all()
+    assert (slow == fast).all()
+
+
+def test_threads_share_a_map() -> None:
+    bits = np.zeros(1 << 10, np.uint64)
+    rows = np.random.default_rng(1).integers(0, 1 << 16, (8, 1, 50_000), np.uint64)
+    with ThreadPoolExecutor(4) as pool:
+        found = np.concatenate([*pool.map(lambda part: FAST.fresh(part, bits)[0], rows)])
+    assert (np.sort(found) == np.unique(rows)).all()
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 200), st.sampled_from([0, 3, 40]), st.sampled_from([0, 1 << 50]))
+def test_directory_and_find(seed: int, size: int, shift: int, base: int) -> None:
+    rng = np.random.default_rng(seed)
+    batch = (np.sort(words(rng, 150, size)) << np.uint64(shift if shift == 40 else 0)) + np.uint64(base)
+    slow, fast = SLOW.directory(batch, shift), FAST.directory(batch, shift)
+    assert slow.origin == fast.origin
+    assert (slow.starts == fast.starts).all()
+    keys = np.concatenate((batch >> np.uint64(shift), words(rng, 200, 20), np.array([[2**64 - 1]], np.uint64)), axis=1)
+    low, high, total = SLOW.ranges(keys, batch, 0 if shift else 1, shift or 64)
+    for found in (SLOW.find(keys, slow), FAST.find(keys, fast)):
+        assert found[2] == total
+        assert (found[1] - found[0] == high - low).all()
+        assert (found[0][high > low] == low[high > low]).all()
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([20, 5000]), st.booleans(), st.sampled_from([6, 40]))
+def test_emit_meeting(seed: int, size: int, marks: bool, count: int) -> None:
+    """Two relations of (key, code) with codes in other places of a word; keys often repeat, runs differ in length."""
+    rng = np.random.default_rng(seed)
+    most = 300
+    keys = [np.sort(rng.integers(0, 5, size)), np.sort(rng.integers(0, 5, 30))]
+    codes = [rng.integers(10, most, len(key)).astype(np.uint64) for key in keys]
+    batches = [np.unique((keys[0].astype(np.uint64) << np.uint64(32)) | codes[0])]
+    batches.append(
+        np.unique((keys[1].astype(np.uint64) << np.uint64(16)) | ((codes[1] - np.uint64(9)) << np.uint64(3)))
+    )
+    fields = [np.array(field, np.uint64) for field in ((0, (1 << 32) - 1, 0), (3, (1 << 13) - 1, 9))]
+    runs = []
+    for batch, field, shift in zip(batches, fields, (32, 16), strict=True):
+        wanted = np.sort(rng.integers(0, 6, count)) if shift == 16 else rng.integers(0, 6, count)
+        low, high, _ = SLOW.ranges(wanted.astype(np.uint64).reshape(1, -1), batch.reshape(1, -1), 0, shift)
+        runs.append(Runs(low, high, batch.reshape(1, -1), field, 10, most if marks else most + MOST_MARKS))
+    left = np.arange(count, dtype=np.uint64).reshape(1, -1) << np.uint64(16)
+    moves = np.array([[0, 0, (1 << 32) - 1, 0, 0, 0]], np.uint64)
+    first, second = runs
+    assert (FAST.emit_meeting(left, first, second, moves) == SLOW.emit_meeting(left, first, second, moves)).all()
+
+
+def test_a_map_that_no_longer_tells_the_relation_is_forgotten() -> None:
+    relation = Relation("r", [U32, U32])
+    relation.admit([Range(0, 99)] * 2)
+    relation.set_delta(Batch(relation.layout.pack({c: np.array([7, 8], np.uint64) for c in range(2)}, 2)))
+    knowledge = Knowledge()
+    known = knowledge.made(relation, [Range(0, 50)] * 2, FROM, list)
+    assert known is not None
+    assert known.count == 2
+    assert knowledge.made(relation, [Range(0, 5000)] * 2, FROM, list) is None  # it has no place for these
+    rows = relation.layout.pack({c: np.array([8, 9, 9], np.uint64) for c in range(2)}, 3)
+    new = knowledge.sifted(relation, [Bag(relation.layout, rows)])
+    assert new is not None
+    assert known.layout.codes(new[0].rows, 0).tolist() == [9]
+    knowledge.check(lambda _: relation)  # nobody gave the relation what was new
+    assert knowledge.of(relation) is None
+
+
+@pytest.mark.parametrize("code", [5000, 1 << 40])
+def test_a_tuple_without_a_place_in_the_map(code: int) -> None:
+    relation = Relation("r", [U32, U32])
+    knowledge = Knowledge()
+    assert knowledge.made(relation, [Range(0, 50)] * 2, FROM, list) is not None
+    relation.admit([Range(0, 1 << 41), Range(0, 50)])
+    rows = relation.layout.pack({0: np.array([code], np.uint64), 1: np.array([1], np.uint64)}, 1)
+    assert knowledge.sifted(relation, [Bag(relation.layout, rows)]) is None
+    assert knowledge.of(relation) is None
