@@ -4,7 +4,8 @@ Pairs that are fed lead on to pairs of successors, side by side. A row is taken 
 was last: all of these at once lead to one image, which is united with the rows of all successors of its node. So the
 work is one step for each pair and each successor of one of its nodes, where a join takes one for each pair of
 successors. Once those rows lack less than was added, the image is found from the other end: whether a node that is
-lacking has a predecessor among what was added, which mostly the first one tells.
+lacking has a predecessor among what was added, which mostly the first one tells. Where nodes have one or two
+successors, pairs are followed one by one instead.
 """
 
 from __future__ import annotations

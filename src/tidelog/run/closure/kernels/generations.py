@@ -10,6 +10,8 @@ from tidelog.run.closure.kernels.words import lowest, ones
 U = np.uint64
 DENSE = 16
 """What was added to a row is worth comparing with what others lack if it is one in so many of all nodes."""
+FEW = 4
+"""If a pair leads on to so many pairs at most, on average, they are followed one by one: rows are mostly empty then."""
 
 
 @njit(cache=True, nogil=True)
@@ -20,6 +22,9 @@ def generations(offsets, targets, other, others, back, sources, bits, crossed, a
     crossed, of b with those of a. If they are to be kept `apart`, not to a node with itself.
     """
     n, width = bits.shape
+    if targets.shape[0] * others.shape[0] <= FEW * n * n:
+        _walk(offsets, targets, other, others, bits, crossed, apart)
+        return
     fresh = bits.copy()
     image, front, wanted = np.zeros(width, np.uint64), np.zeros(width, np.uint64), np.empty(width, np.uint64)
     words = np.empty(width, np.int32)
@@ -58,6 +63,45 @@ def generations(offsets, targets, other, others, back, sources, bits, crossed, a
                 queue[(at + size) % n], waiting[x] = x, True
                 size += 1
         image[words[:used]] = 0
+
+
+@njit(cache=True, nogil=True)
+def _walk(offsets, targets, other, others, bits, crossed, apart):  # type: ignore[no-untyped-def]
+    """Do the same pair by pair."""
+    stack, size = np.empty(1024, np.int64), 0
+    for a in range(bits.shape[0]):
+        for w in range(bits.shape[1]):
+            word = bits[a, w]
+            while word:
+                stack = _with_room(stack, size)
+                stack[size] = (np.int64(a) << 32) | (64 * w + lowest(word))
+                size += 1
+                word &= word - U(1)
+    while size:
+        size -= 1
+        a, b = stack[size] >> 32, stack[size] & 0xFFFFFFFF
+        if crossed:
+            a, b = b, a
+        for e in range(offsets[a], offsets[a + 1]):
+            x = np.int64(targets[e])
+            for f in range(other[b], other[b + 1]):
+                y = others[f]
+                mask = U(1) << U(y & 63)
+                if bits[x, y >> 6] & mask or (apart and x == y):
+                    continue
+                bits[x, y >> 6] |= mask
+                stack = _with_room(stack, size)
+                stack[size] = (x << 32) | y
+                size += 1
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _with_room(stack, size):  # type: ignore[no-untyped-def]
+    if size < stack.shape[0]:
+        return stack
+    more = np.empty(2 * size, np.int64)
+    more[:size] = stack
+    return more
 
 
 @njit(cache=True, nogil=True, inline="always")
