@@ -85,17 +85,23 @@ def emit_few_times(low, high, left, batch, moves, recent, out):  # type: ignore[
     return p
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _unite(left, i, batch, j, moves, out, p):  # type: ignore[no-untyped-def]
+    """Write left row i with the moved fields of batch row j as row p."""
+    for w in range(out.shape[0]):
+        out[w, p] = left[w, i]
+    for k in range(moves.shape[0]):
+        field = ((batch[np.int64(moves[k, 0]), j] >> moves[k, 1]) & moves[k, 2]) + moves[k, 3]
+        out[np.int64(moves[k, 4]), p] |= field << moves[k, 5]
+
+
 @njit(cache=True, nogil=True)
 def emit_many(low, high, left, batch, moves, out):  # type: ignore[no-untyped-def]
     """As `emit_one`, for rows of several words."""
     p = 0
     for i in range(low.shape[0]):
         for j in range(low[i], high[i]):
-            for w in range(out.shape[0]):
-                out[w, p] = left[w, i]
-            for k in range(moves.shape[0]):
-                field = ((batch[np.int64(moves[k, 0]), j] >> moves[k, 1]) & moves[k, 2]) + moves[k, 3]
-                out[np.int64(moves[k, 4]), p] |= field << moves[k, 5]
+            _unite(left, i, batch, j, moves, out, p)
             p += 1
 
 
@@ -110,11 +116,7 @@ def emit_ranked(low, high, left, left_rank, batch, rank, mark, limit, moves, out
         for j in range(low[i], high[i]):
             if mark.shape[0] and mark[j] > limit:
                 continue
-            for w in range(out.shape[0]):
-                out[w, p] = left[w, i]
-            for k in range(moves.shape[0]):
-                field = ((batch[np.int64(moves[k, 0]), j] >> moves[k, 1]) & moves[k, 2]) + moves[k, 3]
-                out[np.int64(moves[k, 4]), p] |= field << moves[k, 5]
+            _unite(left, i, batch, j, moves, out, p)
             greater = left_rank[i]
             if rank.shape[0] and rank[j] > greater:
                 greater = rank[j]
