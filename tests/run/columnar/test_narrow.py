@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidelog.base.types import Bit
+from tidelog.run.columnar import known
 from tidelog.run.columnar.arrays import CompiledArrays, NumpyArrays, Words
 from tidelog.run.columnar.batch import Batch
 from tidelog.run.columnar.known import FROM, Knowledge
@@ -103,16 +104,33 @@ def test_a_map_that_no_longer_tells_the_relation_is_forgotten() -> None:
     relation.admit([Range(0, 99)] * 2)
     relation.set_delta(Batch(relation.layout.pack({c: np.array([7, 8], np.uint64) for c in range(2)}, 2)))
     knowledge = Knowledge()
-    known = knowledge.made(relation, [Range(0, 50)] * 2, FROM, list)
-    assert known is not None
-    assert known.count == 2
+    first = knowledge.made(relation, [Range(0, 50)] * 2, FROM, list)
+    assert first is not None
+    assert first.count == 2
     assert knowledge.made(relation, [Range(0, 5000)] * 2, FROM, list) is None  # it has no place for these
     rows = relation.layout.pack({c: np.array([8, 9, 9], np.uint64) for c in range(2)}, 3)
     new = knowledge.sifted(relation, [Bag(relation.layout, rows)])
     assert new is not None
-    assert known.layout.codes(new[0].rows, 0).tolist() == [9]
+    assert first.layout.codes(new[0].rows, 0).tolist() == [9]
     knowledge.check(lambda _: relation)  # nobody gave the relation what was new
     assert knowledge.of(relation) is None
+
+
+def test_a_large_map_for_which_there_is_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    relation = Relation("r", [U32, U32])
+    relation.admit([Range(0, 1 << 15)] * 2)
+    relation.set_delta(Batch(relation.layout.pack({c: np.array([7, 8], np.uint64) for c in range(2)}, 2)))
+    matches, ranges = 1 << 24, [Range(0, 1 << 15)] * 2
+    made = Knowledge().made(relation, ranges, matches, lambda: [9, 1])
+    assert made is not None
+    assert [*made.layout.fields] == [1, 0]  # the column that changes least goes first
+    assert made.count == 2
+
+    def refuse(_wide: int) -> Words:
+        raise MemoryError
+
+    monkeypatch.setattr(known, "_new_bits", refuse)
+    assert Knowledge().made(relation, ranges, matches, lambda: [9, 1]) is None
 
 
 @pytest.mark.parametrize("code", [5000, 1 << 40])

@@ -63,7 +63,10 @@ def large_map(relation: Relation, ranges: Sequence[Range], matches: int, stretch
         return None
     if _distinct(relation, columns[0]) * line > DENSE * (relation.count() + matches):
         return None
-    return Known(layout, _new_bits(wide))
+    try:
+        return Known(layout, _new_bits(wide))
+    except MemoryError:  # a system that promises no memory it may not have: what is derived is sorted instead
+        return None
 
 
 def _wide(layout: Layout) -> int:
