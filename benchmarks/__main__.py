@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 import tempfile
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from benchmarks.batch import Settings, run_batch
@@ -13,11 +14,11 @@ from benchmarks.closures import run_closures
 from benchmarks.dyre import run_dyre
 from benchmarks.loading import run_loading
 from benchmarks.measure import Bounds
-from benchmarks.spark import RACE, run_spark
+from benchmarks.spark import LANES, RACE, run_spark
 from benchmarks.start import run_start
 from benchmarks.strategies import run_strategies
 from benchmarks.updates import run_updates
-from benchmarks.workloads import chosen
+from benchmarks.workloads import WORKLOADS, chosen
 
 WHAT = ("batch", "updates", "strategies", "closures", "dyre", "loading", "start", "spark")
 PEERS = ("souffle", "duckdb", "clingo")
@@ -37,8 +38,18 @@ def _arguments() -> argparse.ArgumentParser:
     arguments.add_argument("--memory", type=float, default=6.0, help="gigabytes a racer may take")
     arguments.add_argument("--strategy", default="auto", help="how derived relations follow updates")
     arguments.add_argument("--rows", type=int, default=10_000_000, help="rows to load")
+    arguments.add_argument("--only", help="of spark: some workloads, with commas between")
+    arguments.add_argument("--lanes", default=",".join(LANES), help="of spark: who runs")
     arguments.add_argument("--json", type=Path, help="write all results there")
     return arguments
+
+
+def _known(names: Iterable[str], among: Collection[str]) -> list[str]:
+    found = list(names)
+    unknown = [name for name in found if name not in among]
+    if unknown:
+        raise SystemExit(f"unknown: {', '.join(unknown)}; there are {', '.join(among)}")
+    return found
 
 
 def main(given: list[str] | None = None) -> int:
@@ -58,7 +69,8 @@ def main(given: list[str] | None = None) -> int:
         case "dyre":
             mistakes = run_dyre(options.suite, settings)
         case "spark":
-            mistakes = run_spark([options.suite] if options.suite else list(RACE), settings)
+            names = options.only.split(",") if options.only else RACE
+            mistakes = run_spark(_known(names, WORKLOADS), settings, _known(options.lanes.split(","), LANES))
         case "loading":
             mistakes = run_loading(100_000 if options.quick else options.rows, settings)
         case _:

@@ -1,31 +1,38 @@
-"""The lanes on Spark: a program by a way, on a folder of facts; says as JSON how long each part took.
+"""The lanes on Spark: each a process that evaluates programs on folders of facts in one way.
 
-    python -m benchmarks.race_spark WAY PROGRAM FOLDER REPEATS
+    python -m benchmarks.race_spark LANE
 
-| way | what |
+| lane | what |
 | --- | --- |
+| columnar | Tidelog's engine in this process, without Spark |
 | spark | Tidelog's engine, free to choose |
 | executors | Tidelog's engine with nothing evaluated on the driver |
 | loop | Tidelog's engine by its round loop alone: no decomposed job either |
 | textbook | a loop over DataFrames: join, distinct, left anti join, checkpoint, count; Spark's own settings |
 | cte | Spark's recursive common table expression, its limits lifted |
 
-Starting Spark is not counted, nor is reading the files. `cold` is the first evaluation, `evaluate` the best.
+It says what it took to start, with a tiny program evaluated. Then it reads lines `[program, folder, seconds]` and
+answers each by lines of JSON: after the `first` evaluation what was found; then, if there is time, the best of some
+`warm` ones; `done` with the last. Reading the files is not counted.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from benchmarks.race_tidelog import planned
+from benchmarks.race_tidelog import evaluate, planned
+from benchmarks.workloads import WORKLOADS
+from tidelog.plan.nodes import Plan
 from tidelog.run.contract import Change, Rows
 from tidelog.run.spark.engine import SparkEngine
 from tidelog.run.spark.session import start_session
@@ -33,7 +40,8 @@ from tidelog.session.files import read_facts
 from tidelog.session.plain import Plain
 
 MEMORY = "4g"
-ENOUGH = 60.0
+THREADS = 2
+REPEATS = 3
 ENGINE: dict[str, dict[str, int]] = {
     "spark": {},
     "executors": {"driver_rows": 0},
@@ -47,8 +55,8 @@ Step = Callable[[DataFrame, DataFrame, Frames], DataFrame]
 def start(way: str) -> SparkSession:
     """Return a session: the engine's, or one with Spark's own settings."""
     if way in ENGINE:
-        return start_session(2, {"spark.driver.memory": MEMORY})
-    return start_session(2, {"spark.driver.memory": MEMORY, "spark.sql.shuffle.partitions": "4"})
+        return start_session(THREADS, {"spark.driver.memory": MEMORY})
+    return start_session(THREADS, {"spark.driver.memory": MEMORY, "spark.sql.shuffle.partitions": "4"})
 
 
 # --- the textbook's loops ---------------------------------------------------------------------------------------------
@@ -147,10 +155,8 @@ def run_textbook(program: str, facts: Frames) -> dict[str, Any]:
 # --- the other lanes --------------------------------------------------------------------------------------------------
 
 
-def run_cte(spark: SparkSession, program: str, facts: Frames) -> dict[str, Any]:
+def run_cte(spark: SparkSession, facts: Frames) -> dict[str, Any]:
     """Evaluate a closure by Spark's recursive common table expression, which knows no sets: it may never end."""
-    if not program.startswith("tc"):
-        raise SystemExit("not expressible")
     facts["Edge"].createOrReplaceTempView("edge")
     spark.conf.set("spark.sql.cteRecursionLevelLimit", "-1")
     spark.conf.set("spark.sql.cteRecursionRowLimit", "-1")
@@ -161,9 +167,14 @@ def run_cte(spark: SparkSession, program: str, facts: Frames) -> dict[str, Any]:
     return {"sizes": {"Path": found.collect()[0][0]}}
 
 
-def run_engine(spark: SparkSession, way: str, program: Path, facts: dict[str, Rows]) -> dict[str, Any]:
+def run_in_process(plan: Plan, facts: dict[str, Rows]) -> dict[str, Any]:
+    """Evaluate a program without Spark."""
+    found = evaluate(plan, facts, THREADS, tracked=False)
+    return {"sizes": found["sizes"], "rounds": found["rounds"]}
+
+
+def run_engine(spark: SparkSession, way: str, plan: Plan, facts: dict[str, Rows]) -> dict[str, Any]:
     """Evaluate a program by Tidelog's engine."""
-    plan = planned(program)
     engine = SparkEngine(plan, spark=spark, strategy="recompute", **ENGINE[way])  # type: ignore[arg-type]
     update = engine.update({name: Change(rows) for name, rows in facts.items()})
     return {
@@ -173,33 +184,75 @@ def run_engine(spark: SparkSession, way: str, program: Path, facts: dict[str, Ro
     }
 
 
-def main() -> None:
-    way, given, folder, repeats = sys.argv[1:]
-    program = Path(given)
-    plan = planned(program)
-    wall = time.perf_counter()
-    facts = dict(read_facts(Path(folder), plan.relations, Plain(plan.types)).rows)
-    load = time.perf_counter() - wall
-    spark = start(way)
-    frames: Frames = {}
-    if way in ("textbook", "cte"):
+class Racer:
+    """Evaluates programs in the way of a lane."""
+
+    def __init__(self, lane: str) -> None:
+        self._lane = lane
+        self._spark = start(lane) if lane != "columnar" else None
+
+    def race(self, program: Path, folder: Path, limit: float) -> Iterator[dict[str, Any]]:
+        """Evaluate a program; yield the first result, then the best of the repeats that there is time for."""
+        end = time.monotonic() + limit
+        plan = planned(program)
+        wall = time.perf_counter()
+        facts = dict(read_facts(folder, plan.relations, Plain(plan.types)).rows)
+        load = time.perf_counter() - wall
+        evaluate = self._prepared(plan, program, facts)
+        found, first = _timed(evaluate)
+        yield {**found, "load": load, "first": first}
+        warm: list[float] = []
+        while len(warm) < REPEATS and time.monotonic() + 1.5 * (warm or [first])[-1] < end:
+            warm.append(_timed(evaluate)[1])
+            yield {"warm": min(warm)}
+
+    def _prepared(self, plan: Plan, program: Path, facts: dict[str, Rows]) -> Callable[[], dict[str, Any]]:
+        """Return what is to be timed."""
+        spark = self._spark
+        if spark is None:
+            return lambda: run_in_process(plan, facts)
+        if self._lane in ENGINE:
+            return lambda: run_engine(spark, self._lane, plan, facts)
+        frames: Frames = {}
         for name, rows in facts.items():
             names = [column.name for column in plan.relations[name].columns]
             frame = spark.createDataFrame([tuple(row) for row in rows], ", ".join(f"{n} long" for n in names))
             frames[name] = frame.localCheckpoint()
-    runs: list[dict[str, Any]] = []
-    while len(runs) < int(repeats) and sum(run["evaluate"] for run in runs) < ENOUGH:
-        wall = time.perf_counter()
-        match way:
-            case "textbook":
-                run = run_textbook(program.stem, frames)
-            case "cte":
-                run = run_cte(spark, program.stem, frames)
-            case _:
-                run = run_engine(spark, way, program, facts)
-        runs.append({**run, "evaluate": time.perf_counter() - wall})
-    best = min(runs, key=lambda run: float(run["evaluate"]))
-    print(json.dumps({**best, "load": load, "cold": runs[0]["evaluate"]}))
+        if self._lane == "cte":
+            return lambda: run_cte(spark, frames)
+        return lambda: run_textbook(program.stem, frames)
+
+
+def _timed(evaluate: Callable[[], dict[str, Any]]) -> tuple[dict[str, Any], float]:
+    gc.collect()  # what earlier evaluations held is given up now, not in the middle of this one
+    wall = time.perf_counter()
+    found = evaluate()
+    return found, time.perf_counter() - wall
+
+
+def _say(told: dict[str, Any]) -> None:
+    print(json.dumps(told), flush=True)
+
+
+def main() -> None:
+    wall = time.perf_counter()
+    racer = Racer(sys.argv[1])
+    tiny = WORKLOADS["tiny-tc"]
+    program = tiny.text(".dl")
+    assert program is not None
+    with tempfile.TemporaryDirectory() as folder:
+        tiny.make(Path(folder), Path(folder))
+        for _ in racer.race(program, Path(folder), 0.0):
+            pass
+    _say({"start": time.perf_counter() - wall})
+    for line in sys.stdin:
+        path, folder, limit = json.loads(line)
+        try:
+            for told in racer.race(Path(path), Path(folder), limit):
+                _say(told)
+        except Exception as error:  # noqa: BLE001  (the race goes on)
+            _say({"errors": f"{type(error).__name__}: {error}"[:1500]})
+        _say({"done": True})
 
 
 if __name__ == "__main__":

@@ -69,6 +69,7 @@ _ALL = [
     *_closures("random-500-5000", inputs.random_graph(500, 5_000), None, long=True),
     *_closures("random-3200-32000", inputs.random_graph(3_200, 32_000), None, long=True),
     *_closures("random-10000-30000", inputs.random_graph(10_000, 30_000), None, long=True),
+    *_closures("chain-100", inputs.made(lambda: {"Edge": generate.chains(1, 100)}), 4_950, long=True),
     *_closures("DAG-R", DAG_R, None, long=True),
     *_symmetric("OL", inputs.graph("OL.cedge"), 37_271_025, long=True),
     *_symmetric("TG", inputs.graph("TG.cedge"), None, long=True),
