@@ -140,7 +140,8 @@ class Lane:
             env={**os.environ, **CHECKOUT},
             start_new_session=True,
         )
-        self._lines = lines = queue.Queue()
+        lines: queue.Queue[str | None] = queue.Queue()
+        self._lines = lines
 
         def read() -> None:
             assert process.stdout is not None

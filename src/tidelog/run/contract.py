@@ -206,6 +206,12 @@ class Backend(Protocol):
         Present tuples that this removes, by the rule of their `Support`, become the delta.
         """
 
+    def absorb_all(self, relations: Sequence[str], bags: Mapping[str, Any]) -> None:
+        """Absorb what a round derived of several relations, which on a cluster takes one job."""
+
+    def release_all(self, relations: Sequence[str], bags: Mapping[str, Any]) -> None:
+        """Take away what a round derived of several relations."""
+
     def removed(self, relation: str) -> int:
         """End the removal of tuples; those that may have derivations left are what REDERIVE sees as delta.
 

@@ -7,8 +7,8 @@ see what `run.phases` shows in the phase at work.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Generic, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, TypeVar
 
 from tidelog.plan.nodes import Plan, Rule, Scan
 from tidelog.run.contract import Phase
@@ -60,6 +60,24 @@ class Holding(ABC, Generic[R]):
     def view(self, scan: Scan, rule: Rule, *, negated: bool) -> View:
         """Return what a scan of a rule sees now."""
         return view_of(scan, rule, self.phase, self.members, negated=negated)
+
+    @abstractmethod
+    def absorb(self, relation: str, bag: Any) -> int:
+        """Absorb derivations of one relation."""
+
+    @abstractmethod
+    def release(self, relation: str, bag: Any) -> int:
+        """Take derivations of one relation away."""
+
+    def absorb_all(self, relations: Sequence[str], bags: Mapping[str, Any]) -> None:
+        """Absorb what a round derived, one relation after the other."""
+        for relation in relations:
+            self.absorb(relation, bags.get(relation))
+
+    def release_all(self, relations: Sequence[str], bags: Mapping[str, Any]) -> None:
+        """Take away what a round derived, one relation after the other."""
+        for relation in relations:
+            self.release(relation, bags.get(relation))
 
     def enter(self, phase: Phase, members: frozenset[str]) -> None:
         """Begin a phase of work on the stratum of these relations."""

@@ -39,6 +39,19 @@ N(x) :- Start(x).
 N(x + x) :- N(x), x < 150.
 N(x + x + 1) :- N(x), x < 150.
 """
+COUNTED = """
+input relation E(x: u32, y: u32)
+output relation Far(x: u32, y: u32, steps: u32)
+Far(x, y, 1) :- E(x, y).
+Far(x, z, n + 1) :- Far(x, y, n), E(y, z).
+"""
+KINDS = """
+input relation E(x: u32, kind: u32, y: u32)
+output relation T(x: u32, kind: u32, y: u32)
+T(x, k, y) :- E(x, k, y).
+T(x, k, z) :- T(x, k, y), T(y, 9, z).
+T(x, 8, y) :- T(x, 9, y), E(z, 8, z), T(z, k, y).
+"""
 COUNT = "input relation Start(x: u32)\noutput relation N(x: u32)\nN(x) :- Start(x).\nN(x + 1) :- N(x), x < {}.\n"
 
 
@@ -82,6 +95,57 @@ def test_the_driver_takes_the_tail(spark: SparkSession) -> None:
             assert alike(done.changes.get(name), expected.changes.get(name)), name
         assert engine.verify() == []
     assert answers(engine) == answers(columnar)
+
+
+def test_the_driver_takes_an_update_of_many_rounds(spark: SparkSession) -> None:
+    """An edge at the beginning of a chain goes and comes back: as many rounds as the chain is long, or four."""
+    facts = {"E": Change([(n, n + 1) for n in range(40)]), "Start": Change([(0,)])}
+    engine = SparkEngine(plan_text(REACH), spark=spark, driver_rows=30, partitions=2)
+    columnar = ColumnarEngine(plan_text(REACH))
+    engine.update(facts)
+    columnar.update(facts)
+    for change in (Change([], [(3, 4)]), Change([(3, 4)]), Change([], [(38, 39)])):
+        done, expected = engine.update({"E": change}), columnar.update({"E": change})
+        (work,) = done.work
+        near = (38, 39) in change.deleted
+        assert work.strategy == ("ranked" if near else "on the driver")
+        assert near or "more than 4 rounds" in work.reason
+        for name in ("Even", "Odd"):
+            assert alike(done.changes.get(name), expected.changes.get(name)), name
+        assert engine.verify() == []
+    assert answers(engine) == answers(columnar)
+
+
+def test_a_round_is_one_job_for_all_relations(spark: SparkSession) -> None:
+    """Two relations have new tuples in every round, yet ten rounds more take ten jobs more."""
+    scheduler = spark.sparkContext._jsc.sc().dagScheduler()
+    jobs = []
+    for length in (12, 22):
+        engine = SparkEngine(plan_text(REACH + "Odd(x) :- Start(x).\n"), spark=spark, driver_rows=0, partitions=2)
+        before = scheduler.numTotalJobs()
+        update = engine.update({"E": Change([(n, n + 1) for n in range(length)]), "Start": Change([(0,)])})
+        assert [work.rounds for work in update.work] == [length + 2]
+        jobs.append(scheduler.numTotalJobs() - before)
+        assert engine.count("Even") == engine.count("Odd") == length + 1
+    assert jobs[1] - jobs[0] == 10
+
+
+def test_what_constants_leave_is_counted(spark: SparkSession) -> None:
+    """Two large sides, one of which constants make small: nothing is shuffled for the join, and the answer is right."""
+    engine = SparkEngine(plan_text(KINDS), spark=spark, driver_rows=0, broadcast_rows=5, partitions=2)
+    columnar = ColumnarEngine(plan_text(KINDS))
+    facts = {"E": Change([(n, n % 7, n + 1) for n in range(20)] + [(3, 9, 4), (4, 9, 6), (1, 8, 1), (2, 8, 5)])}
+    for change in (facts, {"E": Change([(5, 9, 7)], [(3, 9, 4), (2, 2, 3)])}):
+        engine.update(change)
+        columnar.update(change)
+        assert answers(engine) == answers(columnar)
+
+
+def test_rounds_inside_executors_are_told(spark: SparkSession) -> None:
+    for strategy in ("auto", "recompute"):
+        engine = SparkEngine(plan_text(COUNTED), spark=spark, driver_rows=0, partitions=2, strategy=strategy)
+        update = engine.update({"E": Change([(n, n + 1) for n in range(9)])})
+        assert [(work.strategy, work.rounds) for work in update.work] == [("decomposed", 10)]
 
 
 def test_a_tail_that_grows_goes_back_to_the_loop(spark: SparkSession) -> None:

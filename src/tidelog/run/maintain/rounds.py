@@ -30,15 +30,13 @@ def lose(backend: Backend, stratum: Stratum, kept: Sequence[Rule], removed: Sequ
 def delete(backend: Backend, stratum: Stratum, kept: Sequence[Rule], lost: Bags, watch: Watch, rounds: int) -> int:
     """Take lost derivations away, and those that use what this removes; return the number of rounds so far."""
     members = frozenset(stratum.relations)
-    for relation in stratum.relations:
-        backend.release(relation, lost.get(relation))
+    backend.release_all(stratum.relations, lost)
     backend.enter(Phase.DELETE, members)
     while jobs := touched(backend, kept, members):
         rounds += 1
         watch.begin_round(stratum, rounds)
         bags = backend.derive(jobs)
-        for relation in stratum.relations:
-            backend.release(relation, bags.get(relation))
+        backend.release_all(stratum.relations, bags)
     return rounds
 
 
@@ -71,15 +69,13 @@ def gain(backend: Backend, stratum: Stratum, kept: Sequence[Rule], added: Sequen
 def insert(backend: Backend, stratum: Stratum, gained: Bags, watch: Watch, rounds: int) -> int:
     """Absorb gained derivations, and semi-naive those that use what is new; return the number of rounds so far."""
     members = frozenset(stratum.relations)
-    for relation in stratum.relations:
-        backend.absorb(relation, gained.get(relation))
+    backend.absorb_all(stratum.relations, gained)
     backend.enter(Phase.INSERT, members)
     while jobs := touched(backend, stratum.rules, members):
         rounds += 1
         watch.begin_round(stratum, rounds)
         bags = backend.derive(jobs)
-        for relation in stratum.relations:
-            backend.absorb(relation, bags.get(relation))
+        backend.absorb_all(stratum.relations, bags)
     for relation in stratum.relations:
         backend.conclude(relation)
     return rounds

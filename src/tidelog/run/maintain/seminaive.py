@@ -33,8 +33,7 @@ def bootstrap(backend: Backend, stratum: Stratum, watch: Watch, finish: Callable
     rounds = 1
     while jobs:
         bags = backend.derive(jobs)
-        for relation in stratum.relations:
-            backend.absorb(relation, bags.get(relation))
+        backend.absorb_all(stratum.relations, bags)
         rounds += 1
         jobs = touched(backend, stratum.rules, members)
         if jobs and finish is not None and finish(rounds - 1):

@@ -3,8 +3,8 @@
 | file | what |
 | --- | --- |
 | `engine` | `SparkEngine`: what a session drives; small programs stay on the driver |
-| `store`, `absorb`, `checkpoint` | the relations of a program and the algorithms' operations, a job each |
-| `pipeline`, `scalars`, `aggregate` | rules as queries, expressions as Columns |
+| `store`, `absorb`, `checkpoint` | the relations of a program and the algorithms' operations, a job a round |
+| `pipeline`, `scalars`, `aggregate`, `named` | rules as queries, expressions as Columns |
 | `worker`, `daemon` | what Spark has no functions for, in its Python workers |
 | `claim`, `seeds`, `local` | whole strata in one job, by the columnar engine |
 | `tail` | the last rounds of a long recursion, by the columnar engine on the driver |

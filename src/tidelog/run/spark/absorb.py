@@ -1,17 +1,21 @@
-"""From bags of derivations to tuples: counting support, finding what is new and what is lost. One job each.
+"""From bags of derivations to tuples: counting support, finding what is new and what is lost.
 
-The support of a tuple counts its derivations of a rank below its own (see `run.maintain.ranked`). Derivations are
-shuffled to where their tuples are; the relation itself stays where it is.
+Each is a `Question`, so that those of all relations of a stratum are answered by one job (`checkpoint.answers`). The
+support of a tuple counts its derivations of a rank below its own (see `run.maintain.ranked`). Derivations are shuffled
+to where their tuples are; the relation itself stays where it is.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from tidelog.base.record import record
 from tidelog.run.phases import AFTER, MIDDLE
-from tidelog.run.spark.checkpoint import Part, settle
+from tidelog.run.spark.checkpoint import Part, Question, settle
+from tidelog.run.spark.named import greatest_and_one, integer, missing, missing_in, named, renamed, total
 from tidelog.run.spark.relation import CHANGE, KNOWN, RANK, SUPPORT, TIMES, Relation, by_hash
 
 _PRESENT, _LEFT = "present_rank", "left"
@@ -26,66 +30,79 @@ class Outcome:
     derivations: int
 
 
-def bootstrapped(relation: Relation, bag: DataFrame) -> Outcome:
-    """Return the tuples that are new in this round of a bootstrap; later derivations of the others do not count.
+Told = Callable[[Part, Mapping[str, int]], Outcome]
+"""What the answer to a question means."""
+
+
+def bootstrapped(relation: Relation, bag: DataFrame) -> tuple[Question, Told]:
+    """Ask for the tuples that are new in this round of a bootstrap; later derivations of the others do not count.
 
     The rank comes from the delta's rows: as a number in the query it would make Spark compile every round's anew.
     """
-    heads = bag.groupBy(*relation.columns).agg((f.max(RANK) + 1).alias(RANK), f.sum(TIMES).alias(SUPPORT))
+    heads = bag.groupBy(*map(named, relation.columns)).agg(greatest_and_one(RANK), total(TIMES, SUPPORT))
     known = (*relation.settled, *relation.inserted)
-    if not known:
-        delta, counts = settle(heads, derivations=f.sum(SUPPORT))
+    derivations = {"derivations": total(SUPPORT, "derivations")}
+
+    def told(delta: Part, counts: Mapping[str, int]) -> Outcome:
         return Outcome(delta, None, counts["derivations"])
-    new = f.col(KNOWN).isNull()
-    delta, counts = settle(
-        relation.marked(heads, known),
-        lambda rows: rows.where(new).drop(KNOWN),
-        rows=f.count_if(new),
-        derivations=f.sum(SUPPORT),
-    )
-    return Outcome(delta, None, counts["derivations"])
+
+    if not known:
+        return Question(heads, derivations), told
+    wanted = {"rows": missing_in(KNOWN, "rows"), **derivations}
+    return Question(relation.marked(heads, known), wanted, lambda rows: rows.where(missing(KNOWN)).drop(KNOWN)), told
 
 
-def absorbed(relation: Relation, bag: DataFrame) -> Outcome:
-    """Return new tuples with rank and support, and the support that derivations add to present ones."""
-    held = relation.frame(AFTER).select(*relation.columns, f.col(RANK).alias(_PRESENT))
+def absorbed(relation: Relation, bag: DataFrame) -> tuple[Question, Told]:
+    """Ask for new tuples with rank and support, and the support that derivations add to present ones."""
+    held = relation.frame(AFTER).select(*map(named, relation.columns), renamed(RANK, _PRESENT))
     joined = by_hash(bag).join(held, relation.columns, "left")
-    supports = f.when(f.col(RANK) < f.col(_PRESENT), f.col(TIMES)).otherwise(0)
-    heads = joined.groupBy(*relation.columns).agg(
+    supports = f.when(named(RANK) < named(_PRESENT), named(TIMES)).otherwise(0)
+    heads = joined.groupBy(*map(named, relation.columns)).agg(
         f.max(_PRESENT).alias(_PRESENT),
-        (f.max(RANK) + 1).alias(RANK),
-        f.sum(TIMES).alias(SUPPORT),
+        greatest_and_one(RANK),
+        total(TIMES, SUPPORT),
         f.sum(supports).alias(CHANGE),
     )
-    new, more = f.col(_PRESENT).isNull(), f.col(_PRESENT).isNotNull() & (f.col(CHANGE) > 0)
-    touched, counts = settle(
-        heads, new=f.sum(new.cast("long")), more=f.sum(more.cast("long")), derivations=f.sum(SUPPORT)
-    )
-    delta = Part(touched.frame.where(new).select(*relation.columns, RANK, SUPPORT), counts["new"])
-    changes = Part(touched.frame.where(more).select(*relation.columns, CHANGE), counts["more"])
-    return Outcome(delta, changes, counts["derivations"])
+    new, more = missing(_PRESENT), named(_PRESENT).isNotNull() & (named(CHANGE) > 0)
+    wanted = {
+        "new": f.sum(new.cast("long")).alias("new"),
+        "more": f.sum(more.cast("long")).alias("more"),
+        "derivations": total(SUPPORT, "derivations"),
+    }
+
+    def told(touched: Part, counts: Mapping[str, int]) -> Outcome:
+        delta = Part(touched.frame.where(new).select(*map(named, (*relation.columns, RANK, SUPPORT))), counts["new"])
+        changes = Part(touched.frame.where(more).select(*map(named, (*relation.columns, CHANGE))), counts["more"])
+        return Outcome(delta, changes, counts["derivations"])
+
+    return Question(heads, wanted), told
 
 
-def released(relation: Relation, bag: DataFrame) -> Outcome:
-    """Return the tuples that derivations leave without support, and the support they take from others."""
-    held = relation.frame(MIDDLE).select(*relation.columns, f.col(RANK).alias(_PRESENT), SUPPORT)
-    joined = by_hash(bag).join(held, relation.columns).where(f.col(RANK) < f.col(_PRESENT))
-    lost = joined.groupBy(*relation.columns).agg(
-        f.max(_PRESENT).alias(RANK), f.max(SUPPORT).alias(SUPPORT), f.sum(TIMES).alias(TIMES)
+def released(relation: Relation, bag: DataFrame) -> tuple[Question, Told]:
+    """Ask for the tuples that derivations leave without support, and the support they take from others."""
+    held = relation.frame(MIDDLE).select(*map(named, relation.columns), renamed(RANK, _PRESENT), named(SUPPORT))
+    joined = by_hash(bag).join(held, relation.columns).where(named(RANK) < named(_PRESENT))
+    lost = joined.groupBy(*map(named, relation.columns)).agg(
+        f.max(_PRESENT).alias(RANK), f.max(SUPPORT).alias(SUPPORT), total(TIMES, TIMES)
     )
     earlier = relation.change_sums()
     if earlier is None:
-        left = f.col(SUPPORT) - f.col(TIMES)
+        left = named(SUPPORT) - named(TIMES)
     else:
         lost = by_hash(lost).join(earlier, relation.columns, "left")
-        left = f.col(SUPPORT) + f.coalesce(f.col(CHANGE), f.lit(0)) - f.col(TIMES)
-    shaped = lost.select(*relation.columns, RANK, left.alias(_LEFT), TIMES)
-    gone = f.col(_LEFT) <= 0
-    touched, counts = settle(shaped, gone=f.sum(gone.cast("long")), derivations=f.sum(TIMES))
-    rows = touched.frame
-    delta = Part(rows.where(gone).select(*relation.columns, RANK, f.lit(0).cast("long").alias(SUPPORT)), counts["gone"])
-    kept = rows.where(~gone).select(*relation.columns, (-f.col(TIMES)).alias(CHANGE))
-    return Outcome(delta, Part(kept, touched.count - counts["gone"]), counts["derivations"])
+        left = named(SUPPORT) + f.coalesce(named(CHANGE), f.lit(0)) - named(TIMES)
+    shaped = lost.select(*map(named, relation.columns), named(RANK), left.alias(_LEFT), named(TIMES))
+    gone = named(_LEFT) <= 0
+
+    def told(touched: Part, counts: Mapping[str, int]) -> Outcome:
+        rows = touched.frame
+        fallen = rows.where(gone).select(*map(named, (*relation.columns, RANK)), integer(0, SUPPORT))
+        kept = rows.where(~gone).select(*map(named, relation.columns), (-named(TIMES)).alias(CHANGE))
+        changes = Part(kept, touched.count - counts["gone"])
+        return Outcome(Part(fallen, counts["gone"]), changes, counts["derivations"])
+
+    wanted = {"gone": f.sum(gone.cast("long")).alias("gone"), "derivations": total(TIMES, "derivations")}
+    return Question(shaped, wanted), told
 
 
 def exchanged(before: DataFrame | None, after: DataFrame | None, columns: list[str]) -> tuple[DataFrame, DataFrame]:
@@ -97,10 +114,9 @@ def exchanged(before: DataFrame | None, after: DataFrame | None, columns: list[s
     ]
     net = parts[0] if len(parts) == 1 else parts[0].union(parts[1])
     summed, _ = settle(net.groupBy(*columns).agg(f.sum(TIMES).alias(TIMES)).where(f.col(TIMES) != 0))
-    rank = f.lit(0).cast("long").alias(RANK)
 
     def bag(sign: int) -> DataFrame:
         chosen = summed.frame.where(f.col(TIMES) * sign > 0)
-        return chosen.select(*columns, rank, f.abs(TIMES).alias(TIMES))
+        return chosen.select(*columns, integer(0, RANK), f.abs(TIMES).alias(TIMES))
 
     return bag(-1), bag(1)

@@ -1,9 +1,10 @@
 """Computing a DataFrame once: the one place where jobs of the round loop start.
 
 `settle` runs the query, keeps its rows in the executors (on disk when memory is short) and returns a DataFrame that
-knows nothing of how they were computed, so that plans do not grow from round to round. On a cluster two executors keep
-each row, since what is lost cannot be computed again. Counts are observed by the same job; a second one would cost as
-much as many a round.
+knows nothing of how they were computed, so that plans do not grow from round to round; `answers` does so for several
+queries by one job. On a cluster two executors keep each row, since what is lost cannot be computed again. Counts are
+observed by the same job, since a second one would cost as much as many a round, and read from its plan: Spark's
+`Observation` waits for an event that comes later.
 
 `gathered` makes many such parts one scan: a union in the plan costs analysis and planning for each of its branches, in
 every round.
@@ -12,19 +13,21 @@ every round.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from functools import lru_cache, reduce
 from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark import StorageLevel
-from pyspark.sql import Column, DataFrame, Observation, SparkSession
-from pyspark.sql import functions as f
+from pyspark.sql import Column, DataFrame, SparkSession
 
 from tidelog.base.errors import EvaluationError
 from tidelog.base.record import record
+from tidelog.run.spark.named import rows_of
 from tidelog.run.spark.worker import failure
 
+_COUNTS = "counts"
 _ATTRIBUTE_ID = re.compile(r"#\d+L?")
 
 
@@ -48,26 +51,68 @@ class Part:
     kept: Kept | None = None
 
 
-def settle(
-    frame: DataFrame, shaped: Callable[[DataFrame], DataFrame] | None = None, **wanted: Column
-) -> tuple[Part, dict[str, int]]:
-    """Compute a DataFrame; return it with its number of rows, and the other counts wanted (0 where there is none).
+@record
+class Question:
+    """Rows to be computed, and what is to be counted of them before they are `shaped`.
 
-    Where rows are `shaped` after they were counted, `rows` must be among the counts wanted.
+    The counts wanted are Columns named like them; where rows are shaped, `rows` must be among them.
     """
-    observation = Observation()
-    counted = {"rows": f.count(f.lit(1)), **wanted}
-    watched = frame.observe(observation, *[count.alias(name) for name, count in counted.items()])
-    if shaped is not None:
-        watched = shaped(watched)
+
+    frame: DataFrame
+    wanted: Mapping[str, Column] = field(default_factory=dict)
+    shaped: Callable[[DataFrame], DataFrame] | None = None
+
+
+Answer = tuple[Part, Mapping[str, int]]
+"""Computed rows, and the counts wanted of them (0 where there is none)."""
+
+
+def settle(frame: DataFrame, **wanted: Column) -> Answer:
+    """Compute a DataFrame; return it with its number of rows, and the other counts wanted."""
+    named = {name: count.alias(name) for name, count in wanted.items()}
+    return answers([Question(frame, named)])[0]
+
+
+def answers(questions: Sequence[Question]) -> list[Answer]:
+    """Compute several DataFrames by one job."""
+    watched = [_watched(question) for question in questions]
+    alone = len(questions) == 1
     try:
-        found = watched.localCheckpoint(eager=True, storageLevel=_level(frame))
+        found = [_checkpoint(frame, eager=alone) for frame in watched]
+        if not alone:
+            _compute(found)
     except Exception as error:
         raise told(error) from error
-    counts = {name: int(count or 0) for name, count in observation.get.items()}
+    return [_answer(*one) for one in zip(questions, watched, found, strict=True)]
+
+
+def _watched(question: Question) -> DataFrame:
+    wanted = question.wanted if "rows" in question.wanted else {"rows": rows_of("rows"), **question.wanted}
+    watched = question.frame.observe(_COUNTS, *wanted.values())
+    return watched if question.shaped is None else question.shaped(watched)
+
+
+def _checkpoint(frame: DataFrame, *, eager: bool) -> DataFrame:
+    return frame.localCheckpoint(eager=eager, storageLevel=_level(frame))
+
+
+def _compute(frames: Sequence[DataFrame]) -> None:
+    """Compute what is to be checkpointed, all in one job."""
+    session = frames[0].sparkSession
+    java = _java(session._jvm)  # noqa: SLF001
+    rdds = [frame._jdf.queryExecution().analyzed().rdd() for frame in frames]  # noqa: SLF001
+    context = session.sparkContext._jsc.sc()  # noqa: SLF001
+    java.union(context, java.sequence(rdds), rdds[0].elementClassTag()).count()
+
+
+def _answer(question: Question, watched: DataFrame, found: DataFrame) -> Answer:
+    names = list(question.wanted) if "rows" in question.wanted else ["rows", *question.wanted]
+    row = watched._jdf.queryExecution().observedMetrics().apply(_COUNTS)  # noqa: SLF001
+    numbers = row.mkString(",").split(",")
+    counts = {name: 0 if number == "null" else int(number) for name, number in zip(names, numbers, strict=True)}
     try:
         kept = _kept(found)
-        return Part(_scan(kept, frame.sparkSession), counts["rows"], kept=kept), counts
+        return Part(_scan(kept, watched.sparkSession), counts["rows"], kept=kept), counts
     except (Py4JError, AttributeError):  # a version of Spark with other constructors: slower, but right
         return Part(found, counts["rows"]), counts
 
@@ -104,16 +149,11 @@ def _kept(frame: DataFrame) -> Kept:
 
 def _together(parts: Sequence[Kept], session: SparkSession) -> Kept:
     """Return rows that are partitioned alike as one RDD, which is partitioned so, too."""
-    jvm: Any = session._jvm  # noqa: SLF001
-    rdds = jvm.java.util.ArrayList()
-    for part in parts:
-        rdds.add(part.rdd)
+    java = _java(session._jvm)  # noqa: SLF001
     context = session.sparkContext._jsc.sc()  # noqa: SLF001
-    several = jvm.org.apache.spark.api.python.PythonUtils.toSeq(rdds)
+    several = java.sequence([part.rdd for part in parts])
     first = parts[0]
-    rdd = jvm.org.apache.spark.rdd.SQLPartitioningAwareUnionRDD(
-        context, several, first.rdd.getNumPartitions(), first.rdd.elementClassTag()
-    )
+    rdd = java.aligned_union(context, several, first.rdd.getNumPartitions(), first.rdd.elementClassTag())
     return Kept(rdd, first.output, first.partitioning, first.place)
 
 
@@ -124,23 +164,42 @@ def _scan(kept: Kept, session: SparkSession) -> DataFrame:
     digits double from round to round: after 25 rounds planning does nothing but multiply. It offers no setting for
     that, hence its own constructor is used.
     """
-    jvm: Any = session._jvm  # noqa: SLF001
+    java = _java(session._jvm)  # noqa: SLF001
     jsession = session._jsparkSession  # noqa: SLF001
-    nothing = jvm.scala.Option.empty()
-    logical = jvm.org.apache.spark.sql.execution.LogicalRDD
-    unordered = jvm.org.apache.spark.api.python.PythonUtils.toSeq(jvm.java.util.ArrayList())
-    arguments = [kept.output, kept.rdd, kept.partitioning, unordered, False, nothing]
-    arguments += [jsession, nothing, nothing]
-    spare = _parameters(jvm) - len(arguments)
-    made = logical(*arguments, *[False] * spare)
-    return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(jsession, made), session)
+    arguments = [kept.output, kept.rdd, kept.partitioning, java.unordered, False, java.nothing]
+    arguments += [jsession, java.nothing, java.nothing]
+    made = java.logical(*arguments, *[False] * (java.parameters - len(arguments)))
+    return DataFrame(java.of_rows(jsession, made), session)
+
+
+class _Java:
+    """What is used of Spark's own classes, looked up once: to find a class by its name takes several calls."""
+
+    def __init__(self, jvm: Any) -> None:
+        spark = jvm.org.apache.spark
+        self.nothing = jvm.scala.Option.empty()
+        self.logical = spark.sql.execution.LogicalRDD
+        self.of_rows = spark.sql.classic.Dataset.ofRows
+        self.union = spark.rdd.UnionRDD
+        self.aligned_union = spark.rdd.SQLPartitioningAwareUnionRDD
+        self._list = jvm.java.util.ArrayList
+        self._to_sequence = spark.api.python.PythonUtils.toSeq
+        self.unordered = self.sequence([])
+        scan = jvm.java.lang.Class.forName("org.apache.spark.sql.execution.LogicalRDD")
+        self.parameters = int(scan.getConstructors()[0].getParameterCount())
+        """How many parameters the constructor of Spark's scan of an RDD has; it differs between versions."""
+
+    def sequence(self, things: Sequence[Any]) -> Any:
+        """Return a Scala sequence of Java objects."""
+        several = self._list()
+        for thing in things:
+            several.add(thing)
+        return self._to_sequence(several)
 
 
 @lru_cache(maxsize=4)
-def _parameters(jvm: Any) -> int:
-    """Return how many parameters the constructor of Spark's scan of an RDD has."""
-    kind = jvm.java.lang.Class.forName("org.apache.spark.sql.execution.LogicalRDD")
-    return int(kind.getConstructors()[0].getParameterCount())
+def _java(jvm: Any) -> _Java:
+    return _Java(jvm)
 
 
 def _level(frame: DataFrame) -> StorageLevel:

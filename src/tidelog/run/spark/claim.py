@@ -10,7 +10,8 @@ A nonlinear closure is made linear first (`plan.linearise`); what is counted the
 and the relation says so (`Relation.counted`).
 
 After a change only the pieces that it touches are evaluated anew, in one job again: the round loop over a small change
-takes as many rounds as over everything, and on Spark rounds are what costs.
+takes as many rounds as over everything, and on Spark rounds are what costs. For the same reason a stratum that does not
+decompose is evaluated anew on the driver, if it can hold it, once an update has taken a few rounds (`patience`).
 """
 
 from __future__ import annotations
@@ -42,11 +43,13 @@ from tidelog.run.spark.relation import RANK, SUPPORT, TIMES, columns_of
 from tidelog.run.spark.relation import Relation as SparkRelation
 from tidelog.run.spark.seeds import seed_name, seeded_plan
 from tidelog.run.spark.store import Store
-from tidelog.run.spark.tail import Tail
+from tidelog.run.spark.tail import STATE, Tail
 from tidelog.run.spark.worker import BEGIN, END, EvaluationFailedError
 
 REPLICATE_ROWS = 5_000_000
 """Relations of more rows below a stratum are not sent whole to every executor."""
+UPDATE_ROUNDS = 4
+"""Rounds of an update, those of deleting and inserting together, that cost less than to evaluate on the driver."""
 
 
 @record
@@ -64,9 +67,10 @@ class Claims:
 
     def evaluate(self, store: Store, stratum: Stratum, watch: Watch) -> int:
         """Evaluate a stratum from scratch in the best way; return the number of rounds."""
-        if self._is_small(store, stratum) and self._on_driver(store, stratum, watch):
+        room = self._room(store)
+        if self._fits(store, stratum, room) and (rounds := self._on_driver(store, stratum, watch, room)):
             self.how[stratum.number] = "on the driver"
-            return 1
+            return rounds
         way = self.way(store, stratum)
         if way is None:
             tail = Tail(store, stratum, watch, self.driver_rows)
@@ -82,12 +86,22 @@ class Claims:
         target.settled = (found,) if found.count else ()
         return rounds
 
-    def _is_small(self, store: Store, stratum: Stratum) -> bool:
-        below = {name for rule in stratum.rules for name in rule.reads}.difference(stratum.relations)
-        return stratum.recursive and sum(store.relation(name).size(AFTER) for name in below) <= self.driver_rows
+    def patience(self, store: Store, stratum: Stratum) -> int | None:
+        """Return after how many rounds of an update a stratum is left to the driver; None if it could not take it."""
+        own = sum(store.relation(name).size(AFTER) for name in stratum.relations)
+        return UPDATE_ROUNDS if self._fits(store, stratum, STATE * self.driver_rows - own) else None
 
-    def _on_driver(self, store: Store, stratum: Stratum, watch: Watch) -> bool:
-        """Evaluate a stratum whose inputs are small in the columnar engine; False if it grows beyond the driver."""
+    def _room(self, store: Store) -> int:
+        """Return how many tuples the driver may hold of a stratum, and of what is below: more if it was left to it."""
+        return STATE * self.driver_rows if store.is_left_to_driver else self.driver_rows
+
+    @staticmethod
+    def _fits(store: Store, stratum: Stratum, room: int) -> bool:
+        below = {name for rule in stratum.rules for name in rule.reads}.difference(stratum.relations)
+        return stratum.recursive and sum(store.relation(name).size(AFTER) for name in below) <= room
+
+    def _on_driver(self, store: Store, stratum: Stratum, watch: Watch, room: int) -> int:
+        """Evaluate a stratum in the columnar engine; return the number of rounds, 0 if it grows beyond the driver."""
         members = frozenset(stratum.relations)
         names = sorted({name for rule in stratum.rules for name in rule.reads} | members)
         store.enter(Phase.BOOT, members)
@@ -96,17 +110,19 @@ class Claims:
         tables = {name: collect(store.relation(name).frame(AFTER)) for name in names if name not in members}
         relations = {name: store.plan.relations[name] for name in names}
         plan = Plan(store.types, relations, store.functions, (replace(stratum, number=0),), (), {})
+        limits = Limits(tuples=room, seconds=watch.seconds_left())
         try:
-            found = evaluate(plan, tables, stratum.relations, Limits(tuples=self.driver_rows), tracked=self.tracked)
+            found, rounds = evaluate(plan, tables, stratum.relations, limits, tracked=self.tracked)
         except LimitError:
-            return False
+            watch.look()  # it may be the user's limit that was reached
+            return 0
         for name, table in found.items():
             target = store.touch(name)
             watch.add_tuples(table.num_rows)
             if table.num_rows:
                 rows = store.frames.spark.createDataFrame(table)
                 target.settled = (settle(rows.repartition(store.partitions, *target.columns))[0],)
-        return True
+        return max(1, rounds)
 
     def way(self, store: Store, stratum: Stratum) -> Way | None:
         """Return how a stratum decomposes, if what is below is small enough to be everywhere."""
@@ -197,7 +213,8 @@ class Claims:
         found, counts = settle(cut.mapInArrow(run, schema), rounds=f.max(RANK), derivations=f.sum(SUPPORT))
         store.derivations += counts["derivations"]
         watch.add_tuples(found.count)
-        return replace(found, placed=False), counts["rounds"]
+        last = 1 if self.tracked else 0  # the round that finds nothing has no rank
+        return replace(found, placed=False), counts["rounds"] + last
 
 
 def _before_steps(relation: SparkRelation, bag: DataFrame, way: Way, closure: Linearised) -> DataFrame:
@@ -220,11 +237,15 @@ def _run_partition(
         columns = columns_of(len(plan.relations[name].columns))
         try:
             facts = {**shared.value, seed_name(name): seeds.select(columns)}
-            found = evaluate(plan, facts, (name,), NO_LIMITS, tracked=tracked)[name]
+            tables, rounds = evaluate(plan, facts, (name,), NO_LIMITS, tracked=tracked)
         except EvaluationError as error:
             raise EvaluationFailedError(f"{BEGIN}{error}{END}") from error
+        found = tables[name]
         if tracked:
             found = _with_seed_support(found, seeds, columns)
+        else:  # nobody reads the ranks then: the greatest tells how many rounds the longest took
+            ranks = pa.repeat(pa.scalar(rounds, pa.int64()), found.num_rows)
+            found = found.set_column(found.schema.get_field_index(RANK), RANK, ranks)
         yield from found.combine_chunks().to_batches()
 
     return run

@@ -22,14 +22,15 @@ from tidelog.base.errors import LimitError
 from tidelog.base.record import record
 from tidelog.plan.decompose import Way
 from tidelog.plan.nodes import Plan, Stratum
+from tidelog.plan.separate_facts import stored_in
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
 from tidelog.run.limits import Watch, tell
-from tidelog.run.maintain.choose import Cost, Costs, Earlier, maintain, strategy_of
+from tidelog.run.maintain.choose import Cost, Costs, Earlier, maintain, reached, strategy_of
 from tidelog.run.maintain.rounds import reads_change
 from tidelog.run.phases import AFTER, DELETED, INSERTED
 from tidelog.run.spark.checkpoint import collect, gathered, settle
-from tidelog.run.spark.claim import REPLICATE_ROWS, Claims
+from tidelog.run.spark.claim import REPLICATE_ROWS, UPDATE_ROUNDS, Claims
 from tidelog.run.spark.encode import Cells
 from tidelog.run.spark.facts import change_facts, kept_relations
 from tidelog.run.spark.frames import given_out, taken_in
@@ -268,7 +269,9 @@ class SparkEngine:
         store = Store(plan, self._frames, kept, earlier, watch, self._broadcast_rows)
         costs: Costs = dict(before.costs)
         change_facts(store, facts, before.earlier.orphans(plan, before.relations), earlier)
-        work = [done for stratum in plan.strata if (done := self._maintain(store, stratum, before.earlier, costs))]
+        changed = [stored_in(name, plan.relations) for name in facts]
+        strata = reached(store, plan, before.earlier, changed)
+        work = [done for stratum in strata if (done := self._maintain(store, stratum, before.earlier, costs))]
         changes = _changes(store, before, plan)
         store.finish()
         relations = {name: relation for name, relation in store.relations.items() if name in plan.relations}
@@ -294,7 +297,10 @@ class SparkEngine:
             strategy, reason = "recompute", "it was empty"
         elif not all(relation.counted for relation in own):
             strategy, reason = "recompute", "the support of its tuples is not known"
+        store.patience = claims.patience(store, stratum) if strategy != "recompute" else None
         done = maintain(store, stratum, earlier, costs, store.watch, strategy, evaluate=claims.evaluate)
+        if store.is_left_to_driver:
+            reason = f"the update took more than {UPDATE_ROUNDS} rounds"
         if done is None or done.strategy != "recompute":
             return done
         return replace(done, strategy=claims.how.get(stratum.number, done.strategy), reason=reason or done.reason)

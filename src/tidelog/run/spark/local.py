@@ -67,8 +67,11 @@ def _is_native(type: Type) -> bool:
 
 def evaluate(
     plan: Plan, facts: Mapping[str, Any], wanted: Sequence[str], limits: Limits, *, tracked: bool
-) -> dict[str, Any]:
-    """Return relations of a plan on the given facts (Arrow tables of cells), as tables with rank and support."""
+) -> tuple[dict[str, Any], int]:
+    """Return relations of a plan on the given facts (Arrow tables of cells), as tables with rank and support.
+
+    Beside them is the number of rounds it took.
+    """
     cells = Cells(plan.types)
     support = Support.RANKED if tracked else Support.NONE
     engine = ColumnarEngine(plan, strategy="recompute", support=support, limits=limits)
@@ -76,8 +79,9 @@ def evaluate(
         name: Change(facts_of(table, [c.type for c in plan.relations[name].columns], cells))
         for name, table in facts.items()
     }
-    engine.update(given, limits=limits)
-    return {name: held(engine, name, plan.types) for name in wanted}
+    update = engine.update(given, limits=limits)
+    rounds = max((work.rounds for work in update.work), default=1)
+    return {name: held(engine, name, plan.types) for name in wanted}, rounds
 
 
 def held(engine: ColumnarEngine, name: str, types: Mapping[str, TypeDefinition]) -> Any:

@@ -9,6 +9,7 @@ far as Spark has them; from the first that it has not, the rest of the run is on
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from pyspark.sql import Column, DataFrame
@@ -22,7 +23,9 @@ from tidelog.run.columnar.course import Step, steps_of
 from tidelog.run.phases import AFTER, View
 from tidelog.run.spark import worker
 from tidelog.run.spark.aggregate import reduction
+from tidelog.run.spark.checkpoint import settle
 from tidelog.run.spark.encode import spark_type
+from tidelog.run.spark.named import integer, named, once, renamed, truth
 from tidelog.run.spark.relation import RANK, TIMES, by_hash, column_name, columns_of
 from tidelog.run.spark.scalars import column, constant
 
@@ -34,12 +37,16 @@ _OTHER_RANK = "other_rank"
 
 @record
 class Bindings:
-    """Rows of variables; `size` is a bound on their number, if one is known."""
+    """Rows of variables; `size` is a bound on their number, if one is known.
+
+    A scan is `narrowed` by constants or repeated variables: its rows may be far fewer than the bound.
+    """
 
     frame: DataFrame
     variables: tuple[Var, ...]
     ranked: bool
     size: int | None
+    narrowed: bool = False
 
 
 class Pipeline:
@@ -122,13 +129,14 @@ class Pipeline:
                 if term.name in firsts:
                     frame = frame.where(f.col(name) == f.col(firsts[term.name][1]))
                 firsts.setdefault(term.name, (term, name))
-        chosen = [f.col(name).alias(self._name(variable)) for variable, name in firsts.values()]
-        rank = [f.col(RANK)] if ranked else []
+        chosen = [renamed(name, self._name(variable)) for variable, name in firsts.values()]
+        rank = [named(RANK)] if ranked else []
         return Bindings(
             frame.select(*chosen, *rank),
             tuple(variable for variable, _ in firsts.values()),
             ranked,
             relation.size(view),
+            narrowed=len(firsts) < sum(isinstance(term, Var | Const) for term in scan.terms),
         )
 
     def _placed(self, left: Bindings | None, scan: Scan, *, negated: bool) -> Bindings | None:
@@ -151,6 +159,8 @@ class Pipeline:
     def _joined(self, left: Bindings | None, right: Bindings, *, lasting: bool = False) -> Bindings:
         if left is None:
             return right
+        if not lasting:
+            left, right = self._measured(left, right)
         both = left.ranked and right.ranked
         other = right.frame.withColumnRenamed(RANK, _OTHER_RANK) if both else right.frame
         # by name: of one variable some atoms may know the type, others a reference to it, whose cells are the same
@@ -159,12 +169,23 @@ class Pipeline:
         frame, other, small = self._hinted(left, right, other, lasting=lasting)
         joined = frame.join(other, keys) if keys else frame.crossJoin(other)
         variables = (*left.variables, *(variable for variable in right.variables if variable.name not in known))
-        columns: list[Column] = [f.col(self._name(variable)) for variable in variables]
+        columns: list[Column] = [named(self._name(variable)) for variable in variables]
         if both:
-            columns.append(f.greatest(RANK, _OTHER_RANK).alias(RANK))
+            columns.append(_greater_rank())
         elif left.ranked or right.ranked:
-            columns.append(f.col(RANK))
+            columns.append(named(RANK))
         return Bindings(joined.select(*columns), variables, left.ranked or right.ranked, small)
+
+    def _measured(self, left: Bindings, right: Bindings) -> tuple[Bindings, Bindings]:
+        """Compute a scan that constants narrow where both sides may be large: if its rows are few, none is shuffled."""
+        if right.narrowed and not self._is_small(left) and not self._is_small(right):
+            right = _counted(right)
+        if left.narrowed and not self._is_small(left) and not self._is_small(right):
+            left = _counted(left)
+        return left, right
+
+    def _is_small(self, bindings: Bindings) -> bool:
+        return bindings.size is not None and bindings.size <= self._store.broadcast_rows
 
     def _hinted(
         self, left: Bindings, right: Bindings, other: DataFrame, *, lasting: bool
@@ -268,7 +289,7 @@ class Pipeline:
         return bindings, len(run)
 
     def _scope(self, bindings: Bindings) -> dict[str, Column]:
-        return {variable.name: f.col(self._name(variable)) for variable in bindings.variables}
+        return {variable.name: named(self._name(variable)) for variable in bindings.variables}
 
     def _in_python(self, bindings: Bindings, run: Sequence[Select | Extend | Unnest]) -> Bindings:
         bound = (*bindings.variables, *(step.variable for step in run if not isinstance(step, Select)))
@@ -323,13 +344,23 @@ class Pipeline:
     def _finish_in_python(self, bindings: Bindings, run: Sequence[Select | Extend | Unnest]) -> DataFrame:
         wanted = [(column_name(number), expression) for number, expression in enumerate(self._tree.expressions)]
         frame = self._mapped(bindings, run, wanted)
-        return self._bag(frame, bindings, [f.col(name) for name, _ in wanted])
+        return self._bag(frame, bindings, [named(name) for name, _ in wanted])
 
     def _bag(self, frame: DataFrame, bindings: Bindings, columns: list[Column]) -> DataFrame:
         if not columns:
-            columns = [f.lit(True).alias(name) for name in columns_of(0)]
-        rank = f.col(RANK) if bindings.ranked else f.lit(0).cast("long").alias(RANK)
-        return frame.select(*columns, rank, f.lit(1).cast("long").alias(TIMES))
+            columns = [truth(name) for name in columns_of(0)]
+        rank = named(RANK) if bindings.ranked else integer(0, RANK)
+        return frame.select(*columns, rank, integer(1, TIMES))
+
+
+def _counted(bindings: Bindings) -> Bindings:
+    rows, _ = settle(bindings.frame)
+    return replace(bindings, frame=rows.frame, size=rows.count, narrowed=False)
+
+
+@once
+def _greater_rank() -> Column:
+    return f.greatest(RANK, _OTHER_RANK).alias(RANK)
 
 
 def _worker_step(step: Select | Extend | Unnest) -> worker.Step:

@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
 
 from tidelog.base.types import BOOL, Type
 from tidelog.run.phases import AFTER, ALIVE, DYING, View
 from tidelog.run.spark.checkpoint import Part, gathered, settle, united
+from tidelog.run.spark.named import missing, named, total, truth
 
 RANK, SUPPORT, TIMES, CHANGE, KNOWN = "rank", "support", "times", "change", "known"
 MOST_PARTS = 30
@@ -167,19 +167,19 @@ class Relation:
         """Return the few rows whose tuples are in none of the many of the parts."""
         if not size_of(known):
             return frame
-        return self.marked(frame, known).where(f.col(KNOWN).isNull()).drop(KNOWN)
+        return self.marked(frame, known).where(missing(KNOWN)).drop(KNOWN)
 
     def marked(self, frame: DataFrame, known: Parts) -> DataFrame:
         """Return the few rows with a mark, null for those whose tuples are in none of the many of the parts."""
-        keys = gathered(known).select(*self.columns, f.lit(True).alias(KNOWN))
+        keys = gathered(known).select(*map(named, self.columns), truth(KNOWN))
         return by_hash(frame).join(keys, self.columns, "left")
 
     def _keys(self, parts: Parts) -> DataFrame:
-        return gathered(parts).select(*self.columns)
+        return gathered(parts).select(*map(named, self.columns))
 
     def change_sums(self) -> DataFrame | None:
         """Return by how much the support of tuples has changed."""
         if not self.changes:
             return None
         log = gathered(self.changes)
-        return log.groupBy(*self.columns).agg(f.sum(CHANGE).alias(CHANGE))
+        return log.groupBy(*map(named, self.columns)).agg(total(CHANGE, CHANGE))

@@ -1,7 +1,7 @@
 """The state of a program in Spark, and the leaf operations on it (`run.contract.Backend`).
 
-Deriving only builds queries; absorbing and releasing run them, one job for each relation and round. Relations are
-copied before their first change and DataFrames never change, so undoing is forgetting.
+Deriving only builds queries; absorbing and releasing run them, one job for all relations of a stratum in a round.
+Relations are copied before their first change and DataFrames never change, so undoing is forgetting.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from tidelog.base.types import Type, TypeDefinition
 from tidelog.plan.nodes import Aggregate, Plan, Rule
 from tidelog.run.contract import Job, Phase
 from tidelog.run.holding import Holding
-from tidelog.run.limits import Watch
+from tidelog.run.limits import OverBudgetError, Watch
 from tidelog.run.phases import AFTER, BEFORE, DELETED, INSERTED
-from tidelog.run.spark.absorb import Outcome, absorbed, bootstrapped, exchanged, released
-from tidelog.run.spark.checkpoint import Part, gathered, settle, united
+from tidelog.run.spark.absorb import Outcome, Told, absorbed, bootstrapped, exchanged, released
+from tidelog.run.spark.checkpoint import Part, Question, answers, gathered, settle, united
 from tidelog.run.spark.encode import Cells, spark_type
 from tidelog.run.spark.pipeline import Pipeline
 from tidelog.run.spark.relation import (
@@ -85,6 +85,13 @@ class Store(Holding[Relation]):
         self.types: Mapping[str, TypeDefinition] = {**before[0].types, **plan.types}
         self.cells = Cells(self.types)
         self.broadcast_rows = broadcast_rows
+        self.patience: int | None = None
+        """Rounds that the update of the stratum at work may still take before the driver evaluates it; None: all."""
+
+    @property
+    def is_left_to_driver(self) -> bool:
+        """Whether the update of the stratum at work has taken too many rounds."""
+        return self.patience is not None and self.patience < 0
 
     @property
     def ranked(self) -> bool:
@@ -134,18 +141,37 @@ class Store(Holding[Relation]):
 
     def absorb(self, relation: str, bag: DataFrame | None) -> int:
         """Let the delta become old; count support; make the new tuples the delta."""
-        target = self.touch(relation)
-        self._insert_delta(target)
-        if bag is None:
-            return 0
-        self._describe(relation)
+        self.absorb_all((relation,), {} if bag is None else {relation: bag})
+        return self.relation(relation).delta.count
+
+    def absorb_all(self, relations: Sequence[str], bags: Bags) -> None:
+        """Absorb derivations of several relations, all by one job."""
+        for name in relations:
+            self._insert_delta(self.touch(name))
         boot = self.phase is Phase.BOOT
+        targets = [self.touch(name) for name in relations if name in bags]
         if not boot:
-            self._place(target)
-        outcome = bootstrapped(target, bag) if boot else absorbed(target, bag)
-        self._take(target, outcome)
-        self.watch.add_tuples(outcome.delta.count)
-        return outcome.delta.count
+            for target in targets:
+                self._place(target)
+        ask = bootstrapped if boot else absorbed
+        for target in self._asked(targets, [ask(target, bags[target.name]) for target in targets]):
+            self.watch.add_tuples(target.delta.count)
+
+    def _asked(self, targets: Sequence[Relation], asked: Sequence[tuple[Question, Told]]) -> Sequence[Relation]:
+        """Let relations take the answers to their questions."""
+        if targets:
+            self._lose_patience()
+            self._describe(", ".join(target.name for target in targets))
+            found = answers([question for question, _ in asked])
+            for target, (_, told), answer in zip(targets, asked, found, strict=True):
+                self._take(target, told(*answer))
+        return targets
+
+    def _lose_patience(self) -> None:
+        if self.patience is not None and self.phase is not Phase.BOOT:
+            self.patience -= 1
+            if self.is_left_to_driver:
+                raise OverBudgetError
 
     def _place(self, target: Relation) -> None:
         """Shuffle tuples to where they belong: they are joined in every round from now on, so better once."""
@@ -174,15 +200,18 @@ class Store(Holding[Relation]):
 
     def release(self, relation: str, bag: DataFrame | None) -> int:
         """Let the delta be removed; take support away; make the tuples left without support the delta."""
-        target = self.touch(relation)
-        self._remove_delta(target)
-        if bag is None or not target.size(AFTER):
-            return 0
-        self._describe(relation)
-        self._place(target)
-        self._take(target, released(target, bag))
-        target.falling = True
-        return target.delta.count
+        self.release_all((relation,), {} if bag is None else {relation: bag})
+        return self.relation(relation).delta.count
+
+    def release_all(self, relations: Sequence[str], bags: Bags) -> None:
+        """Take derivations of several relations away, all by one job."""
+        for name in relations:
+            self._remove_delta(self.touch(name))
+        targets = [self.touch(name) for name in relations if name in bags and self.touch(name).size(AFTER)]
+        for target in targets:
+            self._place(target)
+        for target in self._asked(targets, [released(target, bags[target.name]) for target in targets]):
+            target.falling = True
 
     @staticmethod
     def _remove_delta(target: Relation) -> None:

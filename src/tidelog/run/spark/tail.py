@@ -24,7 +24,7 @@ from tidelog.run.spark.relation import RANK, SUPPORT, push
 from tidelog.run.spark.seeds import seed_name, seeded_plan
 from tidelog.run.spark.store import Store
 
-_STATE, _DELTA = 10, 10
+STATE, _DELTA = 10, 10
 """The driver takes over where a round finds less than a tenth of its rows, and all that is needed is ten times them."""
 
 
@@ -44,7 +44,7 @@ class Tail:
         own = [self.store.relation(name) for name in self.stratum.relations]
         found, held = sum(relation.delta.count for relation in own), sum(relation.size(CURRENT) for relation in own)
         below = sum(self.store.relation(name).size(AFTER) for name in relations_below(self.stratum))
-        most = _STATE * self.driver_rows
+        most = STATE * self.driver_rows
         if self._given_up or not found or found > self.driver_rows // _DELTA or held + below > most:
             return False
         tell(f"{', '.join(self.stratum.relations)}: {found:,} tuples in round {rounds}; the driver goes on")
@@ -53,7 +53,7 @@ class Tail:
         plan = seeded_plan(self.store, self.stratum)
         limits = Limits(tuples=held + most, seconds=self.watch.seconds_left())
         try:
-            results = evaluate(plan, tables, self.stratum.relations, limits, tracked=True)
+            results, _ = evaluate(plan, tables, self.stratum.relations, limits, tracked=True)
         except LimitError:
             self.watch.look()  # it may be the user's limit that was reached
             self._given_up = True
