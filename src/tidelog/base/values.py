@@ -162,15 +162,23 @@ class Closure:
     """A function value: code, and the values it captured; equal to another if both are, so that relations can hold it.
 
     `code` is a text that stands for the function's expression or name. With `mut` parameters a call returns the result
-    and their final values.
+    and their final values. `recipe` tells who wants to send it elsewhere how to make it again: a function and its
+    arguments, which equal function values of one program have in common.
     """
 
-    __slots__ = ("_call", "captured", "code")
+    __slots__ = ("_call", "captured", "code", "recipe")
 
-    def __init__(self, code: str, captured: tuple[Value, ...], call: Callable[..., Value]) -> None:
+    def __init__(
+        self,
+        code: str,
+        captured: tuple[Value, ...],
+        call: Callable[..., Value],
+        recipe: Callable[[], tuple[Callable[..., Value], tuple[Any, ...]]] | None = None,
+    ) -> None:
         self.code = code
         self.captured = captured
         self._call = call
+        self.recipe = recipe
 
     def __call__(self, *arguments: Value) -> Value:
         return self._call(*arguments)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tidelog import Database
 from tidelog.base import types as t
 from tidelog.base.types import Constructor, Field, Type, TypeDefinition
 from tidelog.base.values import NAN, FrozenMap, Variant
@@ -45,3 +46,27 @@ def test_equal_values_have_equal_cells() -> None:
     type = t.Named(t.SET, (t.Tuple((t.STRING, t.Bit(8))),))
     one, other = frozenset([("a", 1), ("b", 2)]), frozenset([("b", 2), ("a", 1)])
     assert CELLS.cell(one, type) == CELLS.cell(other, type)
+
+
+def test_functions_have_one_text_wherever_they_are_made() -> None:
+    """Made twice, by programs that have compiled different things before: the cells and the results are the same."""
+    program = """
+function half(x: u8): u8 = x / 2
+function quarter(x: u8): u8 = half(half(x))
+input relation Step(n: u8)
+output relation Made(f: function(u8): u8)
+Made(|x| quarter(x) + n) :- Step(n).
+Made(quarter).
+Step(1). Step(2).
+"""
+    databases = [Database(program, engine="columnar") for _ in range(2)]
+    type = databases[0].plan.relations["Made"].columns[0].type
+    cells = Cells(databases[0].plan.types)
+    texts: list[set[str]] = []
+    for database in databases:
+        made = [row[0] for row in database.relation("Made").rows()]
+        if texts:
+            assert made[0](40) in (10, 11, 12)  # the second program has compiled what it calls, the first has not
+        texts.append({cells.cell(function, type) for function in made})
+    assert texts[0] == texts[1]
+    assert sorted(cells.value(text, type)(40) for text in texts[0]) == [10, 11, 12]

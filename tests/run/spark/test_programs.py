@@ -46,6 +46,7 @@ CHOSEN = {
         "extern",
         "extern_type",
         "function_returning_function",
+        "functions_in_relations",
         "mut_parameters",
     ),
     "imperative": ("match_binds_for_inner_loops",),

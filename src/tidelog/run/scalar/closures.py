@@ -7,6 +7,7 @@ the program are compiled when first called. Control flow uses exceptions. No tex
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, assert_never
 
 from tidelog.base import expr as e
@@ -15,7 +16,8 @@ from tidelog.base import values
 from tidelog.base.conform import conforms
 from tidelog.base.errors import EvaluationError
 from tidelog.base.extern import Signature
-from tidelog.base.free import free_variables
+from tidelog.base.free import free_variables, parts
+from tidelog.base.span import NOWHERE
 from tidelog.base.text import show_value
 from tidelog.base.types import TypeDefinition
 from tidelog.base.values import FrozenMap, Group, Variant, in_order
@@ -76,7 +78,7 @@ class Closures:
             case e.Lambda(parameters, body):
                 return self._lambda(node, parameters, body, node.type)
             case e.FunctionValue(name):
-                return lambda _: self._as_value(name)
+                return lambda _: self._as_value(node, name)
             case e.If(condition, then, otherwise):
                 test, yes, no = self.compile(condition), self.compile(then), self.compile(otherwise)
                 return lambda env: yes(env) if test(env) else no(env)
@@ -315,7 +317,7 @@ class Closures:
         pairs = zip(arguments, definition.parameters, strict=True)
         return f"{definition.name}({', '.join(show_value(x, p.type, self._types) for x, p in pairs)})"
 
-    def _as_value(self, name: str) -> values.Closure:
+    def _as_value(self, node: e.Expr, name: str) -> values.Closure:
         function = self.function(name)
         has_places = any(parameter.mutable for parameter in self._functions[name].parameters)
 
@@ -323,7 +325,10 @@ class Closures:
             result, finals = function(*arguments)
             return (result, *finals) if has_places else result
 
-        return values.Closure(name, (), value)
+        return values.Closure(name, (), value, lambda: self._recipe(node, {}))
+
+    def _recipe(self, node: e.Expr, kept: Environment) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return remade, (called([node], self._functions), Types(self._types), node, tuple(kept.items()))
 
     def _lambda(self, node: e.Lambda, parameters: tuple[e.Var, ...], body: e.Expr, type: t.Type) -> Closure:
         code = repr(node)
@@ -344,9 +349,35 @@ class Closures:
                     result = leave.value
                 return (result, *[inner[name] for name in mutable]) if mutable else result
 
-            return values.Closure(code, tuple(kept.values()), value)
+            return values.Closure(code, tuple(kept.values()), value, lambda: self._recipe(node, kept))
 
         return make
+
+
+class Types(dict[str, TypeDefinition]):
+    """The types of the program, which who sends a function value elsewhere need not send with it."""
+
+
+def remade(
+    functions: Mapping[str, e.Function], types: Types, node: e.Expr, kept: tuple[tuple[str, Any], ...]
+) -> values.Closure:
+    """Return the function value of an expression, with what it captured."""
+    made: values.Closure = Closures(functions, types).compile(node)(dict(kept))
+    return made
+
+
+def called(expressions: Iterable[e.Expr], functions: Mapping[str, e.Function]) -> dict[str, e.Function]:
+    """Return the functions that expressions need, directly or through others."""
+    needed: dict[str, e.Function] = {}
+    waiting = list(expressions)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, e.Call | e.FunctionValue) and node.function not in needed:
+            found = needed[node.function] = replace(functions[node.function], span=NOWHERE)
+            if found.body is not None:
+                waiting.append(found.body)
+        waiting.extend(parts(node))
+    return needed
 
 
 def elements(collection: Any) -> Iterable[Any]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import base64
 import io
+import pickle
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,10 +26,13 @@ from pyspark.sql import types as s
 from tidelog.base import types as t
 from tidelog.base.conform import fields_of
 from tidelog.base.reading import read_value
+from tidelog.base.span import NOWHERE, Span
 from tidelog.base.text import show_value
 from tidelog.base.types import Type, TypeDefinition
-from tidelog.base.values import NAN
+from tidelog.base.values import NAN, Closure
+from tidelog.run.scalar.closures import Types
 
+_TYPES, _NOWHERE = "types", "nowhere"
 SIGN = 1 << 63
 WORD = 1 << 64
 
@@ -85,7 +89,7 @@ class Cells:
             case inner if self._is_shown(inner):
                 return show_value(value, inner, self._types)
             case _:
-                return _pickle(value)
+                return _pickled(value)
 
     def value(self, cell: Any, type: Type) -> Any:
         """Return the value of a cell."""
@@ -101,7 +105,7 @@ class Cells:
             case inner if self._is_shown(inner):
                 return read_value(cell, inner, self._types)
             case _:
-                return cloudpickle.loads(base64.b64decode(cell))
+                return _Unpickler(cell, self._types).load()
 
     def array(self, values: Sequence[Any], type: Type) -> pa.Array:
         """Return the cells of many values."""
@@ -159,10 +163,31 @@ def _is_shown(type: Type, types: Mapping[str, TypeDefinition], inside: set[Type]
             return True
 
 
-def _pickle(value: Any) -> str:
+class _Pickler(cloudpickle.Pickler):
+    """Pickles function values by what they are made of, without places in texts, and leaves the program's types out."""
+
+    def persistent_id(self, found: Any) -> str | None:
+        return _TYPES if isinstance(found, Types) else _NOWHERE if isinstance(found, Span) else None
+
+    def reducer_override(self, found: Any) -> Any:
+        if isinstance(found, Closure) and found.recipe is not None:
+            return found.recipe()
+        return super().reducer_override(found)  # type: ignore[no-untyped-call]
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, cell: str, types: Mapping[str, TypeDefinition]) -> None:
+        super().__init__(io.BytesIO(base64.b64decode(cell)))
+        self._types = types
+
+    def persistent_load(self, kind: str) -> Any:
+        return NOWHERE if kind == _NOWHERE else Types(self._types)
+
+
+def _pickled(value: Any) -> str:
     """Pickle without sharing, so that equal values built in different ways give the same text."""
     buffer = io.BytesIO()
-    pickler = cloudpickle.Pickler(buffer)  # type: ignore[no-untyped-call]
+    pickler = _Pickler(buffer)  # type: ignore[no-untyped-call]
     pickler.fast = True
     pickler.dump(value)  # type: ignore[no-untyped-call]
     return base64.b64encode(buffer.getvalue()).decode()

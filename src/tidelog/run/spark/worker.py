@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any
 
 import pyarrow as pa
 
-from tidelog.base.expr import Call, Expr, Function, FunctionValue, Var
-from tidelog.base.free import free_variables, parts
+from tidelog.base.expr import Expr, Function, Var
+from tidelog.base.free import free_variables
 from tidelog.base.record import record
 from tidelog.base.show import show_value
-from tidelog.base.span import NOWHERE
 from tidelog.base.types import TypeDefinition
 from tidelog.base.values import Group
-from tidelog.run.scalar.closures import Closure, Closures, elements
+from tidelog.run.scalar.closures import Closure, Closures, called, elements
 from tidelog.run.spark.encode import Cells, arrow_type
 
 BEGIN, END = "[[tidelog: ", " :tidelog]]"
@@ -103,17 +102,7 @@ def program_of(
     expressions: Iterable[Expr], functions: Mapping[str, Function], types: Mapping[str, TypeDefinition], rule: str
 ) -> Program:
     """Return what expressions need, so that no more than that is sent to workers."""
-    needed: dict[str, Function] = {}
-    waiting = list(expressions)
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, Call | FunctionValue) and node.function not in needed:
-            found = replace(functions[node.function], span=NOWHERE)
-            needed[node.function] = found
-            if found.body is not None:
-                waiting.append(found.body)
-        waiting.extend(parts(node))
-    return Program(needed, types, rule)
+    return Program(called(expressions, functions), types, rule)
 
 
 class _Evaluator:
