@@ -45,6 +45,8 @@ class Database:
     ...     tx.insert("Parent", [("ada", "byron"), {"child": "byron", "parent": "john"}])
     >>> db.relation("Ancestor").rows()
     [('ada', 'byron'), ('ada', 'john'), ('byron', 'john')]
+    >>> db
+    <Database relations=2 rules=2 engine=columnar commits=1>
     """
 
     def __init__(
@@ -62,6 +64,10 @@ class Database:
         rules = RuleBase.load(program_source(program), tuple(map(Path, library)), externs)
         self._store = Store(rules, engine, strategy, spark, limits, switch, **options)
         self._limits = limits
+
+    def __repr__(self) -> str:
+        rules = sum(rule.active for rule in self.rules())
+        return f"<Database relations={len(self.relations())} rules={rules} engine={self.engine} commits={self.number}>"
 
     @property
     def engine(self) -> str:
