@@ -106,7 +106,7 @@ def _race_souffle(racer: Racer, workload: Workload, facts: Path, work: Path, bou
     profile.parent.mkdir(parents=True, exist_ok=True)
     options = ["-F", str(facts), "-j", str(racer.threads), "-p", str(profile)]
     if racer.mode == "compiled":
-        binary = compiled(program, work)
+        binary = compiled(program, racer.threads, work)
         if binary is None:
             return Result(workload.name, racer, "failed", more={"errors": "the program was not compiled"})
         command = [str(binary), *options]
@@ -122,14 +122,17 @@ def _race_souffle(racer: Racer, workload: Workload, facts: Path, work: Path, bou
     return replace(best, cpu=min(result.cpu or 0.0 for result in results))
 
 
-def compiled(program: Path, work: Path) -> Path | None:
-    """Return the binary of a Soufflé program, compiled now if there is none."""
+def compiled(program: Path, threads: int, work: Path) -> Path | None:
+    """Return the binary of a Soufflé program, compiled now if there is none.
+
+    Soufflé makes loops parallel when it compiles for more than one thread, and only then.
+    """
     digest = hashlib.sha256(program.read_bytes()).hexdigest()[:12]
-    binary = work / "souffle" / f"{program.name.split('.')[0]}-{digest}"
+    binary = work / "souffle" / f"{program.name.split('.')[0]}-{digest}-j{threads}"
     if not binary.exists():
         binary.parent.mkdir(parents=True, exist_ok=True)
         profile = str(binary.with_suffix(".profile"))
-        run = measure(["souffle", "-w", "-p", profile, "-o", str(binary), str(program)], COMPILING)
+        run = measure(["souffle", "-w", "-j", str(threads), "-p", profile, "-o", str(binary), str(program)], COMPILING)
         if run.status != "ok":
             print(run.errors, file=sys.stderr)
             return None
