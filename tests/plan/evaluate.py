@@ -40,7 +40,7 @@ def evaluate(tree: Project, read: Read) -> Counter[tuple[int, ...]]:
 
 def versions(old: Tuples, delta: Tuples, new: Tuples) -> Read:
     """Return how scans read when relations change from old to new by the delta."""
-    states = {Version.ALL: new, Version.OLD: old, Version.DELTA: delta, Version.NEW: new}
+    states = {Version.ALL: new, Version.OLD: old, Version.DELTA: delta, Version.NEW: new, Version.PART: delta}
     return lambda scan: states[scan.version].get(scan.relation, ())
 
 
@@ -55,6 +55,9 @@ def _rows(node: Node, read: Read) -> Iterator[Row]:
     match node:
         case Unit():
             yield {}
+        case Scan(version=Version.PART):
+            for key in {tuple(row.items()) for values in read(node) if (row := _match(node, values)) is not None}:
+                yield dict(key)
         case Scan():
             for values in read(node):
                 if (row := _match(node, values)) is not None:

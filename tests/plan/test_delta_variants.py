@@ -14,6 +14,7 @@ from tidelog.plan.estimate import Estimate
 from tidelog.plan.nodes import Scan, Version
 from tidelog.plan.plan_rules import plan_rule
 from tidelog.plan.rederive import rederive
+from tidelog.plan.rediscover import rediscover
 from tidelog.plan.show_text import show_pipeline
 from tidelog.plan.spine import scans, spine
 from tidelog.plan.translate import translate
@@ -47,9 +48,9 @@ def test_rederivation_finds_all_derivations_of_the_given_heads(rule: Rule, state
     body = translate(rule)
     derived = derivations(body, state)
     asked = [row for row in derived if sum(row) % 2] + list(heads["C"] if len(body.expressions) == 3 else ())
-    tree = rederive(body)
-    found = evaluate(tree, versions(state, {"H": list(dict.fromkeys(asked))}, state))
-    assert found == Counter({row: n for row, n in derived.items() if row in asked})
+    for tree in (rederive(body), rediscover(body)):
+        found = evaluate(tree, versions(state, {"H": list(dict.fromkeys(asked))}, state))
+        assert found == Counter({row: n for row, n in derived.items() if row in asked})
 
 
 def test_rederivation_reads_what_is_left() -> None:
@@ -57,6 +58,22 @@ def test_rederivation_reads_what_is_left() -> None:
     assert show_pipeline(tree) == (
         "scan delta H(x, '1, 3)\njoin new R(x, y) on x\njoin new S(y, z) on y\nselect '1 == z + 1\ngive H(x, z + 1, 3)"
     )
+
+
+def test_a_divided_filter() -> None:
+    """The example of Zhao et al., section 4.2: no projection stands where it could multiply, the whole comes last."""
+    tree = rediscover(translate(rule("R(x, y, z) :- A(x, a), B(y, a), C(z, a).")))
+    assert show_pipeline(tree) == (
+        "scan part R(x, _, _)\njoin new A(x, a) on x\njoin new B(y, a) on a\njoin part R(x, y, _) on x, y\n"
+        "join new C(z, a) on a\njoin delta R(x, y, z) on x, y, z\ngive R(x, y, z)"
+    )
+
+
+def test_a_filter_that_is_not_divided() -> None:
+    """Where an atom has all variables of the head nothing can be multiplied; where none has any, all would be read."""
+    for text in ("H(x, z) :- R(x, y), S(y, z), T(x, z).", "H(x + 1, 3) :- R(x, y)."):
+        body = translate(rule(text))
+        assert rediscover(body) == rederive(body)
 
 
 def test_versions_follow_body_order_not_join_order() -> None:

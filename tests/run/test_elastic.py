@@ -7,22 +7,30 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable, Collection, Mapping
 from random import Random
+from typing import Any
 
 import pytest
 
 from tests.generate.pipeline import plan_text
 from tests.run.support import support
 from tidelog.base.errors import UserError
+from tidelog.plan.nodes import Plan, Scan
+from tidelog.run.columnar import store
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract import Change, Row, Support, Switch, Work
+from tidelog.run.contract import Change, Phase, Row, Support, Switch, Work
 from tidelog.run.maintain import choose
 from tidelog.run.tuples.engine import TuplesEngine
+from tidelog.run.tuples.relation import Find
+from tidelog.run.tuples.store import Seen
 from tidelog.session.database import Database
 from tidelog.session.profile import show_profile
 from tidelog.session.soak.histories import random_history
 from tidelog.session.soak.spec import Program
 
+NEVER = Switch(math.inf)
+Make = Callable[[Plan, bool | None], ColumnarEngine | TuplesEngine]
 HISTORIES = int(os.environ.get("TIDELOG_HISTORIES", "8"))
 
 
@@ -37,13 +45,30 @@ def bootstrapped(program: Program) -> ColumnarEngine:
     return engine
 
 
-@pytest.mark.parametrize("make", [ColumnarEngine, TuplesEngine], ids=["columnar", "tuples"])
-@pytest.mark.parametrize("block", range(2))
-def test_theorem_3_5(make: type[ColumnarEngine | TuplesEngine], block: int) -> None:
+def columnar(plan: Plan, divided: bool | None) -> ColumnarEngine:
+    return ColumnarEngine(plan, strategy="elastic", switch=NEVER, divided=divided)
+
+
+def by_tuples(plan: Plan, divided: bool | None) -> TuplesEngine:
+    return TuplesEngine(plan, strategy="elastic", switch=NEVER, divided=bool(divided), index="sorted")
+
+
+@pytest.mark.parametrize(
+    ("make", "divided"),
+    [
+        pytest.param(columnar, False, id="columnar, whole filter"),
+        pytest.param(columnar, True, id="columnar, divided filter"),
+        pytest.param(columnar, None, id="columnar, as expected"),
+        pytest.param(by_tuples, False, id="tuples, whole filter"),
+        pytest.param(by_tuples, True, id="tuples, divided filter"),
+    ],
+)
+def test_theorem_3_5(make: Make, divided: bool | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """After each update every tuple has the iteration and the count that Bootstrap gives it on the new facts."""
-    for seed in range(block, 2 * HISTORIES, 2):
+    monkeypatch.setattr(store, "MANY", 0)
+    for seed in range(2 * HISTORIES):
         history = random_history(Random(seed), 12)
-        engine = make(plan_text(str(history.start)), strategy="elastic", switch=Switch(math.inf))
+        engine = make(plan_text(str(history.start)), divided)
         for step, program in history.programs():
             facts = {
                 name: Change(step.inserted.get(name, ()), step.deleted.get(name, ()))
@@ -54,7 +79,7 @@ def test_theorem_3_5(make: type[ColumnarEngine | TuplesEngine], block: int) -> N
             assert all_support(engine) == all_support(bootstrapped(program)), f"seed {seed}, {step}\n{program}"
 
 
-# --- the switching parameter ------------------------------------------------------------------------------------------
+# --- the filter of re-discovery --------------------------------------------------------------------------------------
 
 CLOSURE = """
 input relation Edge(a: u32, b: u32)
@@ -62,6 +87,89 @@ output relation Path(a: u32, b: u32)
 Path(x, y) :- Edge(x, y).
 Path(x, z) :- Path(x, y), Edge(y, z).
 """
+HUB = """
+input relation Has(x: u32, a: u32)
+input relation Wants(y: u32, a: u32)
+input relation Passes(x: u32, y: u32, a: u32)
+relation Owns(x: u32, a: u32)
+output relation Meets(x: u32, y: u32)
+Owns(x, a) :- Has(x, a).
+Owns(y, a) :- Meets(x, y), Passes(x, y, a).
+Meets(x, y) :- Owns(x, a), Wants(y, a).
+"""
+MEMBERS = range(50)
+COMMON = 1_000
+HAS = [(x, COMMON) for x in MEMBERS] + [(x, 20 * x + i) for x in MEMBERS for i in range(20)]
+WANTS = [(y, COMMON) for y in MEMBERS] + HAS[len(MEMBERS) :]
+"""All have and want one thing; besides, each has twenty things of its own, and wants these."""
+
+
+def looked_at(engine: ColumnarEngine | TuplesEngine, change: Mapping[str, Change], patch: pytest.MonkeyPatch) -> int:
+    """Return how many rows re-discovery matches in an update."""
+    seen: list[int] = []
+    finder, spend = Seen.finder, store.Store.spend_on_matches
+
+    def spending(self: store.Store, count: int) -> None:
+        if self.phase is Phase.REDISCOVER:
+            seen.append(count)
+        spend(self, count)
+
+    def finding(self: Seen, scan: Scan, columns: tuple[int, ...], *, negated: bool = False) -> Find:
+        find = finder(self, scan, columns, negated=negated)
+
+        def counted(key: Any) -> Collection[Row]:
+            rows = find(key)
+            if self._store.phase is Phase.REDISCOVER:
+                seen.append(len(rows))
+            return rows
+
+        return counted
+
+    with patch.context() as inside:
+        inside.setattr(store.Store, "spend_on_matches", spending)
+        inside.setattr(Seen, "finder", finding)
+        engine.update(change)
+    assert not engine.verify()
+    return sum(seen)
+
+
+@pytest.mark.parametrize("make", [columnar, by_tuples])
+def test_a_divided_filter_does_not_multiply(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Zhao et al., section 4.2: many tuples have left that have the same x, whose matches are looked at once."""
+
+    def without_the_hub(divided: bool | None) -> int:
+        engine = make(plan_text(HUB), divided)
+        engine.update({"Has": Change(HAS), "Wants": Change(WANTS), "Passes": Change([(1, 2, COMMON)])})
+        assert engine.count("Meets") == len(MEMBERS) ** 2
+        found = looked_at(engine, {"Wants": Change((), WANTS[: len(MEMBERS)])}, monkeypatch)
+        assert set(engine.rows("Meets")) == {(x, x) for x in MEMBERS}
+        return found
+
+    whole, divided = without_the_hub(False), without_the_hub(True)
+    assert whole > 20 * len(MEMBERS) ** 2
+    assert divided < 5 * len(HAS)
+    if make is columnar:
+        assert without_the_hub(None) == divided
+
+
+def test_a_divided_filter_goes_through_what_stayed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where much stays that has the same x as what left, it is better to look up what left, and that is done."""
+    random = Random(1)
+    inside = {(random.randrange(150), random.randrange(150)) for _ in range(450)}
+    edges = [*sorted(inside), *sorted((a + 150, b + 150) for a, b in inside)]
+
+    def without_the_bridge(divided: bool | None) -> int:
+        engine = columnar(plan_text(CLOSURE), divided)
+        engine.update({"Edge": Change([*edges, (3, 155)])})
+        return looked_at(engine, {"Edge": Change((), [(3, 155)])}, monkeypatch)
+
+    whole = without_the_bridge(False)
+    assert without_the_bridge(True) > 2 * whole
+    assert without_the_bridge(None) == whole
+
+
+# --- the switching parameter ------------------------------------------------------------------------------------------
+
 CHAINS = 10_000
 EDGES = [(4 * chain + i, 4 * chain + i + 1) for chain in range(CHAINS) for i in range(3)]
 """Many chains of three edges and six paths."""

@@ -127,7 +127,7 @@ class _Builder:
 
     def _scan(self, scan: Scan, needed: int) -> Scan:
         """Return the scan at its version, without variables that only it mentions."""
-        version = self.version(scan.occurrence)
+        version = scan.version if scan.version is Version.PART else self.version(scan.occurrence)
         terms, columns = scan.terms, scan.columns
         if self.prune and needed != EVERYTHING:
             bits = self.bits

@@ -19,6 +19,8 @@ found exactly once, for insertions and for deletions alike. `Version.ALL` is the
 from scratch). A negated atom as delta joins with the tuples that changed, positively, and its own anti-join is left
 out: it has no wildcards here (see `project_negations`), so a changed tuple blocks or frees each derivation by itself.
 An aggregated atom as delta is no algebra of tuples: an engine evaluates the groups touched, before and after.
+`Version.PART` is what a delta has in some columns, each combination once: the one scan that removes duplicates, so that
+a join with it filters bindings and never multiplies them (see `rediscover`).
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ class Version(Enum):
     OLD = "old"
     DELTA = "delta"
     NEW = "new"
+    PART = "part"
 
 
 @record

@@ -58,18 +58,21 @@ def order_body(body: Body, first: int | None, estimate: Estimate) -> Project:
     """Return the best order found for a body, as a tree."""
     if first is None:
         return assemble(body, _best_order(body, estimate))
+    return assemble(body, order_from(body, [body.part_of(first)], estimate), first)
+
+
+def order_from(body: Body, first: list[int], estimate: Estimate) -> list[int]:
+    """Return the best order found for the parts of a body that begins with some of them."""
     search = _Search(body, estimate)
-    search.run([body.part_of(first)])
-    return assemble(body, search.order, first)
+    search.run(first)
+    return search.order
 
 
 def _best_order(body: Body, estimate: Estimate) -> list[int]:
     starts = [i for i, part in enumerate(body.parts) if isinstance(part, Present)]
     probes = _probes(body, starts)
     if probes or not starts:
-        search = _Search(body, estimate)
-        search.run(probes)
-        return search.order
+        return order_from(body, probes, estimate)
     if len(starts) > 1:
         rows = {i: _rows(body, i, estimate, 0) for i in starts}
         starts.sort(key=rows.__getitem__)

@@ -26,6 +26,11 @@ HEAD = -1
 
 def rederive(tree: Project, sizes: Sizes | None = None, distinct: Distinct | None = None) -> Project:
     """Return the tree that finds every derivation of the tuples in the delta of the head relation."""
+    return order_body(backwards(tree), HEAD, Estimate(sizes, distinct))
+
+
+def backwards(tree: Project) -> Body:
+    """Return the body of a rule with the delta of its head relation as the first part."""
     terms: list[Var | Const | None] = []
     equations: list[Part] = []
     for column, expression in enumerate(tree.expressions):
@@ -36,4 +41,4 @@ def rederive(tree: Project, sizes: Sizes | None = None, distinct: Distinct | Non
             equations.append(Equation(term, expression))
     scan = Scan(tree.relation, tuple(terms), Version.DELTA, HEAD, columns_of(terms))
     kept, expressions = propagate_equalities([Present(scan), *parts(tree), *equations], tree.expressions)
-    return order_body(Body(kept, tree.relation, expressions), HEAD, Estimate(sizes, distinct))
+    return Body(kept, tree.relation, expressions)

@@ -257,6 +257,12 @@ class Iterations(Backend, Protocol):
     every relation of the stratum to the next one that is due, and schedules what the tuples that leave and come do.
     """
 
+    def rediscovery(self, rule: Rule) -> Project:
+        """Return the tree that finds what REDISCOVER sees as delta again: of `plan.rederive` or `plan.rediscover`.
+
+        Both find the same; which of them looks at less depends on the tuples, and the backend may know.
+        """
+
     def schedule(self, relation: str, bag: Any, sign: int) -> None:
         """Let derivations be lost (-1) or gained (+1) in the iterations they belong to.
 

@@ -8,14 +8,24 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
-from tidelog.plan.nodes import Plan, Rule, Scan
+from tidelog.plan.nodes import Plan, Rule, Scan, Version
 from tidelog.run.contract import Phase
 from tidelog.run.limits import Watch
 from tidelog.run.phases import View, view_of
 
 R = TypeVar("R")
+
+
+class Dividable(Protocol):
+    """A relation whose deletions can be projected."""
+
+    def divided(self, columns: tuple[int, ...]) -> Any:
+        """Return a relation whose deletions are this one's in some columns, each combination once; others are blank."""
+
+
+D = TypeVar("D", bound=Dividable)
 
 
 class Holding(ABC, Generic[R]):
@@ -84,3 +94,26 @@ class Holding(ABC, Generic[R]):
         self.phase, self.members = phase, members
         for name in members:
             self.touch(name)
+
+
+class Dividing(Holding[D]):
+    """Relations whose deletions can be scanned in part (`Version.PART`)."""
+
+    def __init__(self, plan: Plan, relations: dict[str, D], before: Mapping[str, D], watch: Watch) -> None:
+        super().__init__(plan, relations, before, watch)
+        self._parts: dict[tuple[str, tuple[int, ...]], D] = {}
+
+    def enter(self, phase: Phase, members: frozenset[str]) -> None:
+        """Begin a phase of work: what was deleted may be something else."""
+        super().enter(phase, members)
+        self._parts = {}
+
+    def scanned(self, scan: Scan) -> D:
+        """Return the relation that a scan reads; a part of one is made once in a phase."""
+        if scan.version is not Version.PART:
+            return self.relation(scan.relation)
+        columns = tuple([column for column, term in enumerate(scan.terms) if term is not None])
+        found = self._parts.get((scan.relation, columns))
+        if found is None:
+            found = self._parts[scan.relation, columns] = self.relation(scan.relation).divided(columns)
+        return found

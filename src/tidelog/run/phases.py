@@ -84,6 +84,6 @@ def view_own(phase: Phase, version: Version) -> View:
         case Phase.DELETE | Phase.RETRACT:
             return DELTA if version is Version.DELTA else WITH_DYING if version is Version.OLD else AFTER
         case Phase.REDERIVE | Phase.REDISCOVER:
-            return DELETED if version is Version.DELTA else AFTER
+            return DELETED if version in (Version.DELTA, Version.PART) else AFTER
         case _:
             return AFTER

@@ -73,7 +73,8 @@ class Course:
         self.expressions: tuple[Expr, ...] = tree.expressions
         self.steps = steps_of(tree)
         self.scans = [step for step in self.steps if isinstance(step, Scan)]
-        self.from_delta = bool(self.scans) and self.steps[0] is self.scans[0] and self.scans[0].version is Version.DELTA
+        first = self.steps[0] if self.steps else None
+        self.from_delta = isinstance(first, Scan) and first.version in (Version.DELTA, Version.PART)
         """Whether it begins with a delta, which is as small as the work should be."""
         self._to_head: tuple[Layout, Layout, tuple[Layout, Words, Words]] | None = None
         self.head_needs = frozenset(v for e in self.expressions for v in variables(e))

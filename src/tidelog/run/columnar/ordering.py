@@ -6,14 +6,15 @@ its order was last chosen. Distinct values of a column are estimated from a samp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from tidelog.plan.estimate import Estimate
-from tidelog.plan.nodes import Plan, Project, Rule, Version
+from tidelog.plan.nodes import Plan, Project, Rule, Scan, Version
 from tidelog.plan.order_joins import order_joins
 from tidelog.plan.rederive import HEAD, rederive
+from tidelog.plan.rediscover import rediscover
 from tidelog.run.columnar.course import Course, Courses
 from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.relation import Relation
@@ -26,7 +27,7 @@ class Orders:
 
     def __init__(self, codec: Codec) -> None:
         self._courses = Courses(codec)
-        self._chosen: dict[tuple[int, int | None], tuple[Rule, tuple[int, ...], Course]] = {}
+        self._chosen: dict[tuple[int, int | None, bool], tuple[Rule, tuple[int, ...], Course]] = {}
         self._distinct: dict[str, tuple[int, list[int]]] = {}
         self._plan: Plan | None = None
         self._planned: dict[str, list[tuple[int, ...]]] = {}
@@ -50,21 +51,43 @@ class Orders:
         if len(scans) < 3:
             return course
         first = next((scan.occurrence for scan in scans if scan.version is Version.DELTA), None)
+        order = rediscover if any(scan.version is Version.PART for scan in scans) else rederive
         names = list(dict.fromkeys(scan.relation for scan in scans))
         sizes = {name: relation(name).count() for name in names}
         shape = tuple(sizes[name].bit_length() // 2 for name in names)
-        known = self._chosen.get((id(rule), first))
+        key = id(rule), first, order is rediscover
+        known = self._chosen.get(key)
         if known is not None and known[0] is rule and known[1] == shape:
             return known[2]
         distinct = {name: self._distinct_values(relation(name), sizes[name]) for name in names}
         again = first == HEAD
-        made = rederive(rule.body, sizes, distinct) if again else order_joins(rule.body, first, sizes, distinct)
+        made = order(rule.body, sizes, distinct) if again else order_joins(rule.body, first, sizes, distinct)
         course = Course(made, self._courses.codec)
-        self._chosen[id(rule), first] = rule, shape, course
+        self._chosen[key] = rule, shape, course
         return course
 
     def estimate(self, course: Course, relation: Callable[[str], Relation]) -> float:
         """Return how many derivations a course is expected to find: the delta, times what each later scan finds."""
+        rows = 1.0
+        for scan, found in self._expected(course, relation):
+            delta = relation(scan.relation).main.delta
+            rows *= delta.size if scan.version is Version.DELTA and delta is not None and delta.size else found
+        return rows
+
+    def work(self, course: Course, relation: Callable[[str], Relation]) -> float:
+        """Return how many rows the scans of a course are expected to find in all for a tuple of the delta it begins at.
+
+        A delta that comes later only filters; nobody knows how much.
+        """
+        rows, work = 1.0, 0.0
+        for scan, found in self._expected(course, relation):
+            if scan.version not in (Version.DELTA, Version.PART):
+                rows *= found
+                work += rows
+        return work
+
+    def _expected(self, course: Course, relation: Callable[[str], Relation]) -> Iterator[tuple[Scan, float]]:
+        """Yield each scan of a course, and how many rows it is expected to find for a binding."""
         scans = course.scans
         names = {scan.relation for scan in scans}
         sizes = {name: relation(name).count() for name in names}
@@ -73,15 +96,10 @@ class Orders:
         for scan in scans:
             for variable in scan.columns:
                 bits.setdefault(variable.name, 1 << len(bits))
-        rows, bound = 1.0, 0
+        bound = 0
         for scan in scans:
-            delta = relation(scan.relation).main.delta
-            if scan.version is Version.DELTA and delta is not None and delta.size:
-                rows *= delta.size
-            else:
-                rows *= estimate.rows(scan, bits, bound)
+            yield scan, estimate.rows(scan, bits, bound)
             bound |= sum(bits[variable.name] for variable in scan.columns if not bits[variable.name] & bound)
-        return rows
 
     def _distinct_values(self, relation: Relation, size: int) -> list[int]:
         known = self._distinct.get(relation.name)

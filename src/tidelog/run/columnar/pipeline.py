@@ -241,7 +241,7 @@ class Pipeline:
         if following is None:
             return None
         assert isinstance(following.step, Scan)
-        return self.store.relation(following.step.relation).order(following.probe.columns).columns
+        return self.store.scanned(following.step).order(following.probe.columns).columns
 
     def _advance(self, matches: Matches | None, link: Link) -> None:
         """Emit matches, in parts that are not too large, and go on with the rest."""
@@ -373,7 +373,7 @@ class Pipeline:
 
     def _seen(self, link: Link, step: Scan, *, negated: bool = False) -> Seen:
         """Return what a step sees of its relation now."""
-        relation, view = self.store.relation(step.relation), self.store.view(step, self.rule, negated=negated)
+        relation, view = self.store.scanned(step), self.store.view(step, self.rule, negated=negated)
         return link.probe.see(relation, view, ranked=self.store.ranked and step.relation in self.store.members)
 
     def _seen_first(self, link: Link, step: Scan) -> Seen:

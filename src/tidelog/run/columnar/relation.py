@@ -108,6 +108,16 @@ class Relation:
         other.settle()
         return other
 
+    def divided(self, columns: Columns) -> Relation:
+        """Return a relation whose deletions are this one's in some columns, each combination once; others are blank."""
+        other = Relation(self.name, self.types)
+        other.admit([codes if column in columns else NOTHING for column, codes in enumerate(self.observed)])
+        steps = moves((self.layout.fields[c], other.layout.fields[c]) for c in columns)
+        rows = self._deleted(self.main).rows
+        table = arrays(rows.shape[1])
+        other.set_deleted(table.unique(table.sort(table.move(rows, steps, other.layout.constant({})))).copy())
+        return other
+
     # --- reading -----------------------------------------------------------------------------------------------------
 
     @property

@@ -31,8 +31,9 @@ from tidelog.run.columnar.semijoin import Filters
 from tidelog.run.columnar.table import Table, unit
 from tidelog.run.columnar.threads import helpers, share
 from tidelog.run.contract import Job, Phase, Support
-from tidelog.run.holding import Holding
+from tidelog.run.holding import Dividing
 from tidelog.run.limits import OverBudgetError, RuleRun, Watch, analysis
+from tidelog.run.maintain.rounds import rederivation
 from tidelog.run.phases import AFTER, BEFORE, DELETED, DYING, INSERTED, REMOVED, View
 from tidelog.run.scalar.failure import ScalarError, failed
 
@@ -40,6 +41,9 @@ Bags = Mapping[str, Sequence[Bag]]
 
 APART = 1 << 13
 """From so many rows of a delta on, rules are evaluated side by side."""
+MANY = 1 << 9
+WORTH = 2
+"""The filter of so many tuples to find again is divided where the work is expected to be so many times less."""
 MOST = 1 << 30
 """Tuples that come back do so above all others. Beyond this rank a stratum is evaluated from scratch, from 1 up."""
 
@@ -52,11 +56,13 @@ class Equipment:
     scalars: Scalars
     orders: Orders
     support: Support
+    divided: bool | None
+    """Whether `elastic` looks for tuples that left with its filter divided; None: where less work is expected."""
     bare: frozenset[str] = frozenset()
     """Relations whose tuples have no support, whatever others have."""
 
 
-class Store(Holding[Relation]):
+class Store(Dividing[Relation]):
     """Relations by name, and what is done to them in one update.
 
     A relation is copied before its first change (`touched`), so that the relations given remain as they were, except
@@ -76,6 +82,7 @@ class Store(Holding[Relation]):
         self.scalars = equipment.scalars
         self.orders = equipment.orders
         self.support = equipment.support
+        self._divided = equipment.divided
         self._bare = equipment.bare
         self.closed: dict[str, Closed] = {}
         """The structures of relations that are closures, as far as this update changes them."""
@@ -300,6 +307,22 @@ class Store(Holding[Relation]):
         self.watch.add_tuples(coming.size)
         self.watch.spend(coming.size * self._weights.added)
         return int(gone.shape[1])
+
+    def rediscovery(self, rule: Rule) -> Project:
+        """Return the tree that finds tuples that left again: as the user wants it, or that expects less work."""
+        whole = rederivation(rule)
+        if self._divided is False or (self._divided is None and self._deletions(self.relation(rule.head)) < MANY):
+            return whole
+        divided = rederivation(rule, divided=True)
+        return divided if self._divided or WORTH * self._work(rule, divided) < self._work(rule, whole) else whole
+
+    def _work(self, rule: Rule, tree: Project) -> float:
+        course = self.orders.best(rule, tree, self.relation)
+        return self._deletions(self.scanned(course.scans[0])) * self.orders.work(course, self.relation)
+
+    @staticmethod
+    def _deletions(relation: Relation) -> int:
+        return sum(batch.size for batch, _ in relation.batches(relation.main, DELETED))
 
     # --- dropping work, and starting a stratum afresh ----------------------------------------------------------------
 

@@ -25,9 +25,12 @@ the change, and an iteration for which nothing is scheduled costs nothing.
     sparsification  a derivation of a later iteration than its head's is not scheduled, or has no effect when due.
 
 Of section 4.2, differences are eager: tuples leave and come when all counts of their iteration are known. The filter of
-the re-discovery rules is not divided by variable: the tuples that left come first, and each is looked up with the atom
-that has fewer matches for it. It remains the dearest term, since of the tuples that left nothing tells which have other
-derivations (`ranked` counts them all for that reason). Assumes relations of `Support.FIRST`.
+the re-discovery rules is whole (`plan.rederive`: the tuples that left come first, and each is looked up) or divided by
+variable (`plan.rediscover`: their projections filter what the atoms match). Neither is always better. Divided, matches
+are not repeated for each of many tuples that left with the same x; whole, only tuples that left are looked up, where
+the divided filter also goes through those that stayed, of the same x. So the backend chooses. Re-discovery remains the
+dearest term, since of the tuples that left nothing tells which have other derivations (`ranked` counts them all for
+that reason). Assumes relations of `Support.FIRST`.
 """
 
 from __future__ import annotations
@@ -38,7 +41,7 @@ from typing import Any
 from tidelog.plan.nodes import Rule, Stratum
 from tidelog.run.contract import Iterations, Phase
 from tidelog.run.limits import Watch
-from tidelog.run.maintain.rounds import gain, lose, rederivation, touched
+from tidelog.run.maintain.rounds import gain, lose, touched
 
 LOST, GAINED = -1, 1
 
@@ -74,7 +77,7 @@ def _iterate(backend: Iterations, stratum: Stratum, iteration: int) -> None:
     again = [rule for rule in stratum.rules if rule.head in gone and members.intersection(rule.reads)]
     if again:
         backend.enter(Phase.REDISCOVER, members)
-        _schedule(backend, backend.derive([(rule, rederivation(rule)) for rule in again]), GAINED)
+        _schedule(backend, backend.derive([(rule, backend.rediscovery(rule)) for rule in again]), GAINED)
     if jobs := touched(backend, stratum.rules, members):
         backend.enter(Phase.INSERT, members)
         _schedule(backend, backend.derive(jobs), GAINED)

@@ -12,6 +12,7 @@ from typing import Any
 
 from tidelog.plan.nodes import Project, Rule, Stratum
 from tidelog.plan.rederive import rederive
+from tidelog.plan.rediscover import rediscover
 from tidelog.run.contract import Backend, Job, Phase
 from tidelog.run.limits import Watch
 
@@ -93,17 +94,17 @@ def touched(backend: Backend, rules: Sequence[Rule], members: frozenset[str]) ->
     ]
 
 
-_rederivations: dict[int, tuple[Rule, Project]] = {}
+_rederivations: dict[tuple[int, bool], tuple[Rule, Project]] = {}
 _MOST_REDERIVATIONS = 10_000
 
 
-def rederivation(rule: Rule) -> Project:
+def rederivation(rule: Rule, *, divided: bool = False) -> Project:
     """Return the tree that evaluates a rule backwards; made once for a rule, as long as not too many are kept."""
-    known = _rederivations.get(id(rule))
+    known = _rederivations.get((id(rule), divided))
     if known is None or known[0] is not rule:
         if len(_rederivations) >= _MOST_REDERIVATIONS:
             _rederivations.clear()
-        known = _rederivations[id(rule)] = rule, rederive(rule.body)
+        known = _rederivations[id(rule), divided] = rule, (rediscover if divided else rederive)(rule.body)
     return known[1]
 
 

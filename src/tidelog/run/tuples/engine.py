@@ -48,7 +48,8 @@ class TuplesEngine:
 
     `strategy` is one of `run.maintain.choose.ALGORITHMS`, `auto` or `recompute`; `evaluator` one of `EVALUATORS`;
     `index` one of `INDEXES`; `parallel` the number of threads that evaluate the rules of a round; `switch` says when
-    an update is given up for an evaluation from scratch, and `limits` bound the first evaluation.
+    an update is given up for an evaluation from scratch; `divided` says whether `elastic` divides its filter of
+    re-discovery; `limits` bound the first evaluation.
     """
 
     name = "tuples"
@@ -62,6 +63,7 @@ class TuplesEngine:
         index: str = "hash",
         parallel: int = 1,
         switch: Switch | None = None,
+        divided: bool = False,
         limits: Limits = NO_LIMITS,
     ) -> None:
         self._strategy = strategy
@@ -70,8 +72,8 @@ class TuplesEngine:
         self._journals: list[Journal] = []
         pool = ThreadPoolExecutor(parallel, "tidelog") if parallel > 1 else None
         nothing = Plan({}, {}, {}, (), (), {})
-        equipment = Equipment(EVALUATORS[evaluator], INDEXES[index], support_of(strategy), pool, Scalars({}, {}))
-        self._state = State(nothing, {}, equipment, Earlier.of(nothing))
+        how = EVALUATORS[evaluator], INDEXES[index], support_of(strategy), pool
+        self._state = State(nothing, {}, Equipment(*how, Scalars({}, {}), divided), Earlier.of(nothing))
         self._update({}, plan, Watch(limits))
 
     @property

@@ -103,6 +103,14 @@ class Relation:
             made.add(rows)
         return made
 
+    def divided(self, columns: Columns) -> Relation:
+        """Return a relation whose deletions are this one's in some columns, each combination once; others are blank."""
+        other = Relation(self.name, self.types, self._make)
+        kept = [column in columns for column in range(len(self.types))]
+        rows = {tuple([v if keep else None for v, keep in zip(row, kept, strict=True)]) for row in self.deleted.rows}
+        other.deleted = other.part(rows)
+        return other
+
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def finder(self, view: View, columns: Columns) -> Find:

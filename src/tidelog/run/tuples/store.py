@@ -9,10 +9,11 @@ from dataclasses import field
 from operator import itemgetter
 
 from tidelog.base.record import record
-from tidelog.plan.nodes import Aggregate, Plan, Project, Rule, Scan
+from tidelog.plan.nodes import Aggregate, Plan, Project, Rule, Scan, Version
 from tidelog.run.contract import Job, Phase, Row, Support
-from tidelog.run.holding import Holding
+from tidelog.run.holding import Dividing
 from tidelog.run.limits import Watch
+from tidelog.run.maintain.rounds import rederivation
 from tidelog.run.phases import AFTER, BEFORE, DELETED, DYING, INSERTED, REMOVED, View, view_of
 from tidelog.run.scalar.failure import ScalarError, failed
 from tidelog.run.tuples.absorb import LINES, Bag, absorbed, released, started, unsupported
@@ -40,6 +41,8 @@ class Equipment:
     support: Support
     pool: ThreadPoolExecutor | None
     scalars: Scalars
+    divided: bool
+    """Whether `elastic` looks for tuples that left with its filter divided by variable."""
     prepared: dict[int, tuple[Project, Run]] = field(default_factory=dict)
     """Trees made ready, by identity."""
 
@@ -53,7 +56,7 @@ class Equipment:
         return known[1]
 
 
-class Store(Holding[Relation]):
+class Store(Dividing[Relation]):
     """Relations by name, and what is done to them in one update.
 
     The relations given are changed in place; journals can put back what they were.
@@ -228,6 +231,10 @@ class Store(Holding[Relation]):
         self.watch.add_tuples(len(coming))
         return len(target.deleted.rows)
 
+    def rediscovery(self, rule: Rule) -> Project:
+        """Return the tree that finds tuples that left again, as the user wants it."""
+        return rederivation(rule, divided=self.equipment.divided)
+
     # --- stored facts ------------------------------------------------------------------------------------------------
 
     def change_facts(self, name: str, inserted: set[Row], deleted: set[Row]) -> None:
@@ -326,12 +333,14 @@ class Seen:
         """Return what finds the rows that a scan sees by the values of some columns."""
         store = self._store
         view = self._view or view_of(scan, self._rule, store.phase, store.members, negated=negated)
-        return store.relation(scan.relation).finder(view, columns)
+        return store.scanned(scan).finder(view, columns)
 
     def supports(self, scan: Scan) -> Mapping[Row, Kept] | None:
         """Return the support of the rows that a scan sees; in a bootstrap the round is the rank."""
         store = self._store
         if store.support is Support.NONE or store.phase is Phase.BOOT or scan.relation not in store.members:
+            return None
+        if scan.version is Version.PART:
             return None
         return store.relation(scan.relation).supports
 
