@@ -50,3 +50,28 @@ def test_bags_of_two_layouts_meet() -> None:
         tx.delete("A", [(1, 7)])
     assert {*db.relation("C").rows()} == {(0, 200), (2**64, 201)}
     db.verify()
+
+
+def test_groups_before_and_after_a_change_are_compared_in_one_layout() -> None:
+    # Found by `tidelog soak`, seed 3000456: room made for the results after left those before where they were.
+    db = Database(
+        """
+        input relation A(x: double, y: bit<8>)
+        input relation B(x: bit<8>)
+        output relation D(c: bit<8>)
+        D(n) :- B(i), A(r, _), var n = i.group_by(r).count() as bit<8>.
+        """
+    )
+    with db.transaction() as tx:
+        tx.insert("A", [(-1e-300, 3)])
+        tx.insert("B", [(0,), (1,), (3,), (4,)])
+    with db.transaction() as tx:
+        tx.insert("A", [(-0.5, 1)])
+    with db.transaction() as tx:
+        tx.insert("A", [(-1e-300, 0)])
+    assert db.relation("D").rows() == [(4,), (8,)]
+    with db.transaction() as tx:
+        tx.insert("A", [(-0.5, 0), (-1e-300, 4)])
+        tx.delete("A", [(-1e-300, 3)])
+    assert [*tx.result.changes["D"]] == [((4,), -1)]
+    db.verify()

@@ -8,6 +8,7 @@ with rank 1 throughout (see `run.maintain.modular`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -91,23 +92,21 @@ def _moved(bag: Bag, layout: Layout) -> Words:
 
 def exchanged(relation: Relation, before: Sequence[Bag], after: Sequence[Bag]) -> tuple[Bag, Bag]:
     """Return the derivations that only the bags before have, and those that only the bags after have."""
-    # For all of them first: to gather what comes after must not change the layout of what is gathered before.
-    _make_room(relation, (*before, *after))
-    old, new = gather(relation, before), gather(relation, after)
-    rows = np.concatenate((old.rows, new.rows), axis=1)
-    table = arrays(rows.shape[1])
-    places = table.order(rows)
-    rows = np.ascontiguousarray(rows[:, places])
-    firsts = table.firsts(rows)
-    change = np.concatenate((-old.counted(), new.counted()))
-    net = sums(change[places], firsts)
-    heads = rows[:, firsts]
+    # Gathered together, since a layout that makes room for some is not that of others gathered before.
+    found = gather(relation, [*(_signed(bag, -1) for bag in before), *(_signed(bag, 1) for bag in after)])
+    firsts = arrays(found.rows.shape[1]).firsts(found.rows)
+    net = sums(found.counted(), firsts)
+    heads = found.rows[:, firsts]
 
     def bag(chosen: Mask) -> Bag:
         kept = np.ascontiguousarray(heads[:, chosen])
         return Bag(relation.layout, kept, np.zeros(kept.shape[1], np.int32), np.abs(net[chosen]))
 
     return bag(net < 0), bag(net > 0)
+
+
+def _signed(bag: Bag, sign: int) -> Bag:
+    return replace(bag, rank=None, times=sign * _or(bag.times, bag, 1, np.int64))
 
 
 def absorbed(relation: Relation, found: Gathered, journal: Journal, boot: int | None) -> Batch:
