@@ -20,7 +20,17 @@ from benchmarks.strategies import run_strategies
 from benchmarks.updates import run_updates
 from benchmarks.workloads import WORKLOADS, chosen
 
-WHAT = ("batch", "updates", "strategies", "closures", "dyre", "loading", "start", "spark")
+WHAT = {
+    "batch": {"suite", "data", "work", "threads", "peers", "quick", "long", "timeout", "memory"},
+    "updates": {"suite", "data", "work", "strategy", "quick", "timeout", "memory"},
+    "strategies": {"suite", "data", "work", "timeout", "memory"},
+    "closures": {"suite", "data", "work", "peers", "long", "timeout", "memory"},
+    "dyre": {"suite", "data", "work"},
+    "loading": {"work", "quick", "rows", "timeout", "memory"},
+    "start": {"timeout", "memory"},
+    "spark": {"data", "work", "only", "lanes", "timeout"},
+}
+"""The benchmarks, and the options that each takes besides `--json`."""
 PEERS = ("souffle", "duckdb", "clingo")
 
 
@@ -53,7 +63,11 @@ def _known(names: Iterable[str], among: Collection[str]) -> list[str]:
 
 
 def main(given: list[str] | None = None) -> int:
-    options = _arguments().parse_args(given)
+    arguments = _arguments()
+    options = arguments.parse_args(given)
+    for name, value in vars(options).items():
+        if name not in WHAT[options.what] | {"what", "json"} and value != arguments.get_default(name):
+            arguments.error(f"{options.what} takes no --{name}")
     bounds = Bounds(options.timeout, int(options.memory * (1 << 30)))
     peers = tuple(name for name in options.peers.split(",") if name)
     settings = Settings(options.data, options.work, options.threads, peers, bounds, options.json)

@@ -173,3 +173,9 @@ def test_dyre(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert "== figure 4" in printed
     assert printed.count("2 - update") == 4
+
+
+def test_an_option_that_would_be_ignored_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["start", "--suite", "tiny"])
+    assert "start takes no --suite" in capsys.readouterr().err
