@@ -46,27 +46,21 @@ def fresh(words, bits, out):  # type: ignore[no-untyped-def]
     return p
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _moved(word, row, moves):  # type: ignore[no-untyped-def]
+    """Return a word with the moved fields of a row."""
+    for k in range(moves.shape[0]):
+        word |= (((row >> moves[k, 1]) & moves[k, 2]) + moves[k, 3]) << moves[k, 5]
+    return word
+
+
 @njit(cache=True, nogil=True)
 def emit_fresh(low, high, left, batch, moves, bits, out):  # type: ignore[no-untyped-def]
     """As `emitting.emit_one`, of words whose bit is not set, each once, and set their bits; return how many."""
     p = 0
-    if moves.shape[0] == 1:
-        right, mask, add, up = moves[0, 1], moves[0, 2], moves[0, 3], moves[0, 5]
-        for i in range(low.shape[0]):
-            word = left[i]
-            for j in range(low[i], high[i]):
-                made = word | ((((batch[j] >> right) & mask) + add) << up)
-                if _is_first(bits, made):
-                    out[p] = made
-                    p += 1
-        return p
     for i in range(low.shape[0]):
-        word = left[i]
         for j in range(low[i], high[i]):
-            b = batch[j]
-            made = word
-            for k in range(moves.shape[0]):
-                made |= (((b >> moves[k, 1]) & moves[k, 2]) + moves[k, 3]) << moves[k, 5]
+            made = _moved(left[i], batch[j], moves)
             if _is_first(bits, made):
                 out[p] = made
                 p += 1
@@ -125,14 +119,6 @@ def _first_from(words, field, code, p, end):  # type: ignore[no-untyped-def]
         else:
             h = middle
     return p
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _moved(word, row, moves):  # type: ignore[no-untyped-def]
-    """Return a word with the moved fields of a row."""
-    for k in range(moves.shape[0]):
-        word |= (((row >> moves[k, 1]) & moves[k, 2]) + moves[k, 3]) << moves[k, 5]
-    return word
 
 
 @njit(cache=True, nogil=True, inline="always")
