@@ -12,6 +12,7 @@ from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.session import engines
 from tidelog.session.soak.histories import random_history
 from tidelog.session.soak.soak import Setting, Tally, declare_key, follow
+from tidelog.shell import soak
 
 
 class ForgetfulEngine(ReferenceEngine):
@@ -31,6 +32,19 @@ def test_no_difference(tidelog: Tidelog) -> None:
     assert (ended.status, ended.err) == (0, "")
     assert ended.out.startswith("3 histories, 36 commits, ")
     assert ended.out.endswith("no difference from the reference engine\n")
+
+
+def test_processes_share_the_work(tidelog: Tidelog) -> None:
+    one, two = (tidelog("soak", "--histories", "21", "--seed", "5", "--jobs", jobs) for jobs in "12")
+    assert (two.status, two.err) == (0, "")
+    assert two.out.startswith("21 histories, 252 commits, ")
+    assert two.out.split(" in ")[0] == one.out.split(" in ")[0]
+
+
+def test_progress_is_told(tidelog: Tidelog, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(soak, "LONG_PAUSE", 0.0)
+    ended = tidelog("soak", "--histories", "2")
+    assert ended.err == "note: 1 of 2 histories, 12 commits\nnote: 2 of 2 histories, 24 commits\n"
 
 
 @pytest.mark.usefixtures("forgetful")

@@ -7,12 +7,11 @@ import time
 
 import click
 
-from tidelog.session.soak.soak import Tally
-from tidelog.session.soak.soak import soak as run_soak
-from tidelog.shell.terminal import say, say_error
+from tidelog.session.soak.soak import Tally, soak_by
+from tidelog.shell.terminal import say, say_error, say_note
 
-PAUSE = 5.0
-"""Seconds between two lines of progress on a terminal."""
+PAUSE, LONG_PAUSE = 5.0, 60.0
+"""Seconds between two lines of progress on a terminal, and elsewhere."""
 
 
 @click.command("soak")
@@ -20,18 +19,20 @@ PAUSE = 5.0
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the first; each has the next one.")
 @click.option("--engine", metavar="ENGINE", help="Engine to compare; by default the fastest.")
 @click.option("--strategy", default="auto", show_default=True, help="How derived relations follow changes.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="How many processes share the work.")
 @click.pass_context
-def command(context: click.Context, histories: int, seed: int, engine: str | None, strategy: str) -> None:
+def command(context: click.Context, histories: int, seed: int, engine: str | None, strategy: str, jobs: int) -> None:
     """Let facts and rules of random programs change, and compare every commit with the reference engine."""
     started = told = time.monotonic()
+    pause = PAUSE if sys.stderr.isatty() else LONG_PAUSE
 
     def progress(tally: Tally) -> None:
         nonlocal told
-        if sys.stdout.isatty() and time.monotonic() - told >= PAUSE:
+        if time.monotonic() - told >= pause:
             told = time.monotonic()
-            say(f"{tally.histories} of {histories} histories, {tally.commits} commits")
+            say_note(f"{tally.histories} of {histories} histories, {tally.commits} commits")
 
-    tally, failure = run_soak(histories, seed, engine, strategy, progress)
+    tally, failure = soak_by(jobs, histories, seed, engine, strategy, progress)
     if failure is not None:
         say(str(failure))
         say_error(f"the history of seed {failure.seed} goes wrong; repeat it with --histories 1 --seed {failure.seed}")

@@ -2,12 +2,17 @@
 
 After every commit all relations and all changes must be equal. On the way some transactions are rolled back first, some
 are previewed, and one input relation has a primary key and is filled by upserts. What fails is made smaller (`shrink`).
+
+A seed names a history, so processes share the work by taking parts of the seeds.
 """
 
 from __future__ import annotations
 
+import multiprocessing
 from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
+from itertools import islice
 from random import Random
 
 from tidelog.base.errors import ProgramError
@@ -20,6 +25,8 @@ from tidelog.session.soak.shrink import show, shrink
 from tidelog.session.transaction import Transaction
 
 LENGTH = 12
+PART = 20
+"""How many histories a process follows before it tells of them."""
 
 
 class Difference(Exception):  # noqa: N818  (what a soak looks for, not an error of its user)
@@ -35,18 +42,15 @@ class Setting:
     keyed: str | None = None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Failure:
-    """A history that went wrong, made small, and how."""
+    """A history that went wrong, made small, and how, as text."""
 
     seed: int
-    setting: Setting
-    history: History
-    error: Exception
+    text: str
 
     def __str__(self) -> str:
-        text = declare_key(show(self.history), self.setting.keyed)
-        return f"seed {self.seed}\n{text}\n{type(self.error).__name__}: {self.error}"
+        return f"seed {self.seed}\n{self.text}"
 
 
 @dataclass(slots=True)
@@ -56,6 +60,39 @@ class Tally:
     histories: int = 0
     commits: int = 0
     changes: int = 0
+
+    def add(self, other: Tally) -> None:
+        """Add what another has done."""
+        self.histories += other.histories
+        self.commits += other.commits
+        self.changes += other.changes
+
+
+def soak_by(
+    jobs: int, histories: int, seed: int, engine: str | None, strategy: str, progress: Callable[[Tally], None]
+) -> tuple[Tally, Failure | None]:
+    """Follow histories as `soak` does, by so many processes; what is found first to go wrong ends it."""
+    if jobs == 1:
+        return soak(histories, seed, engine, strategy, progress)
+    tally = Tally()
+    starts = iter(range(0, histories, PART))
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as processes:
+        running: set[Future[tuple[Tally, Failure | None]]] = set()
+        while True:
+            for start in islice(starts, jobs - len(running)):
+                running.add(processes.submit(_part, min(PART, histories - start), seed + start, engine, strategy))
+            if not running:
+                return tally, None
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            for part, failure in (one.result() for one in done):
+                tally.add(part)
+                if failure is not None:
+                    return tally, failure
+            progress(tally)
+
+
+def _part(histories: int, seed: int, engine: str | None, strategy: str) -> tuple[Tally, Failure | None]:
+    return soak(histories, seed, engine, strategy, lambda _: None)
 
 
 def soak(
@@ -84,7 +121,8 @@ def soak(
 def smallest(seed: int, setting: Setting, history: History, error: Exception) -> Failure:
     """Make a failing history small."""
     small = shrink(history, lambda candidate: failing(candidate, setting, Tally()) is not None)
-    return Failure(seed, setting, small, failing(small, setting, Tally()) or error)
+    found = failing(small, setting, Tally()) or error
+    return Failure(seed, f"{declare_key(show(small), setting.keyed)}\n{type(found).__name__}: {found}")
 
 
 def failing(history: History, setting: Setting, tally: Tally) -> Exception | None:
