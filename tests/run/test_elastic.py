@@ -30,7 +30,7 @@ from tidelog.session.soak.histories import random_history
 from tidelog.session.soak.spec import Program
 
 NEVER = Switch(math.inf)
-Make = Callable[[Plan, bool | None], ColumnarEngine | TuplesEngine]
+Make = Callable[[Plan, str | None], ColumnarEngine | TuplesEngine]
 HISTORIES = int(os.environ.get("TIDELOG_HISTORIES", "8"))
 
 
@@ -45,30 +45,37 @@ def bootstrapped(program: Program) -> ColumnarEngine:
     return engine
 
 
-def columnar(plan: Plan, divided: bool | None) -> ColumnarEngine:
-    return ColumnarEngine(plan, strategy="elastic", switch=NEVER, divided=divided)
+def columnar(plan: Plan, rediscovery: str | None) -> ColumnarEngine:
+    return ColumnarEngine(plan, strategy="elastic", switch=NEVER, rediscovery=rediscovery)
 
 
-def by_tuples(plan: Plan, divided: bool | None) -> TuplesEngine:
-    return TuplesEngine(plan, strategy="elastic", switch=NEVER, divided=bool(divided), index="sorted")
+def eager(plan: Plan, rediscovery: str | None, differences: str = "eager") -> TuplesEngine:
+    how = {"rediscovery": rediscovery or "whole", "differences": differences}
+    return TuplesEngine(plan, strategy="elastic", switch=NEVER, index="sorted", **how)
+
+
+def lazy(plan: Plan, rediscovery: str | None) -> TuplesEngine:
+    return eager(plan, rediscovery, "lazy")
 
 
 @pytest.mark.parametrize(
-    ("make", "divided"),
+    ("make", "rediscovery"),
     [
-        pytest.param(columnar, False, id="columnar, whole filter"),
-        pytest.param(columnar, True, id="columnar, divided filter"),
+        pytest.param(columnar, "whole", id="columnar, whole filter"),
+        pytest.param(columnar, "divided", id="columnar, divided filter"),
         pytest.param(columnar, None, id="columnar, as expected"),
-        pytest.param(by_tuples, False, id="tuples, whole filter"),
-        pytest.param(by_tuples, True, id="tuples, divided filter"),
+        pytest.param(eager, "whole", id="tuples, eager differences, whole filter"),
+        pytest.param(eager, "divided", id="tuples, eager differences, divided filter"),
+        pytest.param(lazy, "whole", id="tuples, lazy differences, whole filter"),
+        pytest.param(lazy, "divided", id="tuples, lazy differences, divided filter"),
     ],
 )
-def test_theorem_3_5(make: Make, divided: bool | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_theorem_3_5(make: Make, rediscovery: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """After each update every tuple has the iteration and the count that Bootstrap gives it on the new facts."""
     monkeypatch.setattr(store, "MANY", 0)
     for seed in range(2 * HISTORIES):
         history = random_history(Random(seed), 12)
-        engine = make(plan_text(str(history.start)), divided)
+        engine = make(plan_text(str(history.start)), rediscovery)
         for step, program in history.programs():
             facts = {
                 name: Change(step.inserted.get(name, ()), step.deleted.get(name, ()))
@@ -133,19 +140,19 @@ def looked_at(engine: ColumnarEngine | TuplesEngine, change: Mapping[str, Change
     return sum(seen)
 
 
-@pytest.mark.parametrize("make", [columnar, by_tuples])
+@pytest.mark.parametrize("make", [columnar, eager, lazy])
 def test_a_divided_filter_does_not_multiply(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """Zhao et al., section 4.2: many tuples have left that have the same x, whose matches are looked at once."""
 
-    def without_the_hub(divided: bool | None) -> int:
-        engine = make(plan_text(HUB), divided)
+    def without_the_hub(rediscovery: str | None) -> int:
+        engine = make(plan_text(HUB), rediscovery)
         engine.update({"Has": Change(HAS), "Wants": Change(WANTS), "Passes": Change([(1, 2, COMMON)])})
         assert engine.count("Meets") == len(MEMBERS) ** 2
         found = looked_at(engine, {"Wants": Change((), WANTS[: len(MEMBERS)])}, monkeypatch)
         assert set(engine.rows("Meets")) == {(x, x) for x in MEMBERS}
         return found
 
-    whole, divided = without_the_hub(False), without_the_hub(True)
+    whole, divided = without_the_hub("whole"), without_the_hub("divided")
     assert whole > 20 * len(MEMBERS) ** 2
     assert divided < 5 * len(HAS)
     if make is columnar:
@@ -158,13 +165,13 @@ def test_a_divided_filter_goes_through_what_stayed(monkeypatch: pytest.MonkeyPat
     inside = {(random.randrange(150), random.randrange(150)) for _ in range(450)}
     edges = [*sorted(inside), *sorted((a + 150, b + 150) for a, b in inside)]
 
-    def without_the_bridge(divided: bool | None) -> int:
-        engine = columnar(plan_text(CLOSURE), divided)
+    def without_the_bridge(rediscovery: str | None) -> int:
+        engine = columnar(plan_text(CLOSURE), rediscovery)
         engine.update({"Edge": Change([*edges, (3, 155)])})
         return looked_at(engine, {"Edge": Change((), [(3, 155)])}, monkeypatch)
 
-    whole = without_the_bridge(False)
-    assert without_the_bridge(True) > 2 * whole
+    whole = without_the_bridge("whole")
+    assert without_the_bridge("divided") > 2 * whole
     assert without_the_bridge(None) == whole
 
 

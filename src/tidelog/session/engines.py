@@ -51,6 +51,8 @@ class Options(TypedDict, total=False):
     evaluator: str | None
     index: str | None
     parallel: int | None
+    rediscovery: str | None
+    differences: str | None
 
 
 DEFAULT = "columnar"
@@ -59,14 +61,14 @@ ENGINES = {
         "tidelog.run.columnar.engine",
         "ColumnarEngine",
         ("auto", "ranked", "dred", "elastic", "modular", "dbsp", "recompute"),
-        ("switch",),
+        ("switch", "rediscovery"),
         {"dbsp": ("tidelog.run.dbsp.engine", "DbspEngine")},
     ),
     "tuples": Entry(
         "tidelog.run.tuples.engine",
         "TuplesEngine",
         ("auto", "ranked", "dred", "elastic", "modular", "recompute"),
-        ("switch", "evaluator", "index", "parallel"),
+        ("switch", "evaluator", "index", "parallel", "rediscovery", "differences"),
     ),
     "reference": Entry("tidelog.run.reference.engine", "ReferenceEngine"),
     "spark": Entry(
@@ -74,8 +76,15 @@ ENGINES = {
     ),
 }
 
-CHOICES = {"evaluator": ("algebra", "substitution"), "index": ("hash", "sorted", "spine")}
+CHOICES = {
+    "evaluator": ("algebra", "substitution"),
+    "index": ("hash", "sorted", "spine"),
+    "rediscovery": ("whole", "divided"),
+    "differences": ("eager", "lazy"),
+}
 """What an option can be, if it is one of several names. To give one of these is to ask for the engine that has it."""
+STRATEGY = {"rediscovery": "elastic", "differences": "elastic"}
+"""The only strategy that has an option."""
 
 
 def available() -> tuple[str, ...]:
@@ -110,7 +119,7 @@ def make_engine(
         raise UserError(_unknown("strategy", strategy, entry.strategies))
     own = entry.own.get(strategy)
     what = f"engine `{chosen}`" if own is None else f"strategy `{strategy}`"
-    _check_options(what, entry.options if own is None else (), given)
+    _check_options(what, entry.options if own is None else (), given, strategy)
     if entry.package is not None and not entry.installed():
         raise MissingExtraError(entry.package, entry.extra)
     module, attribute = own or (entry.module, entry.attribute)
@@ -127,11 +136,15 @@ def _default(given: Collection[str]) -> str:
     return next(name for name, entry in ENGINES.items() if asked.issubset(entry.options)) if asked else DEFAULT
 
 
-def _check_options(what: str, options: Collection[str], given: Mapping[str, Any]) -> None:
+def _check_options(what: str, options: Collection[str], given: Mapping[str, Any], strategy: str) -> None:
     for option, value in given.items():
         if option not in options:
             others = " or ".join(f"`{name}`" for name, entry in ENGINES.items() if option in entry.options)
             raise UserError(f"the {what} has no option `{option}`; leave it out, or choose another (engine {others})")
+        if STRATEGY.get(option, strategy) != strategy:
+            raise UserError(
+                f"the strategy `{strategy}` has no option `{option}`; leave it out, or choose `{STRATEGY[option]}`"
+            )
         if option in CHOICES and value not in CHOICES[option]:
             raise UserError(_unknown(option, value, CHOICES[option]))
         if option == "parallel" and (type(value) is not int or value < 1):

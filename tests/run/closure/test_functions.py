@@ -62,6 +62,22 @@ def test_components() -> None:
                 assert not (inside[u] and inside[v]) or component[v] <= component[u], "successors come first"
 
 
+def test_components_that_reach_the_same() -> None:
+    for random, (nodes, offsets, targets, _) in graphs():
+        inside = np.array([random.random() < 0.9 for _ in range(nodes)])
+        component, count = plain.components(offsets, targets, inside)
+        found = plain.alike(offsets, targets, component, count)
+        same(kernels.alike(offsets, targets, component, count), found)
+        number, size, cyclic = found
+        assert set(number[inside].tolist()) == set(range(size))
+        assert (number[~inside] == -1).all()
+        reach = [plain._reach(offsets, targets, u) for u in range(nodes)]
+        for u in np.flatnonzero(inside).tolist():
+            assert not cyclic[u] or u in reach[u]
+            assert all(reach[u] == reach[v] for v in np.flatnonzero(number == number[u]).tolist())
+            assert all(number[v] <= number[u] for v in targets[offsets[u] : offsets[u + 1]].tolist())
+
+
 def test_rows_of_bits() -> None:
     for _, (nodes, offsets, targets, place) in graphs():
         component, count = plain.components(offsets, targets, np.ones(nodes, bool))
@@ -95,7 +111,7 @@ def test_searches_that_go_on_from_one_another() -> None:
         same(found[0], all_fresh[0])
         assert found[1] <= all_fresh[1]
         alone = plain.count_searched(offsets, targets, place, members[starts[:-1]], np.ones(count, bool))[0]
-        cyclic = np.array([u in plain._reach(offsets, targets, u) for u in members[starts[:-1]].tolist()])
+        cyclic = np.array([u in plain._reach(offsets, targets, u) for u in range(nodes)])
         for table in (kernels, plain):
             counts = np.where(via >= 0, 0, alone)
             table.carried(via, component, cyclic, place, counts)

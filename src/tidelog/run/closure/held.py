@@ -164,6 +164,7 @@ def _renewed(old: Held, graph: Graph, affected: Mask) -> Held:
     """Find the rows of affected nodes anew."""
     table = functions(graph.edges)
     component, count = table.components(graph.offsets, graph.targets, affected)
+    component, count, _ = table.alike(graph.offsets, graph.targets, component, count)
     nodes = np.flatnonzero(affected).astype(np.int32)
     starts, members = table.linked(component[nodes], nodes, count)
     firsts = members[starts[:-1]]

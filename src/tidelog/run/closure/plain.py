@@ -77,6 +77,26 @@ def _next(offsets: Places, targets: Nodes, inside: Mask, node: int) -> Iterator[
     return (v for v in targets[offsets[node] : offsets[node + 1]].tolist() if inside[v])
 
 
+def alike(offsets: Places, targets: Nodes, component: Nodes, count: int) -> tuple[Nodes, int, Mask]:
+    """Put together components that reach the same: one with cycles, and those that lead nowhere but into it.
+
+    Return the number of each node's, successors first; their count; and which nodes reach themselves.
+    """
+    lead: list[set[int]] = [set() for _ in range(count)]
+    for u in np.flatnonzero(component >= 0).tolist():
+        lead[component[u]].update(component[targets[offsets[u] : offsets[u + 1]]].tolist())
+    number: list[int] = []
+    size = 0
+    for k, found in enumerate(lead):
+        c = next(iter(found), -1)
+        into = len(found) == 1 and c not in (-1, k) and c in lead[c]
+        number.append(number[c] if into else size)
+        size += not into
+    numbers = np.array([*number, -1], np.int32)
+    cyclic = np.array([*(k in found for k, found in enumerate(lead)), False])
+    return numbers[component], size, cyclic[component]
+
+
 def united(sources: Nodes, targets: Nodes, n: int) -> tuple[Nodes, int]:
     """Number the connected components of undirected edges by their first nodes; return numbers and their count."""
     first = np.arange(n, dtype=np.int32)
@@ -168,8 +188,7 @@ def chained(
 def carried(via: Nodes, component: Nodes, cyclic: Mask, place: Nodes, counts: Places) -> None:
     """Count the positions in the rows of components that lead to one node: those in its row, and its own."""
     for k in np.flatnonzero(via >= 0).tolist():
-        c = component[via[k]]
-        counts[k] = counts[c] + (place[via[k]] >= 0 and not cyclic[c])
+        counts[k] = counts[component[via[k]]] + (place[via[k]] >= 0 and not cyclic[via[k]])
 
 
 def reached(offsets: Places, targets: Nodes, starts: Nodes) -> Mask:

@@ -1,7 +1,7 @@
 """What the nodes of a graph reach by one step or more.
 
-All nodes of a strongly connected component reach the same, so there is one *row* for a component, in one of three
-forms, whichever is smallest and quickest:
+All nodes of a strongly connected component reach the same, and so do components that lead nowhere but into one with
+cycles. There is one *row* for all that reach the same, in one of three forms, whichever is smallest and quickest:
 
 * `BitRows`: a bit for each wanted node; rows of successors are united, 64 positions at a time. For dense closures.
 * `SearchedRows`: nothing but the graph; a row is found by searching from a node. For sparse closures of large graphs.
@@ -154,6 +154,7 @@ def reach(graph: Graph, place: Nodes, pool: Executor | None = None) -> Reach:
     """Find what every node reaches."""
     table = functions(graph.edges)
     component, count = table.components(graph.offsets, graph.targets, np.ones(graph.nodes, np.bool_))
+    component, count, cyclic = table.alike(graph.offsets, graph.targets, component, count)
     starts, members = table.linked(component, np.arange(graph.nodes, dtype=np.int32), count)
     leaving = np.diff(graph.offsets) > 0
     open_ = leaving[members[starts[:-1]]] if graph.nodes else np.empty(0, bool)  # all of a component's, or its only one
@@ -161,7 +162,8 @@ def reach(graph: Graph, place: Nodes, pool: Executor | None = None) -> Reach:
     searching = _estimated(graph, place, nodes)
     if searching is not None:
         row = np.where(open_, members[starts[:-1]], -1).astype(np.int32)[component]
-        counts = _searched(graph, place, component, (starts, members), pool if searching > SHARE_FROM else None)
+        threads = pool if searching > SHARE_FROM else None
+        counts = _searched(graph, place, component, (starts, members), cyclic, threads)
         return Reach(SearchedRows(graph, place), row, counts[component])
     number = np.where(open_, np.cumsum(open_) - 1, -1).astype(np.int32)
     row = number[component]
@@ -171,15 +173,13 @@ def reach(graph: Graph, place: Nodes, pool: Executor | None = None) -> Reach:
 
 
 def _searched(
-    graph: Graph, place: Nodes, component: Nodes, linked: tuple[Places, Nodes], pool: Executor | None
+    graph: Graph, place: Nodes, component: Nodes, linked: tuple[Places, Nodes], cyclic: Mask, pool: Executor | None
 ) -> Places:
     """Return how many positions the row of each component has, with as few searches as can be."""
     table, (starts, members) = functions(graph.edges), linked
     via, nodes, fresh = table.chained(graph.offsets, graph.targets, component, starts, members)
     counts = np.zeros(len(starts) - 1, np.int64)
     counts[component[nodes]] = SearchedRows(graph, place).count(nodes, pool, fresh)
-    cyclic = np.diff(starts) > 1
-    cyclic[component[graph.targets[graph.sources == graph.targets]]] = True
     table.carried(via, component, cyclic, place, counts)
     return counts
 

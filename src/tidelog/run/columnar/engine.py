@@ -61,8 +61,8 @@ class ColumnarEngine:
     `strategy` is one of `run.maintain.choose.ALGORITHMS`, `auto` or `recompute`, and `switch` says when it is given up
     for an evaluation from scratch; by default the strategy does. The strategy decides what support tuples have;
     `support` asks for another, for whoever only wants to read it off. Strata that are closures are evaluated by
-    structures of their own (`claim`) unless `closures` is false. `divided` says whether `elastic` divides
-    its filter of re-discovery; None: where less work is expected. `threads` is how many are used; `limits` bound the
+    structures of their own (`claim`) unless `closures` is false. `rediscovery` says whether the filter
+    of `elastic` is `whole` or `divided`; None: divided where less work is expected. `threads` is how many are used; `limits` bound the
     first evaluation.
     """
 
@@ -77,13 +77,13 @@ class ColumnarEngine:
         support: Support | None = None,
         threads: int | None = None,
         closures: bool = True,
-        divided: bool | None = None,
+        rediscovery: str | None = None,
         limits: Limits = NO_LIMITS,
     ) -> None:
         self._codec = Codec()
         self._strategy = strategy
         self._switch = switch
-        self._divided = divided
+        self._divided = None if rediscovery is None else rediscovery == "divided"
         self._support = support_of(strategy) if support is None else support
         self._lasting = strategy in KEEP_CLOSURES
         self._closures = closures and (self._lasting or (strategy == "recompute" and self._support is Support.NONE))

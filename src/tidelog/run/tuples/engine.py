@@ -21,6 +21,7 @@ from tidelog.run.limits import Watch
 from tidelog.run.maintain.choose import Costs, Earlier, maintain, reached, strategy_of, support_of
 from tidelog.run.phases import DELETED, INSERTED
 from tidelog.run.tuples.algebra import AlgebraEvaluator
+from tidelog.run.tuples.differences import DIFFERENCES
 from tidelog.run.tuples.evaluator import Evaluator
 from tidelog.run.tuples.index import INDEXES
 from tidelog.run.tuples.relation import Journal, Relation
@@ -48,8 +49,8 @@ class TuplesEngine:
 
     `strategy` is one of `run.maintain.choose.ALGORITHMS`, `auto` or `recompute`; `evaluator` one of `EVALUATORS`;
     `index` one of `INDEXES`; `parallel` the number of threads that evaluate the rules of a round; `switch` says when
-    an update is given up for an evaluation from scratch; `divided` says whether `elastic` divides its filter of
-    re-discovery; `limits` bound the first evaluation.
+    an update is given up for an evaluation from scratch; `rediscovery` and `differences` how `elastic` works: whether
+    it divides its filter, and which of `DIFFERENCES` it has; `limits` bound the first evaluation.
     """
 
     name = "tuples"
@@ -63,7 +64,8 @@ class TuplesEngine:
         index: str = "hash",
         parallel: int = 1,
         switch: Switch | None = None,
-        divided: bool = False,
+        rediscovery: str = "whole",
+        differences: str = "eager",
         limits: Limits = NO_LIMITS,
     ) -> None:
         self._strategy = strategy
@@ -73,7 +75,8 @@ class TuplesEngine:
         pool = ThreadPoolExecutor(parallel, "tidelog") if parallel > 1 else None
         nothing = Plan({}, {}, {}, (), (), {})
         how = EVALUATORS[evaluator], INDEXES[index], support_of(strategy), pool
-        self._state = State(nothing, {}, Equipment(*how, Scalars({}, {}), divided), Earlier.of(nothing))
+        elastic = rediscovery == "divided", DIFFERENCES[differences]
+        self._state = State(nothing, {}, Equipment(*how, Scalars({}, {}), *elastic), Earlier.of(nothing))
         self._update({}, plan, Watch(limits))
 
     @property

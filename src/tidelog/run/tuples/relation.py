@@ -14,24 +14,26 @@ from tidelog.base import types as t
 from tidelog.base.types import Type
 from tidelog.base.values import order_key
 from tidelog.run.contract import Row
-from tidelog.run.phases import ALIVE, CURRENT, REMOVED, View
+from tidelog.run.phases import ALIVE, CURRENT, DELETED, DYING, REMOVED, View
 from tidelog.run.tuples.index import Columns, Index, Key, Ordering
 
 Find = Callable[[Key], Collection[Row]]
 Make = Callable[[Columns, Ordering], Index]
+Check = Callable[[Row], bool]
 Support = tuple[int, ...]
 """The rank of a tuple, then its counts of derivations."""
 
 
 class Part:
-    """A set of rows with indexes, each made when it is first asked for."""
+    """A set of rows with indexes, each made when it is first asked for. With a `check` only rows that pass it are found."""
 
-    __slots__ = ("_indexes", "_make", "_types", "rows")
+    __slots__ = ("_check", "_indexes", "_make", "_types", "rows")
 
-    def __init__(self, types: Sequence[Type], make: Make) -> None:
+    def __init__(self, types: Sequence[Type], make: Make, check: Check | None = None) -> None:
         self.rows: set[Row] = set()
         self._types = types
         self._make = make
+        self._check = check
         self._indexes: dict[Columns, Index] = {}
 
     def add(self, rows: Collection[Row]) -> None:
@@ -52,6 +54,11 @@ class Part:
 
     def finder(self, columns: Columns) -> Find:
         """Return what finds the rows that have given values in some columns."""
+        find = self._finder(columns)
+        check = self._check
+        return find if check is None else lambda key: [row for row in find(key) if check(row)]
+
+    def _finder(self, columns: Columns) -> Find:
         rows = self.rows
         if not columns:
             return lambda _: rows
@@ -95,10 +102,12 @@ class Relation:
         self.marks: dict[Row, int] = {}
         self.gone: set[Row] = set()
         """Rows removed so far by the update at work."""
+        self.leaving: Check | None = None
+        """What tells of settled rows that are not marked whether they are removed in this round."""
 
-    def part(self, rows: Collection[Row] = ()) -> Part:
+    def part(self, rows: Collection[Row] = (), check: Check | None = None) -> Part:
         """Return a part of these rows."""
-        made = Part(self.types, self._make)
+        made = Part(self.types, self._make, check)
         if rows:
             made.add(rows)
         return made
@@ -107,7 +116,7 @@ class Relation:
         """Return a relation whose deletions are this one's in some columns, each combination once; others are blank."""
         other = Relation(self.name, self.types, self._make)
         kept = [column in columns for column in range(len(self.types))]
-        rows = {tuple([v if keep else None for v, keep in zip(row, kept, strict=True)]) for row in self.deleted.rows}
+        rows = {tuple([v if keep else None for v, keep in zip(row, kept, strict=True)]) for row in self.rows(DELETED)}
         other.deleted = other.part(rows)
         return other
 
@@ -118,15 +127,17 @@ class Relation:
         found: list[Find] = []
         if view.limit >= 0 and self.settled.rows:
             settled = self.settled.finder(columns)
-            found.append(settled if not self.marks or view.limit >= REMOVED else self._unmarked(settled, view.limit))
+            found.append(settled if view.limit >= REMOVED else self._unmarked(settled, view.limit))
         found += [part.finder(columns) for part in self._beside(view) if part.rows]
         if len(found) == 1:
             return found[0]
         return lambda key: [row for find in found for row in find(key)]
 
     def _unmarked(self, find: Find, limit: int) -> Find:
-        marks = self.marks
-        return lambda key: [row for row in find(key) if marks.get(row, ALIVE) <= limit]
+        marks, leaving = self.marks, self.leaving
+        if leaving is not None and limit < DYING:
+            return lambda key: [row for row in find(key) if marks.get(row, ALIVE) <= limit and not leaving(row)]
+        return (lambda key: [row for row in find(key) if marks.get(row, ALIVE) <= limit]) if marks else find
 
     def _beside(self, view: View) -> Iterator[Part]:
         if view.inserted:

@@ -18,6 +18,7 @@ from tidelog.run.phases import AFTER, BEFORE, DELETED, DYING, INSERTED, REMOVED,
 from tidelog.run.scalar.failure import ScalarError, failed
 from tidelog.run.tuples.absorb import LINES, Bag, absorbed, released, started, unsupported
 from tidelog.run.tuples.aggregate import aggregate
+from tidelog.run.tuples.differences import Difference
 from tidelog.run.tuples.evaluator import Evaluator, Run
 from tidelog.run.tuples.index import Columns
 from tidelog.run.tuples.iterations import Schedule
@@ -43,6 +44,8 @@ class Equipment:
     scalars: Scalars
     divided: bool
     """Whether `elastic` looks for tuples that left with its filter divided by variable."""
+    differences: type[Difference]
+    """When `elastic` finds out which tuples leave and come."""
     prepared: dict[int, tuple[Project, Run]] = field(default_factory=dict)
     """Trees made ready, by identity."""
 
@@ -74,7 +77,7 @@ class Store(Dividing[Relation]):
         self.equipment = equipment
         self.journal = Journal()
         self.journals = [self.journal]
-        self._schedule = Schedule()
+        self._schedule = Schedule(equipment.differences)
 
     @property
     def support(self) -> Support:
@@ -189,7 +192,7 @@ class Store(Dividing[Relation]):
     def conclude(self, relation: str) -> None:
         """Let the delta become old, and let what did not come back be deleted."""
         target = self.touch(relation)
-        target.insert()
+        self._merge(target)
         target.deleted = target.part(target.gone & target.marks.keys())
         target.gone = set()
 
@@ -216,20 +219,24 @@ class Store(Dividing[Relation]):
     def advance(self, relation: str, iteration: int) -> None:
         """Let the delta become old; count what is due; make the tuples that leave their iteration the delta."""
         target = self.touch(relation)
-        target.insert()
-        leaving = self._schedule.settle(target, iteration, self.journal)
-        target.mark(leaving, DYING)
-        target.delta = target.part(leaving)
+        self._merge(target)
+        self._schedule.take(target, iteration).begin(self.journal)
+
+    def _merge(self, target: Relation) -> None:
+        difference = self._schedule.differences.pop(target.name, None)
+        if difference is None:
+            target.insert()
+        else:
+            self.watch.add_tuples(difference.merge(self.journal))
 
     def turn(self, relation: str) -> int:
         """Remove the delta, and make what comes the delta; what is removed and does not come is the view `deleted`."""
-        target = self.touch(relation)
-        leaving = target.delta.rows
-        self._remove_delta(target)
-        coming = self._schedule.coming(target, self.journal)
-        target.deleted, target.delta = target.part(leaving - coming), target.part(coming)
-        self.watch.add_tuples(len(coming))
-        return len(target.deleted.rows)
+        self._schedule.differences[relation].turn(self.journal)
+        return len(self.relation(relation).deleted.rows)
+
+    def difference(self, relation: str) -> Difference | None:
+        """Return what the iteration at work does to a relation."""
+        return self._schedule.differences.get(relation)
 
     def rediscovery(self, rule: Rule) -> Project:
         """Return the tree that finds tuples that left again, as the user wants it."""
@@ -257,7 +264,7 @@ class Store(Dividing[Relation]):
         self.journal = Journal()
         self.journals.append(self.journal)
         self._begun = dict(self.relations), dict(self.touched)
-        self._schedule = Schedule()
+        self._schedule = Schedule(self.equipment.differences)
 
     def drop(self) -> None:
         """Undo what was done since `begin`: relations of a stratum are as they were before the update until then."""
@@ -342,7 +349,8 @@ class Seen:
             return None
         if scan.version is Version.PART:
             return None
-        return store.relation(scan.relation).supports
+        difference = store.difference(scan.relation)
+        return store.relation(scan.relation).supports if difference is None else difference.supports()
 
     def groups(self, step: Aggregate, names: Sequence[str], keys: Collection[Row], columns: Columns) -> Find:
         """Return what finds the results of an aggregate by some of its columns."""

@@ -14,6 +14,7 @@ and numba are imported here.
 from tidelog.run.closure.kernels.changes import altered, apart, bits_differing, bypassed, list_bits, lists_without
 from tidelog.run.closure.kernels.generations import generations
 from tidelog.run.closure.kernels.rows import (
+    alike,
     bit_rows,
     carried,
     chained,
@@ -31,6 +32,7 @@ from tidelog.run.closure.kernels.rows import (
 )
 
 __all__ = [
+    "alike",
     "altered",
     "apart",
     "bit_rows",

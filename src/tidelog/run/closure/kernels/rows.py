@@ -102,6 +102,44 @@ def components(offsets, targets, inside):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def alike(offsets, targets, component, count):  # type: ignore[no-untyped-def]
+    """Put together components that reach the same: one with cycles, and those that lead nowhere but into it.
+
+    Return the number of each node's, successors first; their count; and which nodes reach themselves.
+    """
+    n = offsets.shape[0] - 1
+    none, several = -1, -2
+    only = np.full(count, none, np.int32)
+    cyclic = np.zeros(count, np.bool_)
+    for u in range(n):
+        k = component[u]
+        if k < 0:
+            continue
+        for e in range(offsets[u], offsets[u + 1]):
+            c = component[targets[e]]
+            cyclic[k] |= c == k
+            if c < 0 or (only[k] != none and only[k] != c):
+                only[k] = several
+            else:
+                only[k] = c
+    number = np.empty(count, np.int32)
+    size = 0
+    for k in range(count):
+        c = only[k]
+        if c >= 0 and c != k and cyclic[c]:
+            number[k] = number[c]
+        else:
+            number[k] = size
+            size += 1
+    together, itself = np.full(n, -1, np.int32), np.zeros(n, np.bool_)
+    for u in range(n):
+        k = component[u]
+        if k >= 0:
+            together[u], itself[u] = number[k], cyclic[k]
+    return together, size, itself
+
+
+@njit(cache=True, nogil=True)
 def united(sources, targets, n):  # type: ignore[no-untyped-def]
     """Number the connected components of undirected edges by their first nodes; return numbers and their count."""
     parent = np.empty(n, np.int32)
@@ -249,8 +287,7 @@ def carried(via, component, cyclic, place, counts):  # type: ignore[no-untyped-d
     for k in range(via.shape[0]):
         v = via[k]
         if v >= 0:
-            c = component[v]
-            counts[k] = counts[c] + (place[v] >= 0 and not cyclic[c])
+            counts[k] = counts[component[v]] + (place[v] >= 0 and not cyclic[v])
 
 
 @njit(cache=True, nogil=True)
