@@ -1,4 +1,4 @@
-"""Races and measurements: `python -m benchmarks batch|updates|strategies|closures|dyre|loading|start|spark`.
+"""Races and measurements: `python -m benchmarks batch|updates|strategies|closures|papers|dyre|loading|start|spark`.
 
 | module | what |
 | --- | --- |
@@ -6,7 +6,8 @@
 | `inputs`, `generate`, `lubm` | the inputs, made once into a folder of `R.facts` files |
 | `racers`, `race_tidelog`, `race_duckdb`, `race_clingo` | who runs: each in a process of its own |
 | `measure` | a process with its time, processor time and peak memory |
-| `batch`, `updates`, `strategies`, `closures`, `dyre`, `loading`, `start`, `spark` | the eight measurements |
+| `batch`, `updates`, `strategies`, `closures`, `loading`, `start`, `spark` | measurements |
+| `papers`, `dyre` | measurements of the papers' algorithms, as the papers tell them |
 | `update`, `strategy` | one workload under updates, the child processes of `updates` and `strategies` |
 | `race_spark` | the lanes of `spark`, each in a process of its own |
 | `goals` | what updates should cost, held against what they did |

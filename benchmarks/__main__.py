@@ -14,6 +14,7 @@ from benchmarks.closures import run_closures
 from benchmarks.dyre import run_dyre
 from benchmarks.loading import run_loading
 from benchmarks.measure import Bounds
+from benchmarks.papers import run_papers
 from benchmarks.spark import LANES, RACE, run_spark
 from benchmarks.start import run_start
 from benchmarks.strategies import run_strategies
@@ -26,6 +27,7 @@ WHAT = {
     "strategies": {"suite", "data", "work", "timeout", "memory"},
     "closures": {"suite", "data", "work", "peers", "long", "timeout", "memory"},
     "dyre": {"suite", "data", "work"},
+    "papers": {"suite"},
     "loading": {"work", "quick", "rows", "timeout", "memory"},
     "start": {"timeout", "memory"},
     "spark": {"data", "work", "only", "lanes", "timeout"},
@@ -82,6 +84,8 @@ def main(given: list[str] | None = None) -> int:
             mistakes = run_closures(options.suite, settings, long=options.long)
         case "dyre":
             mistakes = run_dyre(options.suite, settings)
+        case "papers":
+            mistakes = run_papers(options.suite, settings)
         case "spark":
             names = options.only.split(",") if options.only else RACE
             mistakes = run_spark(_known(names, WORKLOADS), settings, _known(options.lanes.split(","), LANES))

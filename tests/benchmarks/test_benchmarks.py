@@ -175,6 +175,16 @@ def test_dyre(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert printed.count("2 - update") == 4
 
 
+def test_papers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Settings find the same; paths take modules a square of rule instances, where the transitive rule has a cube."""
+    assert main(["papers", "--suite", "tiny", "--json", str(tmp_path / "found")]) == 0
+    assert "== elastic, differences" in capsys.readouterr().out
+    lines = [line for line in json.loads((tmp_path / "found").read_text()) if line["table"] == "modular, Example 1"]
+    derived = {(line["case"], line["setting"]): line["scratch_derivations"] for line in lines}
+    assert derived["a path of 20 edges", "modular"] < 20 * 20
+    assert derived["a path of 20 edges", "ranked"] > 20**3 / 6
+
+
 def test_an_option_that_would_be_ignored_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["start", "--suite", "tiny"])

@@ -21,7 +21,8 @@ from tidelog.run.columnar import store
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import Change, Phase, Row, Support, Switch, Work
 from tidelog.run.maintain import choose
-from tidelog.run.tuples.engine import TuplesEngine
+from tidelog.run.tuples.differences import Difference
+from tidelog.run.tuples.engine import TuplesEngine, Ways
 from tidelog.run.tuples.relation import Find
 from tidelog.run.tuples.store import Seen
 from tidelog.session.database import Database
@@ -50,8 +51,8 @@ def columnar(plan: Plan, rediscovery: str | None) -> ColumnarEngine:
 
 
 def eager(plan: Plan, rediscovery: str | None, differences: str = "eager") -> TuplesEngine:
-    how = {"rediscovery": rediscovery or "whole", "differences": differences}
-    return TuplesEngine(plan, strategy="elastic", switch=NEVER, index="sorted", **how)
+    how: Ways = {"index": "sorted", "rediscovery": rediscovery or "whole", "differences": differences}
+    return TuplesEngine(plan, strategy="elastic", switch=NEVER, **how)
 
 
 def lazy(plan: Plan, rediscovery: str | None) -> TuplesEngine:
@@ -173,6 +174,46 @@ def test_a_divided_filter_goes_through_what_stayed(monkeypatch: pytest.MonkeyPat
     whole = without_the_bridge("whole")
     assert without_the_bridge("divided") > 2 * whole
     assert without_the_bridge(None) == whole
+
+
+# --- differences ------------------------------------------------------------------------------------------------------
+
+WIDTH = 6
+LAYERS = [
+    (WIDTH * layer + a, WIDTH * (layer + 1) + b) for layer in range(4) for a in range(WIDTH) for b in range(WIDTH)
+]
+"""Five layers of nodes, each with an edge to all nodes of the next."""
+
+
+def looks(make: Make, change: Change, patch: pytest.MonkeyPatch) -> list[Row]:
+    """Return the tuples that are looked at in an update, to see whether they leave or come."""
+    engine = make(plan_text(CLOSURE), None)
+    engine.update({"Edge": Change(LAYERS)})
+    seen: list[Row] = []
+    leaves, comes = Difference.leaves, Difference.comes
+
+    def looking(look: Callable[[Difference, Row], bool]) -> Callable[[Difference, Row], bool]:
+        def counted(self: Difference, row: Row) -> bool:
+            seen.extend([row] if row in self.changes else ())
+            return look(self, row)
+
+        return counted
+
+    with patch.context() as inside:
+        inside.setattr(Difference, "leaves", looking(leaves))
+        inside.setattr(Difference, "comes", looking(comes))
+        engine.update({"Edge": change})
+    assert not engine.verify()
+    return seen
+
+
+def test_lazy_differences_look_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Zhao et al., section 4.2: "the same check of the full relation is performed multiple times"."""
+    change = Change((), LAYERS[: WIDTH - 1])
+    once, again = looks(eager, change, monkeypatch), looks(lazy, change, monkeypatch)
+    assert set(once) == set(again)
+    assert max(map(once.count, once)) <= 4  # leaves or comes, where it was and where it is now
+    assert len(again) > 2 * len(once)
 
 
 # --- the switching parameter ------------------------------------------------------------------------------------------

@@ -32,7 +32,8 @@ class Database:
     default the one that is running, or a new local one. `limits` bound each evaluation: when one is exceeded, a
     `LimitError` is raised and nothing has changed. `strategy` says how derived relations follow changes, and `switch`
     when an update of some is given up for an evaluation from scratch; `evaluator`, `index` and `parallel` say how the
-    engine `tuples` works; docs/strategies.md explains them all. Raises `ProgramError` with all mistakes of the program.
+    engine `tuples` works, `rediscovery` and `differences` how the strategy `elastic` does; docs/strategies.md explains
+    them all. Raises `ProgramError` with all mistakes of the program.
 
     >>> import tidelog
     >>> db = tidelog.Database('''

@@ -59,8 +59,9 @@ def is_interrupted(engine: TuplesEngine, change: dict[str, Change], lines: int) 
 
 @pytest.mark.parametrize("strategy", ["ranked", "dred", "elastic", "modular", "recompute"])
 @pytest.mark.parametrize("index", ["hash", "sorted", "spine"])
-def test_interrupted_anywhere(strategy: str, index: str) -> None:
-    random = Random(7)
+@pytest.mark.parametrize("seed", [7, 23])
+def test_interrupted_anywhere(strategy: str, index: str, seed: int) -> None:
+    random = Random(seed)
     engine = TuplesEngine(plan_text(PROGRAM), strategy=strategy, index=index)
     edges = [(random.randrange(9), random.randrange(9)) for _ in range(14)]
     engine.update({"Edge": Change(edges), "Off": Change([(3,)])})

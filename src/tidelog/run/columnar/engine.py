@@ -61,8 +61,8 @@ class ColumnarEngine:
     `strategy` is one of `run.maintain.choose.ALGORITHMS`, `auto` or `recompute`, and `switch` says when it is given up
     for an evaluation from scratch; by default the strategy does. The strategy decides what support tuples have;
     `support` asks for another, for whoever only wants to read it off. Strata that are closures are evaluated by
-    structures of their own (`claim`) unless `closures` is false. `rediscovery` says whether the filter
-    of `elastic` is `whole` or `divided`; None: divided where less work is expected. `threads` is how many are used; `limits` bound the
+    structures of their own (`claim`) unless `closures` is false. `rediscovery` says whether the filter of `elastic` is
+    `whole` or `divided`; None: divided where less work is expected. `threads` is how many are used; `limits` bound the
     first evaluation.
     """
 

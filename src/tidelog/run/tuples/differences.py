@@ -1,7 +1,7 @@
 """What an iteration of `elastic` does to tuples, found out eagerly or lazily (Zhao et al., section 4.2).
 
-A `Difference` has the derivations that tuples win and lose in an iteration: the paper's diff_plus and diff_minus. Not all
-of these tuples come or leave:
+A `Difference` has the derivations that tuples win and lose in an iteration: the paper's diff_plus and diff_minus. Not
+all of these tuples come or leave:
 
 | the tuple is | it |
 | --- | --- |
@@ -10,15 +10,15 @@ of these tuples come or leave:
 | in a later iteration | leaves it and comes here, if it has derivations here |
 | absent | comes, if it has derivations |
 
-Which it is takes a look at the relation. `Eager` looks at each tuple once, when the iteration begins, and rules see only
-tuples that do leave and come, the paper's actual_diff_minus and actual_diff_plus. With `Lazy` rules see all tuples of
-the difference, and look at each that they find, each rule anew; the relation is changed when the iteration is over.
+Which it is takes a look at the relation. `Eager` looks at each tuple once, when the iteration begins, and rules see
+only tuples that do leave and come, the paper's actual_diff_minus and actual_diff_plus. With `Lazy` rules see all tuples
+of the difference, and look at each that they find, each rule anew; the relation is changed when the iteration is over.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from tidelog.run.contract import Row
 from tidelog.run.phases import DYING, REMOVED
@@ -91,7 +91,7 @@ class Eager(Difference):
             journal.support(relation, row, (self.iteration, self.changes[row]))
         relation.deleted, relation.delta = relation.part(left - self._coming), relation.part(self._coming)
 
-    def merge(self, journal: Journal) -> int:  # noqa: ARG002 what is new is in the relation already
+    def merge(self, journal: Journal) -> int:
         """Let the delta become old."""
         self.relation.insert()
         return len(self._coming)
@@ -102,12 +102,12 @@ class Lazy(Difference):
 
     _turned = False
 
-    def begin(self, journal: Journal) -> None:  # noqa: ARG002 nothing is written
+    def begin(self, journal: Journal) -> None:
         """Make all tuples the delta, of which rules find those that leave."""
         self.relation.leaving = self.leaves
         self.relation.delta = self.relation.part(self.changes, self.leaves)
 
-    def turn(self, journal: Journal) -> None:  # noqa: ARG002 nothing is written
+    def turn(self, journal: Journal) -> None:
         """Let rules find of tuples that lose derivations those that leave, and of the others those that come."""
         self._turned = True
         losing = [row for row, change in self.changes.items() if change < 0]
@@ -150,5 +150,6 @@ class Ahead(Mapping[Row, Support]):
         return iter(self._supports)
 
 
-DIFFERENCES = {"eager": Eager, "lazy": Lazy}
+Kind = Callable[[Relation, int, Mapping[Row, int]], Difference]
+DIFFERENCES: Mapping[str, Kind] = {"eager": Eager, "lazy": Lazy}
 """The ways to find out by the name that chooses them."""

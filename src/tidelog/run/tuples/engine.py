@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from tidelog.base.pause import collector_paused
 from tidelog.base.record import record
@@ -44,13 +44,26 @@ class State:
     earlier: Earlier
 
 
+class Ways(TypedDict, total=False):
+    """The ways to work that can be chosen, for comparison.
+
+    `evaluator` is one of `EVALUATORS`, `index` one of `INDEXES`, `parallel` the number of threads that evaluate the
+    rules of a round. Of the strategy `elastic`, `rediscovery` is whether its filter is `whole` or `divided`, and
+    `differences` one of `DIFFERENCES`.
+    """
+
+    evaluator: str
+    index: str
+    parallel: int
+    rediscovery: str
+    differences: str
+
+
 class TuplesEngine:
     """The state of one program in this process, as Python tuples.
 
-    `strategy` is one of `run.maintain.choose.ALGORITHMS`, `auto` or `recompute`; `evaluator` one of `EVALUATORS`;
-    `index` one of `INDEXES`; `parallel` the number of threads that evaluate the rules of a round; `switch` says when
-    an update is given up for an evaluation from scratch; `rediscovery` and `differences` how `elastic` works: whether
-    it divides its filter, and which of `DIFFERENCES` it has; `limits` bound the first evaluation.
+    `strategy` is one of `run.maintain.choose.ALGORITHMS`, `auto` or `recompute`; `switch` says when an update is given
+    up for an evaluation from scratch; `limits` bound the first evaluation.
     """
 
     name = "tuples"
@@ -60,23 +73,26 @@ class TuplesEngine:
         plan: Plan,
         *,
         strategy: str = "auto",
-        evaluator: str = "algebra",
-        index: str = "hash",
-        parallel: int = 1,
         switch: Switch | None = None,
-        rediscovery: str = "whole",
-        differences: str = "eager",
         limits: Limits = NO_LIMITS,
+        **ways: Unpack[Ways],
     ) -> None:
         self._strategy = strategy
         self._switch = switch
         self._costs: Costs = {}
         self._journals: list[Journal] = []
-        pool = ThreadPoolExecutor(parallel, "tidelog") if parallel > 1 else None
+        threads = ways.get("parallel", 1)
+        equipment = Equipment(
+            EVALUATORS[ways.get("evaluator", "algebra")],
+            INDEXES[ways.get("index", "hash")],
+            support_of(strategy),
+            ThreadPoolExecutor(threads, "tidelog") if threads > 1 else None,
+            Scalars({}, {}),
+            ways.get("rediscovery", "whole") == "divided",
+            DIFFERENCES[ways.get("differences", "eager")],
+        )
         nothing = Plan({}, {}, {}, (), (), {})
-        how = EVALUATORS[evaluator], INDEXES[index], support_of(strategy), pool
-        elastic = rediscovery == "divided", DIFFERENCES[differences]
-        self._state = State(nothing, {}, Equipment(*how, Scalars({}, {}), *elastic), Earlier.of(nothing))
+        self._state = State(nothing, {}, equipment, Earlier.of(nothing))
         self._update({}, plan, Watch(limits))
 
     @property
@@ -126,9 +142,9 @@ class TuplesEngine:
     # --- updating ----------------------------------------------------------------------------------------------------
 
     def _update(self, facts: Mapping[str, Change], plan: Plan, watch: Watch) -> Update:
-        before = self._state
+        before, journals, costs_before = self._state, self._journals, self._costs
         store = self._store(before, plan, watch)
-        costs = dict(self._costs)
+        costs = dict(costs_before)
         try:
             orphans = before.earlier.orphans(plan, before.relations)
             for name in orphans:
@@ -146,15 +162,16 @@ class TuplesEngine:
             ]
             changes = _changes(store, before, plan)
             store.finish()
+            earlier = before.earlier if plan is before.plan else Earlier.of(plan)
+            relations = {name: relation for name, relation in store.relations.items() if name in plan.relations}
+            self._journals = [*journals, *store.journals]
+            self._costs = costs
+            self._state = State(plan, relations, store.equipment, earlier)
+            return Update(changes, tuple(work))
         except BaseException:
+            self._state, self._journals, self._costs = before, journals, costs_before
             store.undo()
             raise
-        self._journals += store.journals
-        self._costs = costs
-        earlier = before.earlier if plan is before.plan else Earlier.of(plan)
-        relations = {name: relation for name, relation in store.relations.items() if name in plan.relations}
-        self._state = State(plan, relations, store.equipment, earlier)
-        return Update(changes, tuple(work))
 
     def _maintain(self, store: Store, stratum: Stratum, earlier: Earlier, costs: Costs) -> Work | None:
         strategy = strategy_of(stratum, store.plan, self._strategy)

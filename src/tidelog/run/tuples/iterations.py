@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from tidelog.run.contract import Row
 from tidelog.run.phases import ALIVE, DYING
 from tidelog.run.tuples.absorb import Bag
-from tidelog.run.tuples.differences import Difference
+from tidelog.run.tuples.differences import Difference, Kind
 from tidelog.run.tuples.relation import Relation
 
 
 class Schedule:
     """What is due in each iteration of a stratum, and the differences of the iteration at work."""
 
-    def __init__(self, kind: type[Difference]) -> None:
+    def __init__(self, kind: Kind) -> None:
         self._kind = kind
         self._due: dict[str, dict[int, dict[Row, int]]] = {}
         self.differences: dict[str, Difference] = {}

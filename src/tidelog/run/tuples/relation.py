@@ -25,7 +25,7 @@ Support = tuple[int, ...]
 
 
 class Part:
-    """A set of rows with indexes, each made when it is first asked for. With a `check` only rows that pass it are found."""
+    """A set of rows with indexes, each made when it is first asked for. Of these a `check` tells which are found."""
 
     __slots__ = ("_check", "_indexes", "_make", "_types", "rows")
 

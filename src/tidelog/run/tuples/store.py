@@ -18,7 +18,7 @@ from tidelog.run.phases import AFTER, BEFORE, DELETED, DYING, INSERTED, REMOVED,
 from tidelog.run.scalar.failure import ScalarError, failed
 from tidelog.run.tuples.absorb import LINES, Bag, absorbed, released, started, unsupported
 from tidelog.run.tuples.aggregate import aggregate
-from tidelog.run.tuples.differences import Difference
+from tidelog.run.tuples.differences import Difference, Kind
 from tidelog.run.tuples.evaluator import Evaluator, Run
 from tidelog.run.tuples.index import Columns
 from tidelog.run.tuples.iterations import Schedule
@@ -44,7 +44,7 @@ class Equipment:
     scalars: Scalars
     divided: bool
     """Whether `elastic` looks for tuples that left with its filter divided by variable."""
-    differences: type[Difference]
+    differences: Kind
     """When `elastic` finds out which tuples leave and come."""
     prepared: dict[int, tuple[Project, Run]] = field(default_factory=dict)
     """Trees made ready, by identity."""
