@@ -36,6 +36,8 @@ from tidelog.run.tuples.store import Seen
 
 Facts = Mapping[str, Sequence[Row]]
 Options = dict[str, Any]
+Spent = tuple[float, int]
+"""Processor time in seconds, and derivations."""
 
 FED = """
 input relation E(a: u32, b: u32)
@@ -84,18 +86,15 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What a case took under some options: seconds, derivations and what was counted; of changes the medians."""
+    """What a case took under some options: (seconds, derivations) and what was counted; of changes the medians."""
 
     table: str
     case: str
     setting: str
     tuples: int
-    scratch: float
-    scratch_derivations: int
-    deleted: float
-    deleted_derivations: int
-    inserted: float
-    inserted_derivations: int
+    scratch: Spent
+    deleted: Spent
+    inserted: Spent
     counted: int = 0
 
 
@@ -215,7 +214,7 @@ def hubs(size: int) -> Case:
     """Pairs by one thing that all have and want, which goes; each has twenty of its own besides, and wants them."""
     common = [(x, 0) for x in range(size)]
     own = [(x, 20 * x + i + 1) for x in range(size) for i in range(20)]
-    facts = {"Has": [*common, *own], "E": [*common, *own], "Passes": [(1, 2, 0)]}
+    facts: Facts = {"Has": [*common, *own], "E": [*common, *own], "Passes": [(1, 2, 0)]}
     return Case(f"a hub of {size}", HUB, facts, [common])
 
 
@@ -233,7 +232,7 @@ def layers(count: int, width: int) -> Case:
 def measured(name: str, case: Case, options: Options, counting: Counting | None) -> Line:
     """Evaluate a case from scratch, then let its facts go and come back."""
     database = Database(case.program, switch=Switch(math.inf), **options)
-    scratch, derived = _timed(database, lambda tx: [tx.insert(name, rows) for name, rows in case.facts.items()])
+    scratch = _timed(database, lambda tx: [tx.insert(name, rows) for name, rows in case.facts.items()])
     tuples = database.relation("T").count()
     out, back, counted = [], [], 0
     for rows in case.changes:
@@ -245,12 +244,16 @@ def measured(name: str, case: Case, options: Options, counting: Counting | None)
             counted += sum(found)
             _timed(database, lambda tx, rows=rows: tx.insert("E", rows))  # type: ignore[misc]
     database.verify()
-    medians = [statistics.median(part) for done in (out, back) for part in zip(*done, strict=True)]
+    deleted, inserted = _median(out), _median(back)
     setting = " ".join(map(str, options.values()))
-    return Line(name, case.name, setting, tuples, scratch, derived, *medians, counted)
+    return Line(name, case.name, setting, tuples, scratch, deleted, inserted, counted)
 
 
-def _timed(database: Database, act: Callable[[Any], Any]) -> tuple[float, int]:
+def _median(spent: Sequence[Spent]) -> Spent:
+    return statistics.median(taken for taken, _ in spent), round(statistics.median(derived for _, derived in spent))
+
+
+def _timed(database: Database, act: Callable[[Any], Any]) -> Spent:
     start = time.process_time()
     with database.transaction() as transaction:
         act(transaction)
@@ -258,10 +261,6 @@ def _timed(database: Database, act: Callable[[Any], Any]) -> tuple[float, int]:
 
 
 def _row(line: Line) -> tuple[str, ...]:
-    changes = (
-        (line.scratch, line.scratch_derivations),
-        (line.deleted, line.deleted_derivations),
-        (line.inserted, line.inserted_derivations),
-    )
-    cells = (cell for spent, derived in changes for cell in (seconds(spent), count(round(derived))))
+    spent = (line.scratch, line.deleted, line.inserted)
+    cells = (cell for taken, derived in spent for cell in (seconds(taken), count(derived)))
     return line.case, line.setting, count(line.tuples), *cells, count(line.counted) if line.counted else "-"

@@ -180,7 +180,7 @@ def test_papers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["papers", "--suite", "tiny", "--json", str(tmp_path / "found")]) == 0
     assert "== elastic, differences" in capsys.readouterr().out
     lines = [line for line in json.loads((tmp_path / "found").read_text()) if line["table"] == "modular, Example 1"]
-    derived = {(line["case"], line["setting"]): line["scratch_derivations"] for line in lines}
+    derived = {(line["case"], line["setting"]): line["scratch"][1] for line in lines}
     assert derived["a path of 20 edges", "modular"] < 20 * 20
     assert derived["a path of 20 edges", "ranked"] > 20**3 / 6
 
