@@ -1,6 +1,11 @@
 """`tidelog soak`: what it prints when all is well, and the smallest history when it is not."""
 
+import os
+import subprocess
+import sys
+import time
 from collections.abc import Mapping
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -13,6 +18,9 @@ from tidelog.session import engines
 from tidelog.session.soak.histories import random_history
 from tidelog.session.soak.soak import Setting, Tally, declare_key, follow
 from tidelog.shell import soak
+
+
+CHILDREN = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
 
 
 class ForgetfulEngine(ReferenceEngine):
@@ -39,6 +47,26 @@ def test_processes_share_the_work(tidelog: Tidelog) -> None:
     assert (two.status, two.err) == (0, "")
     assert two.out.startswith("21 histories, 252 commits, ")
     assert two.out.split(" in ")[0] == one.out.split(" in ")[0]
+
+
+@pytest.mark.skipif(not CHILDREN.exists(), reason="asks Linux for the processes that one has started")
+def test_processes_end_with_the_one_that_started_them() -> None:
+    command = [sys.executable, "-m", "tidelog", "soak", "--histories", "1000", "--jobs", "2"]
+    with subprocess.Popen(command) as soaking:
+        while len(started := children(soaking.pid)) < 3:  # two that work and one that keeps account of them
+            time.sleep(0.05)
+        soaking.kill()
+    for _ in range(600):
+        if not any(Path(f"/proc/{child}").exists() for child in started):
+            return
+        time.sleep(0.05)
+    pytest.fail("a process is left over")
+
+
+def children(parent: int) -> list[int]:
+    """The processes that a process has started and that run."""
+    found = Path(str(CHILDREN).replace(str(os.getpid()), str(parent)))
+    return [int(child) for child in found.read_text().split()]
 
 
 def test_progress_is_told(tidelog: Tidelog, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,8 @@ A seed names a history, so processes share the work by taking parts of the seeds
 from __future__ import annotations
 
 import multiprocessing
+import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
@@ -76,7 +78,7 @@ def soak_by(
         return soak(histories, seed, engine, strategy, progress)
     tally = Tally()
     starts = iter(range(0, histories, PART))
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as processes:
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _end_with_parent) as processes:
         running: set[Future[tuple[Tally, Failure | None]]] = set()
         while True:
             for start in islice(starts, jobs - len(running)):
@@ -89,6 +91,18 @@ def soak_by(
                 if failure is not None:
                     return tally, failure
             progress(tally)
+
+
+def _end_with_parent() -> None:
+    """Let this process end when the one that started it does, even if that was killed."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def end() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=end, daemon=True).start()
 
 
 def _part(histories: int, seed: int, engine: str | None, strategy: str) -> tuple[Tally, Failure | None]:
