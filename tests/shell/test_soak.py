@@ -19,7 +19,6 @@ from tidelog.session.soak.histories import random_history
 from tidelog.session.soak.soak import Setting, Tally, declare_key, follow
 from tidelog.shell import soak
 
-
 CHILDREN = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
 
 
