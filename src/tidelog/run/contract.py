@@ -212,6 +212,13 @@ class Backend(Protocol):
     def release_all(self, relations: Sequence[str], bags: Mapping[str, Any]) -> None:
         """Take away what a round derived of several relations."""
 
+    def small_rounds(self, rules: Sequence[Rule], most: int) -> int:
+        """Do up to so many rounds with these rules at once, if they are small; return how many were done.
+
+        A round derives with the variants whose delta is of the stratum, and then, according to the phase, absorbs or
+        releases. An engine for which a round has costs of its own may save them here.
+        """
+
     def removed(self, relation: str) -> int:
         """End the removal of tuples; those that may have derivations left are what REDERIVE sees as delta.
 

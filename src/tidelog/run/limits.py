@@ -48,6 +48,8 @@ class RuleRun:
 analysis: ContextVar[list[RuleRun] | None] = ContextVar("analysis", default=None)
 """Where engines note each evaluation of a rule in this context, if anybody wants to know."""
 
+MANY = 1 << 40
+"""As many rounds as one likes."""
 INTERVAL = 0.2
 """Seconds between two reports."""
 
@@ -96,6 +98,10 @@ class Watch:
         if self._limits.rounds is not None and number > self._limits.rounds:
             raise self._error(f"more than {self._limits.rounds} rounds")
         self.look()
+
+    def rounds_left(self) -> int:
+        """Return how many rounds there may be, the present one included."""
+        return MANY if self._limits.rounds is None else self._limits.rounds - self.round + 1
 
     def seconds_left(self) -> float | None:
         """Return how long the update may still take; None if as long as it likes."""

@@ -11,7 +11,7 @@ of a row is its first `full` words and the bits above `shift` of the next (`shif
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -236,6 +236,11 @@ class CompiledArrays(CompiledNarrow, NumpyArrays):
         self._emitting: ModuleType = import_module("tidelog.run.columnar.kernels.emitting")
         self._sorting: ModuleType = import_module("tidelog.run.columnar.kernels.sorting")
         self._narrow = import_module("tidelog.run.columnar.kernels.narrow")
+
+    @cached_property
+    def rounds(self) -> ModuleType:
+        """The kernels for rounds of a few tuples; loaded when there is the first."""
+        return import_module("tidelog.run.columnar.kernels.rounds")
 
     def sort(self, rows: Words) -> Words:
         if rows.shape[0] != 1:

@@ -8,7 +8,7 @@ as one number. Batches of an engine that never updates have no rank and no count
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -33,11 +33,32 @@ LONG = 16
 """It is made of up to so many rows, or of runs of so many rows each."""
 
 
+class Log:
+    """Values that a kernel overwrote, by their addresses: what `put_back` takes, and how many they are so far.
+
+    `kept` is what holds the values; `marked` are the batches of which some may be marks.
+    """
+
+    def __init__(
+        self, entries: Places, count: Places, kept: Any, marked: list[Batch], put_back: Callable[[Places], None]
+    ) -> None:
+        self._entries, self._count, self._kept, self._put_back = entries, count, kept, put_back
+        self.marked = marked
+
+    def close(self, marked: list[Batch]) -> None:
+        """Keep no more than what was overwritten: marks of these batches, and counts."""
+        self._entries, self.marked = self._entries[: self._count[0]].copy(), marked
+
+    def undo(self) -> None:
+        """Put back everything overwritten."""
+        self._put_back(self._entries[: self._count[0]])
+
+
 class Journal:
     """The values that an update overwrote, to undo it."""
 
     def __init__(self) -> None:
-        self._entries: list[tuple[npt.NDArray[Any], Places, npt.NDArray[Any]]] = []
+        self._entries: list[tuple[npt.NDArray[Any], Places, npt.NDArray[Any]] | Log] = []
         self._marked: list[Batch] = []
 
     def write(self, array: npt.NDArray[Any], places: Places, values: Any) -> None:
@@ -53,11 +74,20 @@ class Journal:
         self.write(marks, places, mark)
         batch.gone += change
 
+    def log(self, log: Log) -> None:
+        """Note what a kernel is about to overwrite, and logs."""
+        self._entries.append(log)
+
     def undo(self) -> None:
         """Put back everything overwritten."""
         while self._entries:
-            array, places, values = self._entries.pop()
-            array[places] = values
+            entry = self._entries.pop()
+            if isinstance(entry, Log):
+                entry.undo()
+                self._marked += entry.marked
+            else:
+                array, places, values = entry
+                array[places] = values
         for batch in self._marked:  # counted anew: an interrupt may have come between a mark and its count
             batch.gone = int(np.count_nonzero(batch.marks()))
         self._marked = []

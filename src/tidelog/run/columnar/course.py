@@ -30,6 +30,7 @@ from tidelog.plan.nodes import (
 )
 from tidelog.run.columnar.arrays import Words
 from tidelog.run.columnar.encode import Codec
+from tidelog.run.columnar.forms import Forms
 from tidelog.run.columnar.join import Names, Probe, head_layout
 from tidelog.run.columnar.layout import Layout, Range, moves
 from tidelog.run.columnar.table import Source, split_sources
@@ -94,6 +95,22 @@ class Course:
             for column, e in enumerate(self.expressions)
             if isinstance(e, Var | Const)
         }
+
+    @cached_property
+    def forms(self) -> Forms | None:
+        """The course as the kernel for small rounds takes it; None if it does not."""
+        links: list[Link] = []
+        link = self.first
+        while link is not None:
+            if not isinstance(link.step, Scan | AntiJoin):
+                return None
+            links.append(link)
+            link = link.then
+        deltas = [step.version for step in self.scans].count(Version.DELTA)
+        if self.sources is None or not self.from_delta or self.scans[0].version is not Version.DELTA or deltas != 1:
+            return None
+        made = Forms(links, self.sources)
+        return made if made.possible else None
 
     def to_head(self, layout: Layout, head: Layout, sources: Mapping[Hashable, Source]) -> tuple[Layout, Words, Words]:
         """Return how bindings of a layout become rows of a head: a layout for them, moves and a constant row."""

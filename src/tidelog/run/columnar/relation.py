@@ -8,7 +8,7 @@ says which of these a scan sees. `finish` ends the update: removed rows are garb
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from threading import Lock
 
 import numpy as np
@@ -89,6 +89,11 @@ class Relation:
         self._ordering = Lock()
         self.planned: Callable[[], Sequence[Columns]] = tuple
         """The orders that serve all probes of the program (`plan.choose_indexes`); each is made when first probed."""
+
+    @property
+    def orders(self) -> Collection[Order]:
+        """The orders there are, the main one first."""
+        return self._orders.values()
 
     def copy(self) -> Relation:
         """Return a relation of the same tuples whose batches can be replaced on their own."""

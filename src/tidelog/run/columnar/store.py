@@ -28,6 +28,7 @@ from tidelog.run.columnar.pipeline import Bag, Pipeline
 from tidelog.run.columnar.relation import LINES, Relation
 from tidelog.run.columnar.scalars import Scalars
 from tidelog.run.columnar.semijoin import Filters
+from tidelog.run.columnar.small_rounds import small_rounds
 from tidelog.run.columnar.table import Table, unit
 from tidelog.run.columnar.threads import helpers, share
 from tidelog.run.contract import Job, Phase, Support
@@ -93,6 +94,8 @@ class Store(Dividing[Relation]):
         self.filters = Filters()
         self.known = Knowledge()
         self._weights = weights(self.phase)
+        self.pause = 0
+        """How many rounds are not tried as small ones."""
 
     @property
     def ranked(self) -> bool:
@@ -120,6 +123,7 @@ class Store(Dividing[Relation]):
         self._weights = weights(phase)
         self.filters = Filters()
         self.known = Knowledge()
+        self.pause = 0
 
     def derive(self, jobs: Sequence[Job]) -> Bags:
         """Evaluate trees; return for each head relation its bags."""
@@ -188,7 +192,7 @@ class Store(Dividing[Relation]):
         if boot:
             target.settle()
         else:
-            self._insert_delta(target)
+            self.insert_delta(target)
         if not bag:
             return 0
         new = self.known.sifted(target, bag)
@@ -202,7 +206,7 @@ class Store(Dividing[Relation]):
         self.watch.spend(self._weights.round + delta.size * self._weights.added)
         return delta.size
 
-    def _insert_delta(self, target: Relation) -> None:
+    def insert_delta(self, target: Relation) -> None:
         """Let removed tuples that came back hold again, and keep the others as inserted."""
         delta = target.main.delta
         assert delta is not None
@@ -258,7 +262,7 @@ class Store(Dividing[Relation]):
     def conclude(self, relation: str) -> None:
         """Let the delta become old, and let what did not come back be deleted."""
         target = self.touch(relation)
-        self._insert_delta(target)
+        self.insert_delta(target)
         target.set_deleted(target.removed())
 
     def changed(self, relation: str) -> tuple[bool, bool]:
@@ -267,6 +271,10 @@ class Store(Dividing[Relation]):
         if found is None:
             return False, False
         return not found.is_empty(DELETED), not found.is_empty(INSERTED)
+
+    def small_rounds(self, rules: Sequence[Rule], most: int) -> int:
+        """Do up to so many rounds at once while they are small; return how many were done."""
+        return small_rounds(self, rules, most)
 
     def has_delta(self, relation: str) -> bool:
         """Tell whether the delta of a relation has a tuple."""
@@ -287,7 +295,7 @@ class Store(Dividing[Relation]):
     def advance(self, relation: str, iteration: int) -> None:
         """Let the delta become old; count what is due; make the tuples that leave their iteration the delta."""
         target = self.touch(relation)
-        self._insert_delta(target)
+        self.insert_delta(target)
         leaving = self._schedule.settle(target, iteration, self.journal)
         if leaving is not None:
             target.take_away(leaving.rows, DYING, self.journal)

@@ -36,6 +36,9 @@ def delete(backend: Backend, stratum: Stratum, kept: Sequence[Rule], lost: Bags,
     while jobs := touched(backend, kept, members):
         rounds += 1
         watch.begin_round(stratum, rounds)
+        if done := backend.small_rounds(kept, watch.rounds_left()):
+            rounds += done - 1
+            continue
         bags = backend.derive(jobs)
         backend.release_all(stratum.relations, bags)
     return rounds
@@ -75,6 +78,9 @@ def insert(backend: Backend, stratum: Stratum, gained: Bags, watch: Watch, round
     while jobs := touched(backend, stratum.rules, members):
         rounds += 1
         watch.begin_round(stratum, rounds)
+        if done := backend.small_rounds(stratum.rules, watch.rounds_left()):
+            rounds += done - 1
+            continue
         bags = backend.derive(jobs)
         backend.absorb_all(stratum.relations, bags)
     for relation in stratum.relations:

@@ -32,9 +32,11 @@ def bootstrap(backend: Backend, stratum: Stratum, watch: Watch, finish: Callable
     jobs = [(rule, rule.full.tree) for rule in stratum.rules if not members.intersection(rule.reads)]
     rounds = 1
     while jobs:
-        bags = backend.derive(jobs)
-        backend.absorb_all(stratum.relations, bags)
-        rounds += 1
+        done = 0 if rounds == 1 or finish is not None else backend.small_rounds(stratum.rules, watch.rounds_left())
+        if not done:
+            bags = backend.derive(jobs)
+            backend.absorb_all(stratum.relations, bags)
+        rounds += done or 1
         jobs = touched(backend, stratum.rules, members)
         if jobs and finish is not None and finish(rounds - 1):
             break

@@ -1,0 +1,31 @@
+"""What stands where in the lines of numbers by which `rounds` is told what to do; see there."""
+
+DELTA, FIRST, LAST, HEAD, BINDS, BOUND, GIVES, GIVEN = range(8)
+"""A variant: member whose delta it reads, steps, member of the head, fields that its delta binds, and of the head."""
+
+ANTI, BATCHES, END, FULL, SHIFT, KEY, KEYED, NEW, NAMED, OLD, RANKED = range(11)
+"""A step: whether it is an anti-join, batches, prefix, fields of the key, fields bound, old tuples only, with ranks."""
+
+KIND, WHAT, WORD, DOWN, MASK, BASE = range(6)
+"""A field: what to do with it, a variable or constant, and its place in a row."""
+SET, SAME, CONSTANT = range(3)
+"""A field is (or gives) a variable; it must equal a variable; it must equal (or is) a constant."""
+
+ROWS, STRIDE, SIZE, MARKS, LIMIT, RANKS, RANK, MEMBER, COUNTS, LINE, NEXT, GONE = range(12)
+"""A batch: rows, bytes from word to word, number, marks, greatest mark seen, ranks or the rank of all, the member whose
+recent tuples these are or -1, counts, bytes from line to line and from count to count, how many rows were marked."""
+BATCH = 12
+"""How many numbers a batch has."""
+
+WORDS, ORDERS, ORDERED, BLOCKED = range(4)
+"""A member: words of a row, its orders (the first decides membership), whether a rule that reads it is left out."""
+
+WIDTH, MOVES, MOVED, HELD, HOLDING = range(5)
+"""An order of a member: words of a row, the moves that make one of a row of the first order, and batches."""
+
+ROUNDS, DERIVATIONS, VISITS, LEFT, LOGGED, STATUS = range(6)
+"""What is told in return."""
+ANSWER = 6
+"""How many numbers that are."""
+TOO_MANY = 1
+"""The status if a round was too large."""

@@ -1,0 +1,208 @@
+"""Rounds of a few tuples by one call of a kernel: telling it what to do, and taking over what it did.
+
+    Seen(c, n, e, k) :- Seen(d, m, e, k), Next(c, n, d, m), Remove(d, m).       14,000 rounds of some ten tuples
+
+Evaluated by array functions a round costs what they cost around their kernels, however few the tuples are. While deltas
+are small, `kernels.rounds` does rounds tuple at a time, as many as it has room for. It takes variants with `forms`, and
+stops before a delta that another variant reads. `Store.derive`, `absorb` and `release` are its slow twin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tidelog.plan.nodes import Rule
+from tidelog.run.columnar.absorb import absorbed, gather
+from tidelog.run.columnar.arrays import CompiledArrays, Mask, Words, arrays
+from tidelog.run.columnar.batch import Batch, Log
+from tidelog.run.columnar.cost import SHORT
+from tidelog.run.columnar.kernels import lines
+from tidelog.run.columnar.pipeline import Bag
+from tidelog.run.columnar.relation import Order, Relation
+from tidelog.run.columnar.told import Numbers, Told
+from tidelog.run.contract import Phase, Support
+from tidelog.run.limits import analysis
+
+if TYPE_CHECKING:
+    from tidelog.run.columnar.store import Store
+
+SMALL = 256
+"""Deltas of up to so many tuples in all are small."""
+LARGEST = 1024
+"""A small round has at most so many derivations, and looks at a few times as many rows."""
+ROOM = 2 * LARGEST
+WAITING = 8 * LARGEST
+"""So many tuples of a relation can be recent, and so many derivations of others can wait to be counted."""
+LOOK = 1 << 17
+"""After about so many rows looked at the watch looks at the clock again."""
+PAUSE = 8
+"""After a round that was not small, so many rounds are not tried."""
+
+
+class Recent:
+    """Tuples of each relation of a stratum as they came, with rank and support: those of the delta come last."""
+
+    def __init__(self, told: Told) -> None:
+        members, words = len(told.relations), told.width
+        self._told = told
+        self.rows = np.empty((members, words, ROOM), np.uint64)
+        self.ranks, self.support, self.every = (np.zeros((members, ROOM), np.int64) for _ in range(3))
+        self.begun, self.count = np.zeros(members, np.int64), np.zeros(members, np.int64)
+        """Where the delta begins, and how many there are."""
+        for place, relation in enumerate(told.relations):
+            delta = relation.main.delta
+            assert delta is not None
+            size = self.count[place] = delta.size
+            self.rows[place, : delta.rows.shape[0], :size] = delta.rows
+            self.ranks[place, :size] = 0 if delta.rank is None else delta.rank
+            if delta.counts is not None:
+                self.support[place, :size], self.every[place, :size] = delta.counts[0], delta.counts[-1]
+
+    @property
+    def arrays(self) -> tuple[Words | Numbers, ...]:
+        """What the kernel takes."""
+        return self.rows, self.ranks, self.support, self.every, self._told.sorted, self.begun, self.count
+
+    def parts(self, place: int) -> tuple[list[tuple[Order, Batch]], Batch]:
+        """Return those of a relation that were the delta of a round, in each order, and those that are it now."""
+        relation, size = self._told.relations[place], self.count[place]
+        older: list[tuple[Order, Batch]] = []
+        delta: Batch | None = None
+        for number, order in self._told.orders_of(place):
+            words, main = order.layout.words, order is relation.main
+            rows, which = self._told.sorted[number, :words, :size], self._told.sorted[number, words, :size]
+            old = which < self.begun[place]
+            older.append((order, self._batch(place, rows, which, old, main=main)))
+            delta = self._batch(place, rows, which, ~old, main=main) if main else delta
+        assert delta is not None
+        return older, delta
+
+    def _batch(self, place: int, rows: Words, which: Words, chosen: Mask, *, main: bool) -> Batch:
+        relation, rows = self._told.relations[place], np.ascontiguousarray(rows[:, chosen])
+        if relation.support is Support.NONE:
+            return Batch(rows)
+        these = which[chosen].astype(np.int64)
+        kept = relation.counts(0, 0)
+        both = (self.support[place, these], self.every[place, these])
+        counts = None if kept is None or not main else np.stack(both[: len(kept)])
+        return Batch(rows, self.ranks[place, these].astype(np.int32), counts)
+
+
+class Waiting:
+    """Derivations of tuples that are not recent."""
+
+    def __init__(self, told: Told) -> None:
+        self._told = told
+        self.rows = np.empty((told.width, WAITING), np.uint64)
+        self.rank, self.head = np.empty(WAITING, np.int64), np.empty(WAITING, np.int64)
+
+    def bag(self, place: int, count: int, *, ranked: bool) -> Bag | None:
+        """Return those of a relation's tuples, if there are any."""
+        those = np.flatnonzero(self.head[:count] == place)
+        if not len(those):
+            return None
+        layout = self._told.relations[place].layout
+        rank = self.rank[those].astype(np.int32) if ranked else None
+        return Bag(layout, np.ascontiguousarray(self.rows[: layout.words, those]), rank)
+
+
+def small_rounds(store: Store, rules: Sequence[Rule], most: int) -> int:
+    """Do up to so many rounds of a stratum at once while they are small; return how many were done."""
+    table = arrays()
+    if not isinstance(table, CompiledArrays) or not _are_small(store):
+        return 0
+    store.pause -= 1
+    if store.pause >= 0:
+        return 0
+    told = Told(store, rules, ROOM)
+    recent = Recent(told)
+    before = int(recent.count.sum())
+    does = _lose if store.phase is Phase.DELETE else _gain
+    answer = does(store, told, recent, table, most)
+    if answer[lines.STATUS] == lines.TOO_MANY:
+        store.pause = PAUSE
+    rounds, changed = int(answer[lines.ROUNDS]), int(recent.count.sum()) - before
+    if rounds:
+        store.derivations += int(answer[lines.DERIVATIONS])
+        if store.phase is not Phase.DELETE:
+            store.watch.add_tuples(changed)
+        store.watch.spend(rounds * SHORT.round + int(answer[lines.VISITS]) * SHORT.match + changed * SHORT.added)
+    return rounds
+
+
+def _are_small(store: Store) -> bool:
+    """Tell whether there are few tuples, of which nothing is kept that the kernel does not know."""
+    if analysis.get() is not None:
+        return False
+    relations = [store.relation(name) for name in store.members]
+    kinds = {relation.support for relation in relations}
+    if kinds != {Support.RANKED} and (kinds != {Support.NONE} or store.phase is Phase.DELETE):
+        return False
+    return sum(relation.main.delta.size for relation in relations if relation.main.delta) <= min(SMALL, ROOM)
+
+
+def _gain(store: Store, told: Told, recent: Recent, table: CompiledArrays, most: int) -> Numbers:
+    """Absorb in rounds, and let recent tuples join their relations; the last of them are the delta."""
+    waiting, answer = Waiting(told), np.zeros(lines.ANSWER, np.int64)
+    counting = told.relations[0].support is not Support.NONE
+    what = store.ranked, counting, store.watch.round, most, LOOK, told.shape(LARGEST), LARGEST
+    table.rounds.gain(told.lines, recent.arrays, (waiting.rows, waiting.rank, waiting.head), answer, *what)
+    if answer[lines.ROUNDS]:
+        for place, relation in enumerate(told.relations):
+            bag = waiting.bag(place, answer[lines.LEFT], ranked=store.ranked)
+            if bag is not None:
+                number = store.watch.round if store.phase is Phase.BOOT else None
+                absorbed(relation, gather(relation, [bag]), store.journal, number)
+            if recent.count[place]:
+                _join(store, relation, *recent.parts(place))
+    return answer
+
+
+def _join(store: Store, relation: Relation, older: Sequence[tuple[Order, Batch]], delta: Batch) -> None:
+    """Let tuples join a relation, and others be its delta."""
+    for order, batch in older:  # the main order comes first
+        if order is relation.main:
+            relation.set_delta(batch)
+        order.delta = batch
+        relation.highest = max(relation.highest, batch.highest())
+    if store.phase is Phase.BOOT:
+        relation.settle()
+    else:
+        store.insert_delta(relation)
+    relation.set_delta(delta)
+    relation.highest = max(relation.highest, delta.highest())
+
+
+def _lose(store: Store, told: Told, recent: Recent, table: CompiledArrays, most: int) -> Numbers:
+    """Release in rounds; let the tuples that died be removed, and the last of them be the delta."""
+    answer = np.zeros(lines.ANSWER, np.int64)
+    where = np.empty((len(told.orders), ROOM, 2), np.int64)
+    log = np.empty((4 * (len(told.orders) + 1) * ROOM, 3), np.int64)
+    logged = Log(log, answer[lines.LOGGED :], told.kept, told.held, table.rounds.undo)
+    store.journal.log(logged)
+    what = most, LOOK, told.shape(LARGEST), LARGEST
+    table.rounds.lose(told.lines, recent.arrays, where, log, answer, *what)
+    logged.close(told.take_marks())
+    if answer[lines.ROUNDS]:
+        for place, relation in enumerate(told.relations):
+            if recent.count[place]:
+                _die(told, recent, place, relation, where)
+    return answer
+
+
+def _die(told: Told, recent: Recent, place: int, relation: Relation, where: Numbers) -> None:
+    """Note where the tuples stand that died, and that the last of them die in this round."""
+    begun, count = int(recent.begun[place]), int(recent.count[place])
+    for number, order in told.orders_of(place):
+        order.removed += told.places(where[number, :begun])
+        order.dying = told.places(where[number, begun:count])
+    words = relation.layout.words
+    rows = np.ascontiguousarray(recent.rows[place, :words, begun:count])
+    table = arrays(rows.shape[1])
+    order_of = table.order(rows)
+    rank = recent.ranks[place, begun:count].astype(np.int32)[order_of]
+    dead = Batch(np.ascontiguousarray(rows[:, order_of]), rank, relation.counts(count - begun, 0))
+    relation.set_delta(dead)
