@@ -13,7 +13,7 @@ import pytest
 from tests.generate.checking import follow
 from tests.generate.pipeline import answers, plan_text
 from tidelog.plan.nodes import Plan
-from tidelog.run.columnar import arrays, batch, join, known, pipeline
+from tidelog.run.columnar import arrays, batch, join, known, pipeline, small_rounds
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import Change
 from tidelog.run.reference.engine import ReferenceEngine
@@ -46,6 +46,7 @@ Far(y, n * 3 + 1) :- Far(x, n), Edge(x, y), n < 1000.
 @pytest.fixture(params=["numpy", "compiled", "large maps"], autouse=True)
 def from_one_row_on(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     few: list[tuple[object, str, int]] = [
+        (small_rounds, "SMALL", -1),
         (join, "FEW", 0),
         (pipeline, "FEW", 0),
         (pipeline, "CHOOSE_FROM", 0),

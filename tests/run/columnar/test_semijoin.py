@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import tidelog
-from tidelog.run.columnar import pipeline, semijoin
+from tidelog.run.columnar import pipeline, semijoin, small_rounds
 from tidelog.run.columnar.batch import Batch
 
 PROGRAM = """
@@ -25,6 +25,7 @@ Points(y, w) :- Load(y, x), Points(x, z), Points(z, w).
 def test_filters_change_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (pipeline, semijoin):
         monkeypatch.setattr(module, "FROM", 1)
+    monkeypatch.setattr(small_rounds, "SMALL", -1)
     kept: list[float] = []
     filtered = semijoin._filtered
 

@@ -17,7 +17,7 @@ from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import Change, Limits, Row, Update
 from tidelog.session.soak.histories import random_history
 
-HISTORIES = 24
+HISTORIES = 15
 ROOMS = {
     "ample": {},
     "scarce": {"LARGEST": 12, "ROOM": 24, "WAITING": 16, "LOOK": 20, "PAUSE": 1},
