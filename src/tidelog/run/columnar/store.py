@@ -11,6 +11,7 @@ import numpy as np
 
 from tidelog.base.record import record
 from tidelog.plan.nodes import Aggregate, Plan, Project, Rule
+from tidelog.run.columnar import small_rounds
 from tidelog.run.columnar.absorb import absorbed, exchanged, gather, released
 from tidelog.run.columnar.aggregate import group, reduce_groups
 from tidelog.run.columnar.arrays import arrays, no_rows
@@ -28,7 +29,6 @@ from tidelog.run.columnar.pipeline import Bag, Pipeline
 from tidelog.run.columnar.relation import LINES, Relation
 from tidelog.run.columnar.scalars import Scalars
 from tidelog.run.columnar.semijoin import Filters
-from tidelog.run.columnar.small_rounds import small_rounds
 from tidelog.run.columnar.table import Table, unit
 from tidelog.run.columnar.threads import helpers, share
 from tidelog.run.contract import Job, Phase, Support
@@ -123,7 +123,7 @@ class Store(Dividing[Relation]):
         self._weights = weights(phase)
         self.filters = Filters()
         self.known = Knowledge()
-        self.pause = 0
+        self.pause = small_rounds.SOON
 
     def derive(self, jobs: Sequence[Job]) -> Bags:
         """Evaluate trees; return for each head relation its bags."""
@@ -274,7 +274,7 @@ class Store(Dividing[Relation]):
 
     def small_rounds(self, rules: Sequence[Rule], most: int) -> int:
         """Do up to so many rounds at once while they are small; return how many were done."""
-        return small_rounds(self, rules, most)
+        return small_rounds.small_rounds(self, rules, most)
 
     def has_delta(self, relation: str) -> bool:
         """Tell whether the delta of a relation has a tuple."""

@@ -18,7 +18,7 @@ from tidelog.run.columnar.batch import Batch
 from tidelog.run.columnar.forms import Forms, Line
 from tidelog.run.columnar.kernels import lines
 from tidelog.run.columnar.layout import moves
-from tidelog.run.columnar.relation import Order, Where
+from tidelog.run.columnar.relation import Order, Relation, Where
 from tidelog.run.contract import Phase
 from tidelog.run.phases import ALIVE, REMOVED, View
 
@@ -40,6 +40,7 @@ class Told:
         self._steps: list[Line] = []
         self._fields: list[Line] = []
         self._batches: list[Line] = []
+        self._seen: dict[tuple[int, View], tuple[int, int]] = {}
         self._recent: list[tuple[int, Order]] = []
         """The lines that are the recent tuples in an order."""
         self._held: dict[int, Batch] = {}
@@ -130,16 +131,24 @@ class Told:
         order = relation.order(forms.links[place].probe.columns)
         form = forms.form(place, order.layout)
         self._wide = max(self._wide, form.full + 1)
-        batches = len(self._batches)
-        seen = relation.batches(order, View(view.limit, view.inserted) if own else view)
-        dying = own and self._losing
-        self._batches += [_line(batch, self._marks(batch) if dying else batch.mark, limit) for batch, limit in seen]
-        if own and not self._losing:
-            self._recent.append((len(self._batches), order))
-            self._batches.append((0,) * lines.BATCH)
+        batches = self._see(relation, order, View(view.limit, view.inserted) if own else view, own=own)
         key, new = self._add(form.key), self._add(form.new)
         old = own and not view.delta
-        self._steps.append((anti, batches, len(self._batches), form.full, form.shift, *key, *new, old, own))
+        self._steps.append((anti, *batches, form.full, form.shift, *key, *new, old, own))
+
+    def _see(self, relation: Relation, order: Order, view: View, *, own: bool) -> tuple[int, int]:
+        """Tell the batches of a view, once; return the lines."""
+        key = id(order), view
+        found = self._seen.get(key)
+        if found is None:
+            start, dying = len(self._batches), own and self._losing
+            for batch, limit in relation.batches(order, view):
+                self._batches.append(_line(batch, self._marks(batch) if dying else batch.mark, limit))
+            if own and not self._losing:
+                self._recent.append((len(self._batches), order))
+                self._batches.append((0,) * lines.BATCH)
+            found = self._seen[key] = start, len(self._batches)
+        return found
 
     def _add(self, fields: Sequence[Line]) -> tuple[int, int]:
         start = len(self._fields)
@@ -184,19 +193,24 @@ class Told:
         number, member = next((n, place) for n, (place, other) in enumerate(self.orders) if other is order)
         room = self.sorted[number]
         behind = order.layout.words * room.strides[0]
-        return room.ctypes.data, room.strides[0], 0, 0, 0, 0, 0, member, 0, behind, 0, 0
+        return _address(room), room.strides[0], 0, 0, 0, 0, 0, member, 0, behind, 0, 0
 
 
 def _line(batch: Batch, marks: Marks | None, limit: int) -> Line:
     """Return the line of a batch."""
     rows, counts = batch.rows, batch.counts
     assert rows.strides[1] == rows.itemsize or batch.size < 2, "rows stand side by side"
-    ranks = (batch.rank.ctypes.data, 0) if isinstance(batch.rank, np.ndarray) else (0, batch.rank or 0)
+    ranks = (_address(batch.rank), 0) if isinstance(batch.rank, np.ndarray) else (0, batch.rank or 0)
     counted = (0, 0, 0)
     if counts is not None:
-        counted = counts.ctypes.data, counts.strides[0] if len(counts) > 1 else 0, counts.strides[1]
-    where = rows.ctypes.data, rows.strides[0], batch.size, 0 if marks is None else marks.ctypes.data
+        counted = _address(counts), counts.strides[0] if len(counts) > 1 else 0, counts.strides[1]
+    where = _address(rows), rows.strides[0], batch.size, 0 if marks is None else _address(marks)
     return *where, limit, *ranks, -1, *counted, 0
+
+
+def _address(array: npt.NDArray[Any]) -> int:
+    where: int = array.__array_interface__["data"][0]  # a third of what `ctypes.data` costs
+    return where
 
 
 def _numbers(found: Sequence[Line], width: int) -> Numbers:
