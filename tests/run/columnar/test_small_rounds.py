@@ -14,6 +14,7 @@ from tidelog.base.errors import LimitError
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar import arrays, small_rounds
 from tidelog.run.columnar.engine import ColumnarEngine
+from tidelog.run.columnar.told import Told
 from tidelog.run.contract import Change, Limits, Row, Update
 from tidelog.session.soak.histories import random_history
 
@@ -212,7 +213,7 @@ def test_interrupted(calls: Calls, place: str, monkeypatch: pytest.MonkeyPatch) 
         engine.restore(token)
     else:
         with monkeypatch.context() as patched:
-            where = small_rounds.Told if place == "take_marks" else small_rounds
+            where = Told if place == "take_marks" else small_rounds
             done = getattr(where, place)
             patched.setattr(where, place, lambda *arguments: interrupted(done(*arguments)))
             with pytest.raises(KeyboardInterrupt):
