@@ -8,7 +8,7 @@ says which of these a scan sees. `finish` ends the update: removed rows are garb
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from threading import Lock
 
 import numpy as np
@@ -80,7 +80,7 @@ class Relation:
         self.main = Order(identity, self._layout(identity))
         """The order that decides membership."""
         self.main.delta = self.nothing()
-        self._orders = {identity: self.main}
+        self.orders = {identity: self.main}
         self._serving: dict[frozenset[int], Columns] = {}
         """Which order serves probes of these columns; copies share it."""
         self.highest = 0
@@ -90,16 +90,11 @@ class Relation:
         self.planned: Callable[[], Sequence[Columns]] = tuple
         """The orders that serve all probes of the program (`plan.choose_indexes`); each is made when first probed."""
 
-    @property
-    def orders(self) -> Collection[Order]:
-        """The orders there are, the main one first."""
-        return self._orders.values()
-
     def copy(self) -> Relation:
         """Return a relation of the same tuples whose batches can be replaced on their own."""
-        orders = {columns: order.copy() for columns, order in self._orders.items()}
+        orders = {columns: order.copy() for columns, order in self.orders.items()}
         other = Relation.__new__(Relation)
-        vars(other).update(vars(self), _orders=orders, main=orders[self.main.columns])
+        vars(other).update(vars(self), orders=orders, main=orders[self.main.columns])
         return other
 
     def apart(self, name: str) -> Relation:
@@ -147,13 +142,13 @@ class Relation:
     def order(self, bound: frozenset[int]) -> Order:
         """Return an order whose first columns are the bound ones, making one if there is none."""
         columns = self._serving.get(bound)
-        found = None if columns is None else self._orders.get(columns)
+        found = None if columns is None else self.orders.get(columns)
         return self._find_order(bound) if found is None else found
 
     def _find_order(self, bound: frozenset[int]) -> Order:
         with self._ordering:
             rest = [c for c in range(self.arity) if c not in bound]
-            candidates = (*self._orders, *self.planned(), (*sorted(bound), *rest))
+            candidates = (*self.orders, *self.planned(), (*sorted(bound), *rest))
             columns = next(columns for columns in candidates if frozenset(columns[: len(bound)]) == bound)
             order = self.make_order(columns)
             self._serving[bound] = columns
@@ -161,12 +156,12 @@ class Relation:
 
     def led_by(self, columns: Columns) -> Order | None:
         """Return an order that begins with these columns, if there is one."""
-        return next((order for order in self._orders.values() if order.columns[: len(columns)] == columns), None)
+        return next((order for order in self.orders.values() if order.columns[: len(columns)] == columns), None)
 
     def make_order(self, columns: Columns) -> Order:
         """Return the order of these columns, building it from the tuples there are."""
-        if columns in self._orders:
-            return self._orders[columns]
+        if columns in self.orders:
+            return self.orders[columns]
         order = Order(columns, self._layout(columns))
         order.settled = [self._reordered(batch, order) for batch in self.main.settled]
         order.inserted = [self._reordered(batch, order) for batch in self.main.inserted]
@@ -174,7 +169,7 @@ class Relation:
             marked = [batch for batch in order.settled if batch.mark is not None]
             order.dying = [(batch, np.flatnonzero(batch.marks() == DYING)) for batch in marked]
             order.removed = [(batch, np.flatnonzero(batch.marks() == REMOVED)) for batch in marked]
-        self._orders[columns] = order
+        self.orders[columns] = order
         return order
 
     def batches(self, order: Order, view: View) -> list[tuple[Batch, int]]:
@@ -258,7 +253,7 @@ class Relation:
         # Neither what is here may get lost, nor rows on their way that were packed for ranges admitted before.
         self.want(self.observed)
         self._room = roomy(self._wanted)
-        for columns, order in self._orders.items():
+        for columns, order in self.orders.items():
             layout = self._layout(columns)
             steps = moves((order.layout.fields[c], layout.fields[c]) for c in columns)
             zero = layout.constant({})
@@ -284,7 +279,7 @@ class Relation:
 
     def set_delta(self, batch: Batch) -> None:
         """Make sorted distinct rows, in the layout of the relation, the delta."""
-        for order in self._orders.values():
+        for order in self.orders.values():
             order.delta = None
         self.main.delta = batch
         self._observe(batch.rows)
@@ -300,7 +295,7 @@ class Relation:
     def _take_delta(self, target: Callable[[Order], list[Batch]]) -> None:
         if self._delta(self.main).size == 0:
             return
-        for order in self._orders.values():
+        for order in self.orders.values():
             push(target(order), self._delta(order))
         self.set_delta(self.nothing())
 
@@ -308,7 +303,7 @@ class Relation:
         """Mark sorted rows that hold as `DYING` or `REMOVED` in every order; `where` they stand in the main one."""
         if not rows.shape[1]:
             return
-        for order in self._orders.values():
+        for order in self.orders.values():
             if order is self.main and where is not None:
                 found = where
             else:
@@ -320,7 +315,7 @@ class Relation:
 
     def remove_dying(self, journal: Journal) -> None:
         """Let the rows that are dying be removed, in every order."""
-        for order in self._orders.values():
+        for order in self.orders.values():
             for batch, places in order.dying:
                 journal.mark(batch, places, REMOVED)
             order.removed += order.dying
@@ -356,7 +351,7 @@ class Relation:
 
     def rerank(self, batch: Batch, journal: Journal) -> None:
         """Let removed rows hold again, with the rank and counts of a batch, in every order."""
-        for order in self._orders.values():
+        for order in self.orders.values():
             again = batch if order is self.main else self._reordered(batch, order)
             for found, places, targets in self.locate(order, again.rows, REMOVED):
                 journal.mark(found, targets, ALIVE)
@@ -368,7 +363,7 @@ class Relation:
 
     def set_deleted(self, rows: Words) -> None:
         """Make sorted rows that this update has removed the view `deleted`."""
-        for order in self._orders.values():
+        for order in self.orders.values():
             order.deleted = None
         self.main.deleted = Batch(rows)
         self._observe(rows)
@@ -385,7 +380,7 @@ class Relation:
 
     def rebuild(self, kept: Batch, inserted: Batch, deleted: Words) -> None:
         """Hold these tuples: some that were there before this update, some that it inserted, and some it deleted."""
-        for order in self._orders.values():
+        for order in self.orders.values():
             order.settled, order.inserted, order.delta = [], [], None
             order.dying, order.removed = [], []
         self.set_delta(kept)
@@ -397,7 +392,7 @@ class Relation:
             marks = np.full(count, REMOVED, np.uint8)
             counts = self.counts(count, 0)
             gone = Batch(deleted, None if counts is None else 0, counts, marks)
-            for order in self._orders.values():
+            for order in self.orders.values():
                 again = gone if order is self.main else self._reordered(gone, order)
                 order.settled.append(again)
                 order.removed.append((again, np.arange(count)))
@@ -413,7 +408,7 @@ class Relation:
         """
         main = self.main
         unread = all(isinstance(batch, LazyBatch) and not batch.written for batch in main.settled)
-        if whole is None or not unread or len(self._orders) > 1 or len(main.settled) > 1:
+        if whole is None or not unread or len(self.orders) > 1 or len(main.settled) > 1:
             self.take_away(deleted.rows, REMOVED, journal)
             self.set_deleted(deleted.rows)
             self.set_delta(inserted)
@@ -434,7 +429,7 @@ class Relation:
     def _become_final(self) -> bool:
         """Hold what there will be instead of what there was and how it changed, if nobody has read that."""
         final, self._final = self._final, None
-        read = len(self._orders) > 1 or any(isinstance(b, LazyBatch) and b.written for b in self.main.settled)
+        read = len(self.orders) > 1 or any(isinstance(b, LazyBatch) and b.written for b in self.main.settled)
         if final is None or read:
             return False
         self.main.settled, self.main.inserted = [final] if final.size else [], []
@@ -443,7 +438,7 @@ class Relation:
 
     def all_is_new(self) -> None:
         """Let the tuples held be those that this update has inserted: there was none before."""
-        for order in self._orders.values():
+        for order in self.orders.values():
             order.settled, order.inserted = [], order.settled
 
     def finish(self, journal: Journal) -> None:
@@ -451,7 +446,7 @@ class Relation:
         if self._become_final():
             return
         self.insert()
-        for order in self._orders.values():
+        for order in self.orders.values():
             for batch, places in order.removed:
                 journal.mark(batch, places[batch.marks()[places] == REMOVED], GARBAGE)
             order.removed = []

@@ -48,7 +48,7 @@ class Told:
         self._lent: dict[int, Marks] = {}
         self._depth, self._wide = 0, 1
         blocked = {name for rule in rules for name in self._tell_rule(rule)}
-        self.orders = [(place, order) for place, one in enumerate(self.relations) for order in one.orders]
+        self.orders = [(place, order) for place, one in enumerate(self.relations) for order in one.orders.values()]
         """The orders of all relations, the main one of each first."""
         self.width = max(order.layout.words for _, order in self.orders)
         self.sorted = np.empty((len(self.orders), self.width + 1, room), np.uint64)
