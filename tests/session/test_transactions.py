@@ -1,5 +1,6 @@
 """How transactions end, on every engine."""
 
+import pyarrow as pa
 import pytest
 
 from tests.session.graph import Open, edges
@@ -27,6 +28,32 @@ def test_roll_back(db: Database) -> None:
         tx.insert("Edge", ((1 // (1 - i), 2) for i in range(2)))
     assert db.number == 0
     edges(db, (1, 2))
+
+
+def table(*rows: tuple[int, int]) -> pa.Table:
+    return pa.table({"a": [a for a, _ in rows], "b": [b for _, b in rows]})
+
+
+def test_bulks_that_go_and_come(db: Database) -> None:
+    """The last operation on a row wins, whether rows are given one by one or as tables, which stay as they are."""
+    edges(db, (1, 2), (2, 3), (3, 4))
+    with db.transaction() as tx:
+        tx.delete("Edge", table((1, 2), (2, 3), (8, 9)))
+        tx.insert("Edge", table((2, 3), (4, 5)))
+    assert (tx.result.changes["Edge"].inserted, tx.result.changes["Edge"].deleted) == ([(4, 5)], [(1, 2)])
+    with db.transaction() as tx:
+        tx.clear("Edge")
+        tx.insert("Edge", table((2, 3), (5, 6)))
+    assert (tx.result.changes["Edge"].inserted, tx.result.changes["Edge"].deleted) == ([(5, 6)], [(3, 4), (4, 5)])
+    with db.transaction() as tx:
+        tx.delete("Edge", table((2, 3)))
+        tx.insert("Edge", table((6, 7)))
+        tx.insert("Edge", [(2, 3)])
+        tx.delete("Edge", table((5, 6), (6, 7)))
+    assert db.relation("Edge").rows() == [(2, 3)]
+    with db.transaction() as tx:
+        tx.clear("Edge")
+    assert db.relation("Edge").count() == 0
 
 
 def test_preview_changes_nothing(db: Database) -> None:

@@ -30,7 +30,10 @@ engine may repeat, be present already or be absent already: Arrow columns are no
 
 @record
 class Change:
-    """What became true and what became false in one relation; disjoint."""
+    """What became true and what became false in one relation; disjoint.
+
+    In a change given to an engine a tuple may be in both: it is inserted then.
+    """
 
     inserted: Rows = ()
     deleted: Rows = ()

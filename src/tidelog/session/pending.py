@@ -18,42 +18,51 @@ from tidelog.session.misfit import brief
 class PendingFacts:
     """Operations on a relation without a primary key.
 
-    One single bulk of rows is handed on as it came, so that columns stay columns all the way to an engine.
+    A bulk of rows that goes and then one that comes are handed on as they came, so that columns stay columns all the
+    way to an engine, and what is in a cluster stays there. A row in both comes.
     """
 
     def __init__(self) -> None:
-        self._bulk: Rows | None = None
+        self._going: Rows = ()
+        self._coming: Rows = ()
         self._present: dict[Row, bool] = {}
 
     def insert(self, rows: Rows) -> None:
         """Let the rows be true."""
-        if hasattr(rows, "__arrow_c_stream__") and self._bulk is None and not self._present:
-            self._bulk = rows
+        if _is_bulk(rows) and not len(self._coming) and not self._present:
+            self._coming = rows
         else:
             self._set(rows, present=True)
 
     def delete(self, rows: Rows) -> None:
         """Let the rows be false."""
-        self._set(rows, present=False)
+        if _is_bulk(rows) and not len(self._going) and not len(self._coming) and not self._present:
+            self._going = rows
+        else:
+            self._set(rows, present=False)
 
     def clear(self, stored: Rows) -> None:
         """Let no stored row be true; `stored` are those of the last commit."""
-        self._bulk = None
-        self._present = dict.fromkeys(stored, False)
+        self._going, self._coming, self._present = stored, (), {}
 
     def _set(self, rows: Rows, *, present: bool) -> None:
-        if self._bulk is not None:
-            self._present.update(dict.fromkeys(self._bulk, True))
-            self._bulk = None
+        if not self._present:
+            self._present = dict.fromkeys(self._going, False)
+            self._present.update(dict.fromkeys(self._coming, True))
+            self._going, self._coming = (), ()
         self._present.update(dict.fromkeys(rows, present))
 
     def change(self) -> Change:
         """Return what is to be inserted and deleted."""
-        if self._bulk is not None:
-            return Change(inserted=self._bulk)
+        if not self._present:
+            return Change(self._coming, self._going)
         inserted = [row for row, present in self._present.items() if present]
         deleted = [row for row, present in self._present.items() if not present]
         return Change(inserted, deleted)
+
+
+def _is_bulk(rows: Rows) -> bool:
+    return hasattr(rows, "__arrow_c_stream__")
 
 
 class PendingKeyed:

@@ -12,9 +12,11 @@ from tests.generate.pipeline import plan_text
 from tidelog.base.errors import EvaluationError, UserError
 from tidelog.run.contract import Change
 from tidelog.run.phases import AFTER
+from tidelog.run.spark import checkpoint
 from tidelog.run.spark import relation as relations
+from tidelog.run.spark.checkpoint import Question
 from tidelog.run.spark.engine import SparkEngine
-from tidelog.run.spark.recovery import ATTEMPTS, attempted, is_loss
+from tidelog.run.spark.recovery import ATTEMPTS, LostRowsError, attempted, is_loss
 from tidelog.run.spark.relation import Relation
 from tidelog.run.spark.saved import Archive
 
@@ -93,6 +95,18 @@ def test_losses_are_told_from_mistakes() -> None:
     assert [text for text in LOSSES if not is_loss(Py4JError(text))] == []
     assert [text for text in MISTAKES if is_loss(Py4JError(text))] == []
     assert not is_loss(EvaluationError(LOSSES[0]))
+
+
+@pytest.mark.spark
+def test_rows_observed_twice_are_a_loss(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spark observes a piece again that was lost before its job's end; the job itself counts every piece once."""
+    frames = [spark.range(n).repartition(2) for n in (3, 4)]
+    assert [part.count for part, _ in checkpoint.answers([Question(frame) for frame in frames])] == [3, 4]
+    computed = checkpoint._compute
+    monkeypatch.setattr(checkpoint, "_compute", lambda found: computed(found) - 1)
+    with pytest.raises(LostRowsError, match="7 rows were observed and 6 computed") as told:
+        checkpoint.answers([Question(frame) for frame in frames])
+    assert is_loss(told.value)
 
 
 def test_lost_work_is_done_again_but_not_for_ever() -> None:

@@ -25,6 +25,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from tidelog.base.errors import EvaluationError
 from tidelog.base.record import record
 from tidelog.run.spark.named import rows_of
+from tidelog.run.spark.recovery import LostRowsError
 from tidelog.run.spark.worker import failure
 
 _COUNTS = "counts"
@@ -79,11 +80,15 @@ def answers(questions: Sequence[Question]) -> list[Answer]:
     alone = len(questions) == 1
     try:
         found = [_checkpoint(frame, eager=alone) for frame in watched]
-        if not alone:
-            _compute(found)
+        rows = None if alone else _compute(found)
     except Exception as error:
         raise told(error) from error
-    return [_answer(*one) for one in zip(questions, watched, found, strict=True)]
+    told_by_all = [_answer(*one) for one in zip(questions, watched, found, strict=True)]
+    counted = sum(part.count for part, _ in told_by_all)
+    if rows is not None and rows != counted:
+        # Spark computes pieces that were lost before the job's end once more after it, and observes them again
+        raise LostRowsError(f"{counted} rows were observed and {rows} computed: some were lost and computed again")
+    return told_by_all
 
 
 def _watched(question: Question) -> DataFrame:
@@ -96,13 +101,13 @@ def _checkpoint(frame: DataFrame, *, eager: bool) -> DataFrame:
     return frame.localCheckpoint(eager=eager, storageLevel=_level(frame))
 
 
-def _compute(frames: Sequence[DataFrame]) -> None:
-    """Compute what is to be checkpointed, all in one job."""
+def _compute(frames: Sequence[DataFrame]) -> int:
+    """Compute what is to be checkpointed, all in one job; return how many rows there are."""
     session = frames[0].sparkSession
     java = _java(session._jvm)  # noqa: SLF001
     rdds = [frame._jdf.queryExecution().analyzed().rdd() for frame in frames]  # noqa: SLF001
     context = session.sparkContext._jsc.sc()  # noqa: SLF001
-    java.union(context, java.sequence(rdds), rdds[0].elementClassTag()).count()
+    return int(java.union(context, java.sequence(rdds), rdds[0].elementClassTag()).count())
 
 
 def _answer(question: Question, watched: DataFrame, found: DataFrame) -> Answer:

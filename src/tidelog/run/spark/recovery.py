@@ -31,6 +31,10 @@ _PYTHON = "org.apache.spark.api.python.PythonException"
 T = TypeVar("T")
 
 
+class LostRowsError(Exception):
+    """Rows were lost with an executor, and what was counted of them on the way is not to be trusted."""
+
+
 def attempted(work: Callable[[], T], doubt: Callable[[], None]) -> T:
     """Do some work, again if rows were lost on the way; `doubt` is called before, since others may be lost, too."""
     for _ in range(ATTEMPTS - 1):
@@ -48,6 +52,8 @@ def is_loss(error: BaseException) -> bool:
     """Tell whether a failure of Spark is that rows are gone, and no fault of the program or its functions."""
     if isinstance(error, TidelogError):
         return False
+    if isinstance(error, LostRowsError):
+        return True
     text = str(error)
     return _LOST.search(text) is not None and _PYTHON not in text
 

@@ -55,21 +55,20 @@ def fill_from_sources(edit: Edit, config: Config, spark: Any) -> None:
 
 def fill_from_files(edit: Edit, config: Config, spark: Any, paths: Iterable[str]) -> None:
     """Apply the signed rows of files; the rows of all files of a relation add up."""
-    from tidelog.session.pipeline.reading import load_changes  # noqa: PLC0415  (loads PySpark)
+    from tidelog.session.pipeline.reading import Signed, add_up, load_changes  # noqa: PLC0415  (loads PySpark)
 
     known = inputs(edit.database)
-    plain = Plain(edit.database.plan.types)
-    sums: dict[str, dict[Any, int]] = {}
+    files: dict[str, list[Signed]] = {}
     for file in change_files(paths, config, known):
-        loaded, found = load_changes(spark, file.source, known[file.relation], plain)
+        loaded = load_changes(spark, file.source, known[file.relation])
         edit.refuse(file.relation, loaded.refused, loaded.refused_count)
-        total = sums.setdefault(file.relation, {})
-        for row, weight in found.items():
-            total[row] = total.get(row, 0) + weight
-    for name, rows in sums.items():
+        files.setdefault(file.relation, []).append(loaded)
+    plain = Plain(edit.database.plan.types)
+    for name, signed in files.items():
+        gone, come = add_up(signed, known[name], plain)
         with _naming(f"changes of {name}"):  # deletions first: an insertion may take over their key
-            edit.tx.delete(name, [row for row, weight in rows.items() if weight < 0])
-            edit.tx.insert(name, [row for row, weight in rows.items() if weight > 0])
+            edit.tx.delete(name, gone)
+            edit.tx.insert(name, come)
 
 
 def replace_rows(edit: Edit, name: str, rows: Any) -> None:

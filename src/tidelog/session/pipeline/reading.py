@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
@@ -55,29 +56,56 @@ class Loaded:
     refused_count: int = 0
 
 
+@record
+class Signed:
+    """The rows of a file of changes with their weights, their number, and the rows refused."""
+
+    source: SourceTable
+    frame: DataFrame
+    rows: int
+    refused: DataFrame | None = None
+    refused_count: int = 0
+
+
 def load(spark: SparkSession, source: SourceTable, relation: Relation, plain: Plain) -> Loaded:
     """Return the facts of a source; raise `DataError` at the first that does not fit, unless they go to quarantine."""
     with told(source):
         good, refused, count, rows = _checked(spark, source, relation, signed=False)
         frame = good.select(*[f.col(f"`{column.name}`") for column in relation.columns])
-        if rows > SMALL and relation.columns and all(is_simple(column.type) for column in relation.columns):
+        if rows > SMALL and _may_stay(relation):
             return Loaded(frame, refused, count)
         return Loaded(read_table(frame.toArrow(), relation, plain), refused, count)
 
 
-def load_changes(
-    spark: SparkSession, source: SourceTable, relation: Relation, plain: Plain
-) -> tuple[Loaded, dict[Row, int]]:
-    """Return the signed rows of files of changes, each row once with its sum, and what was refused."""
+def load_changes(spark: SparkSession, source: SourceTable, relation: Relation) -> Signed:
+    """Return the signed rows of a file of changes, and what was refused."""
     with told(source):
-        good, refused, count, _ = _checked(spark, source, relation, signed=True)
-        table = good.select(*[f.col(f"`{column.name}`") for column in relation.columns], WEIGHT).toArrow()
-        weights = table.column(WEIGHT).to_pylist()
-        rows = read_table(table.drop_columns([WEIGHT]), relation, plain)
-        sums: dict[Row, int] = {}
-        for row, weight in zip(rows, weights, strict=True):
-            sums[row] = sums.get(row, 0) + weight
-        return Loaded(None, refused, count), sums
+        good, refused, count, rows = _checked(spark, source, relation, signed=True)
+        columns = [f.col(f"`{column.name}`") for column in relation.columns]
+        return Signed(source, good.select(*columns, WEIGHT), rows, refused, count)
+
+
+def add_up(files: Sequence[Signed], relation: Relation, plain: Plain) -> tuple[Any, Any]:
+    """Return what files of changes delete and what they insert, all rows added up: many rows stay in Spark."""
+    if sum(file.rows for file in files) > SMALL and _may_stay(relation):
+        columns = [f.col(f"`{column.name}`") for column in relation.columns]
+        every = reduce(DataFrame.unionByName, [file.frame for file in files])
+        sums = every.groupBy(*columns).agg(f.sum(f.col(f"`{WEIGHT}`")).alias(WEIGHT))
+        weight = f.col(f"`{WEIGHT}`")
+        return sums.where(weight < 0).drop(WEIGHT), sums.where(weight > 0).drop(WEIGHT)
+    total: dict[Row, int] = {}
+    for file in files:
+        with told(file.source):
+            table = file.frame.toArrow()
+            weights = table.column(WEIGHT).to_pylist()
+            rows = read_table(table.drop_columns([WEIGHT]), relation, plain)
+        for row, change in zip(rows, weights, strict=True):
+            total[row] = total.get(row, 0) + change
+    return [row for row, weight in total.items() if weight < 0], [row for row, weight in total.items() if weight > 0]
+
+
+def _may_stay(relation: Relation) -> bool:
+    return bool(relation.columns) and all(is_simple(column.type) for column in relation.columns)
 
 
 @contextmanager

@@ -2,7 +2,8 @@
 
 A full sink on a local path is written beside it and then takes its place, so that readers never see half of it. Changes
 go to `PATH/version=N`, which Spark reads back as a column `version`; writing a version again replaces it, so a version
-that was interrupted and is made again leaves its changes there once. A table or a database gets a column `version`.
+that was interrupted and is made again leaves its changes there once. A table or a database gets a column `version`, and
+of a version that is made again the rows that are not there yet.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
@@ -18,6 +21,7 @@ from tidelog.session.pipeline.reading import told
 
 SMALL = 100_000
 """Up to so many rows go to one file."""
+VERSION = "version"
 _DEFAULTS = {"csv": {"header": "true"}}
 
 
@@ -42,9 +46,24 @@ def write_changes(sink: Sink, frame: DataFrame, rows: int, version: int) -> None
     """Add the changes of a version."""
     with told(sink):
         if sink.path is None or sink.format == TABLE:
-            _write(sink, _pieces(frame, rows).withColumn("version", f.lit(version)), sink.path, "append")
+            numbered = frame.withColumn(VERSION, f.lit(version))
+            _write(sink, _pieces(_missing(sink, numbered, version), rows), sink.path, "append")
         else:
             _write(sink, _pieces(frame, rows), f"{sink.path}/version={version}", "overwrite")
+
+
+def _missing(sink: Sink, frame: DataFrame, version: int) -> DataFrame:
+    """Return the rows of a version that a table or a database does not have."""
+    reader = frame.sparkSession.read
+    try:
+        if sink.format == TABLE:
+            found = reader.table(str(sink.path))
+        else:
+            found = reader.format(sink.format).options(**sink.options).load()
+        there = found.where(f.col(VERSION) == version).select(*frame.columns)
+        return frame if there.isEmpty() else frame.subtract(there)
+    except (PySparkException, Py4JJavaError):
+        return frame  # there is no table yet, or whoever writes to it is told what is wrong with it
 
 
 def forget_changes(sink: Sink, after: int) -> None:
