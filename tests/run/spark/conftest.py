@@ -11,6 +11,7 @@ TINY = {
     "spark.driver.memory": "2g",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # most code runs a few times only
     "spark.sql.codegen.wholeStage": "false",  # compiling a query costs more than running it on ten rows
+    "spark.sql.shuffle.partitions": "2",  # of the user's own queries; 200 of them cost more than the rows
 }
 
 

@@ -25,7 +25,13 @@ state = "state"
 [engine]
 driver_rows = ROWS
 partitions = 2
-spark = { "spark.master" = "MASTER", "spark.driver.memory" = "1g" }
+[engine.spark]
+"spark.master" = "MASTER"
+"spark.driver.memory" = "1g"
+"spark.driver.extraJavaOptions" = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"spark.executor.extraJavaOptions" = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"spark.sql.codegen.wholeStage" = false
+"spark.sql.shuffle.partitions" = 2
 [[source]]
 relation = "E"
 format = "csv"

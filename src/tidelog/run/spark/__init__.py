@@ -4,6 +4,7 @@
 | --- | --- |
 | `engine` | `SparkEngine`: what a session drives; small programs stay on the driver |
 | `store`, `absorb`, `checkpoint` | the relations of a program and the algorithms' operations, a job a round |
+| `replay` | later rounds by the physical plan of an earlier one |
 | `pipeline`, `scalars`, `aggregate`, `named` | rules as queries, expressions as Columns |
 | `worker`, `daemon` | what Spark has no functions for, in its Python workers |
 | `claim`, `seeds`, `local` | whole strata in one job, by the columnar engine |

@@ -34,19 +34,18 @@ Told = Callable[[Part, Mapping[str, int]], Outcome]
 """What the answer to a question means."""
 
 
-def bootstrapped(relation: Relation, bag: DataFrame) -> tuple[Question, Told]:
+def bootstrapped(relation: Relation, bag: DataFrame, known: DataFrame | None) -> tuple[Question, Told]:
     """Ask for the tuples that are new in this round of a bootstrap; later derivations of the others do not count.
 
     The rank comes from the delta's rows: as a number in the query it would make Spark compile every round's anew.
     """
     heads = bag.groupBy(*map(named, relation.columns)).agg(greatest_and_one(RANK), total(TIMES, SUPPORT))
-    known = (*relation.settled, *relation.inserted)
     derivations = {"derivations": total(SUPPORT, "derivations")}
 
     def told(delta: Part, counts: Mapping[str, int]) -> Outcome:
         return Outcome(delta, None, counts["derivations"])
 
-    if not known:
+    if known is None:
         return Question(heads, derivations), told
     wanted = {"rows": missing_in(KNOWN, "rows"), **derivations}
     return Question(relation.marked(heads, known), wanted, lambda rows: rows.where(missing(KNOWN)).drop(KNOWN)), told

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
-from functools import lru_cache, reduce
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache, reduce
 from typing import Any
 
 from py4j.protocol import Py4JError
@@ -32,24 +32,39 @@ _COUNTS = "counts"
 _ATTRIBUTE_ID = re.compile(r"#\d+L?")
 
 
-@record
+@dataclass(frozen=True)
 class Kept:
-    """How Spark holds computed rows: its RDD, their attributes, and their partitioning in words."""
+    """How Spark holds computed rows: its RDD, their attributes, and their partitioning, also in words."""
 
     rdd: Any
     output: Any
     partitioning: Any
     place: str
+    session: SparkSession
+
+    @cached_property
+    def frame(self) -> DataFrame:
+        """The rows, made a DataFrame when one is asked for: rounds by a known plan need none."""
+        return scan(self)
 
 
 @record
 class Part:
     """Rows that are computed, their number, and whether they are where a shuffle by the tuple would put them."""
 
-    frame: DataFrame
+    rows: DataFrame | Kept
     count: int
     placed: bool = True
-    kept: Kept | None = None
+
+    @property
+    def frame(self) -> DataFrame:
+        """The rows as a DataFrame."""
+        return self.rows.frame if isinstance(self.rows, Kept) else self.rows
+
+    @property
+    def kept(self) -> Kept | None:
+        """How Spark holds the rows, if that is known."""
+        return self.rows if isinstance(self.rows, Kept) else None
 
 
 @record
@@ -64,6 +79,15 @@ class Question:
     shaped: Callable[[DataFrame], DataFrame] | None = None
 
 
+@record
+class Asked:
+    """A DataFrame to be computed, the names of its counts, and how to get these (a row of Spark's) afterwards."""
+
+    frame: DataFrame
+    names: tuple[str, ...]
+    observed: Callable[[], Any]
+
+
 Answer = tuple[Part, Mapping[str, int]]
 """Computed rows, and the counts wanted of them (0 where there is none)."""
 
@@ -76,25 +100,31 @@ def settle(frame: DataFrame, **wanted: Column) -> Answer:
 
 def answers(questions: Sequence[Question]) -> list[Answer]:
     """Compute several DataFrames by one job."""
-    watched = [_watched(question) for question in questions]
-    alone = len(questions) == 1
+    return answered([ask(question) for question in questions])
+
+
+def ask(question: Question) -> Asked:
+    """Return a question as a DataFrame that Spark counts while it computes it."""
+    wanted = question.wanted if "rows" in question.wanted else {"rows": rows_of("rows"), **question.wanted}
+    watched = question.frame.observe(_COUNTS, *wanted.values())
+    frame = watched if question.shaped is None else question.shaped(watched)
+    return Asked(frame, tuple(wanted), lambda: frame._jdf.queryExecution().observedMetrics().apply(_COUNTS))  # noqa: SLF001
+
+
+def answered(asked: Sequence[Asked]) -> list[Answer]:
+    """Compute what is asked by one job."""
+    alone = len(asked) == 1
     try:
-        found = [_checkpoint(frame, eager=alone) for frame in watched]
+        found = [_checkpoint(one.frame, eager=alone) for one in asked]
         rows = None if alone else _compute(found)
     except Exception as error:
         raise told(error) from error
-    told_by_all = [_answer(*one) for one in zip(questions, watched, found, strict=True)]
+    told_by_all = [_answer(*one) for one in zip(asked, found, strict=True)]
     counted = sum(part.count for part, _ in told_by_all)
     if rows is not None and rows != counted:
         # Spark computes pieces that were lost before the job's end once more after it, and observes them again
         raise LostRowsError(f"{counted} rows were observed and {rows} computed: some were lost and computed again")
     return told_by_all
-
-
-def _watched(question: Question) -> DataFrame:
-    wanted = question.wanted if "rows" in question.wanted else {"rows": rows_of("rows"), **question.wanted}
-    watched = question.frame.observe(_COUNTS, *wanted.values())
-    return watched if question.shaped is None else question.shaped(watched)
 
 
 def _checkpoint(frame: DataFrame, *, eager: bool) -> DataFrame:
@@ -104,22 +134,29 @@ def _checkpoint(frame: DataFrame, *, eager: bool) -> DataFrame:
 def _compute(frames: Sequence[DataFrame]) -> int:
     """Compute what is to be checkpointed, all in one job; return how many rows there are."""
     session = frames[0].sparkSession
-    java = _java(session._jvm)  # noqa: SLF001
+    java = java_of(session)
     rdds = [frame._jdf.queryExecution().analyzed().rdd() for frame in frames]  # noqa: SLF001
     context = session.sparkContext._jsc.sc()  # noqa: SLF001
     return int(java.union(context, java.sequence(rdds), rdds[0].elementClassTag()).count())
 
 
-def _answer(question: Question, watched: DataFrame, found: DataFrame) -> Answer:
-    names = list(question.wanted) if "rows" in question.wanted else ["rows", *question.wanted]
-    row = watched._jdf.queryExecution().observedMetrics().apply(_COUNTS)  # noqa: SLF001
-    numbers = row.mkString(",").split(",")
-    counts = {name: 0 if number == "null" else int(number) for name, number in zip(names, numbers, strict=True)}
-    try:
-        kept = _kept(found)
-        return Part(_scan(kept, watched.sparkSession), counts["rows"], kept=kept), counts
-    except (Py4JError, AttributeError):  # a version of Spark with other constructors: slower, but right
-        return Part(found, counts["rows"]), counts
+def _answer(asked: Asked, found: DataFrame) -> Answer:
+    numbers = asked.observed().mkString(",").split(",")
+    counts = {n: 0 if number == "null" else int(number) for n, number in zip(asked.names, numbers, strict=True)}
+    return Part(_held(found), counts["rows"]), counts
+
+
+def _held(found: DataFrame) -> DataFrame | Kept:
+    """Return computed rows as Spark holds them; where its constructors are others as they are, which is slower."""
+    java = java_of(found.sparkSession)
+    if java.is_known is None:
+        try:
+            kept = _kept(found)
+            scan(together([kept, kept]))
+            java.is_known = True
+        except (Py4JError, AttributeError):
+            java.is_known = False
+    return _kept(found) if java.is_known else found
 
 
 def united(frames: Sequence[DataFrame]) -> DataFrame:
@@ -129,6 +166,13 @@ def united(frames: Sequence[DataFrame]) -> DataFrame:
 
 def gathered(parts: Sequence[Part]) -> DataFrame:
     """Return the rows of all parts; those that are partitioned alike become one scan."""
+    alike, others = _alike(parts)
+    if len(alike) < 2:
+        return united([part.frame for part in parts])
+    return united([together(alike).frame, *others])
+
+
+def _alike(parts: Sequence[Part]) -> tuple[list[Kept], list[DataFrame]]:
     alike: list[Kept] = []
     others: list[DataFrame] = []
     for part in parts:
@@ -136,45 +180,54 @@ def gathered(parts: Sequence[Part]) -> DataFrame:
             others.append(part.frame)
         else:
             alike.append(part.kept)
-    if len(alike) < 2:
-        return united([part.frame for part in parts])
-    session = parts[0].frame.sparkSession
-    try:
-        return united([_scan(_together(alike, session), session), *others])
-    except (Py4JError, AttributeError):
-        return united([part.frame for part in parts])
+    return alike, others
+
+
+def one_scan(parts: Sequence[Part]) -> Kept | None:
+    """Return the rows of several parts as one RDD, if they are all partitioned alike."""
+    alike, others = _alike(parts)
+    if not alike or others:
+        return None
+    return together(alike) if len(alike) > 1 else alike[0]
+
+
+def are_alike(parts: Sequence[Part]) -> bool:
+    """Tell whether parts can be one RDD."""
+    return not _alike(parts)[1]
 
 
 def _kept(frame: DataFrame) -> Kept:
     plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001
     partitioning = plan.outputPartitioning()
     told = _ATTRIBUTE_ID.sub("", partitioning.toString())
-    return Kept(plan.rdd(), plan.output(), partitioning, told if told.startswith("hashpartitioning") else "")
+    place = told if told.startswith("hashpartitioning") else ""
+    return Kept(plan.rdd(), plan.output(), partitioning, place, frame.sparkSession)
 
 
-def _together(parts: Sequence[Kept], session: SparkSession) -> Kept:
+def together(parts: Sequence[Kept]) -> Kept:
     """Return rows that are partitioned alike as one RDD, which is partitioned so, too."""
-    java = _java(session._jvm)  # noqa: SLF001
+    session = parts[0].session
+    java = java_of(session)
     context = session.sparkContext._jsc.sc()  # noqa: SLF001
     several = java.sequence([part.rdd for part in parts])
     first = parts[0]
     rdd = java.aligned_union(context, several, first.rdd.getNumPartitions(), first.rdd.elementClassTag())
-    return Kept(rdd, first.output, first.partitioning, first.place)
+    return Kept(rdd, first.output, first.partitioning, first.place, session)
 
 
-def _scan(kept: Kept, session: SparkSession) -> DataFrame:
+def scan(kept: Kept) -> DataFrame:
     """Return computed rows without Spark's guess of their size, keeping what it knows of their partitioning.
 
     Spark guesses that a join yields the product of its sides and a checkpoint remembers the guess, so that the number's
     digits double from round to round: after 25 rounds planning does nothing but multiply. It offers no setting for
     that, hence its own constructor is used.
     """
-    java = _java(session._jvm)  # noqa: SLF001
-    jsession = session._jsparkSession  # noqa: SLF001
+    java = java_of(kept.session)
+    jsession = kept.session._jsparkSession  # noqa: SLF001
     arguments = [kept.output, kept.rdd, kept.partitioning, java.unordered, False, java.nothing]
     arguments += [jsession, java.nothing, java.nothing]
     made = java.logical(*arguments, *[False] * (java.parameters - len(arguments)))
-    return DataFrame(java.of_rows(jsession, made), session)
+    return DataFrame(java.of_rows(jsession, made), kept.session)
 
 
 class _Java:
@@ -186,6 +239,9 @@ class _Java:
         self.logical = spark.sql.execution.LogicalRDD
         self.of_rows = spark.sql.classic.Dataset.ofRows
         self.union = spark.rdd.UnionRDD
+        self.rdd_scan = spark.sql.execution.RDDScanExec
+        self.reused = spark.sql.execution.exchange.ReusedExchangeExec
+        self.sessions = spark.sql.classic.SparkSession
         self.aligned_union = spark.rdd.SQLPartitioningAwareUnionRDD
         self._list = jvm.java.util.ArrayList
         self._to_sequence = spark.api.python.PythonUtils.toSeq
@@ -193,6 +249,8 @@ class _Java:
         scan = jvm.java.lang.Class.forName("org.apache.spark.sql.execution.LogicalRDD")
         self.parameters = int(scan.getConstructors()[0].getParameterCount())
         """How many parameters the constructor of Spark's scan of an RDD has; it differs between versions."""
+        self.is_known: bool | None = None
+        """Whether the constructors are those of this version of Spark; None before they were tried."""
 
     def sequence(self, things: Sequence[Any]) -> Any:
         """Return a Scala sequence of Java objects."""
@@ -205,6 +263,11 @@ class _Java:
 @lru_cache(maxsize=4)
 def _java(jvm: Any) -> _Java:
     return _Java(jvm)
+
+
+def java_of(session: SparkSession) -> _Java:
+    """Return what is used of Spark's own classes."""
+    return _java(session._jvm)  # noqa: SLF001
 
 
 def _level(frame: DataFrame) -> StorageLevel:

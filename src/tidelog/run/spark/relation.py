@@ -167,11 +167,11 @@ class Relation:
         """Return the few rows whose tuples are in none of the many of the parts."""
         if not size_of(known):
             return frame
-        return self.marked(frame, known).where(missing(KNOWN)).drop(KNOWN)
+        return self.marked(frame, gathered(known)).where(missing(KNOWN)).drop(KNOWN)
 
-    def marked(self, frame: DataFrame, known: Parts) -> DataFrame:
-        """Return the few rows with a mark, null for those whose tuples are in none of the many of the parts."""
-        keys = gathered(known).select(*map(named, self.columns), truth(KNOWN))
+    def marked(self, frame: DataFrame, known: DataFrame) -> DataFrame:
+        """Return the few rows with a mark, null for those whose tuples are not among the many known."""
+        keys = known.select(*map(named, self.columns), truth(KNOWN))
         return by_hash(frame).join(keys, self.columns, "left")
 
     def _keys(self, parts: Parts) -> DataFrame:

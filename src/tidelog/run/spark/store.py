@@ -6,7 +6,7 @@ Relations are copied before their first change and DataFrames never change, so u
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
@@ -20,7 +20,7 @@ from tidelog.run.holding import Holding
 from tidelog.run.limits import OverBudgetError, Watch
 from tidelog.run.phases import AFTER, BEFORE, DELETED, INSERTED
 from tidelog.run.spark.absorb import Outcome, Told, absorbed, bootstrapped, exchanged, released
-from tidelog.run.spark.checkpoint import Part, Question, answers, gathered, settle, united
+from tidelog.run.spark.checkpoint import Asked, Part, Question, answered, ask, gathered, one_scan, settle, united
 from tidelog.run.spark.encode import Cells, spark_type
 from tidelog.run.spark.pipeline import Pipeline
 from tidelog.run.spark.relation import (
@@ -34,6 +34,7 @@ from tidelog.run.spark.relation import (
     push,
     size_of,
 )
+from tidelog.run.spark.replay import Again, Replays
 
 DERIVATION = 20
 """Units of work; that a round costs more than any derivations is left to who chooses a cluster."""
@@ -85,6 +86,7 @@ class Store(Holding[Relation]):
         self.types: Mapping[str, TypeDefinition] = {**before[0].types, **plan.types}
         self.cells = Cells(self.types)
         self.broadcast_rows = broadcast_rows
+        self._replays = Replays()
         self.patience: int | None = None
         """Rounds that the update of the stratum at work may still take before the driver evaluates it; None: all."""
 
@@ -116,6 +118,11 @@ class Store(Holding[Relation]):
         """Return an empty relation with the columns of the plan."""
         return self.frames.relation(name, [column.type for column in self.plan.relations[name].columns])
 
+    def enter(self, phase: Phase, members: frozenset[str]) -> None:
+        """Begin a phase of a stratum's evaluation or update; plans are those of its own rounds."""
+        super().enter(phase, members)
+        self._replays = Replays()
+
     def changeable(self, relation: Relation) -> Relation:
         """Return a copy: the relations given remain as they were."""
         return relation.copy()
@@ -124,6 +131,10 @@ class Store(Holding[Relation]):
 
     def derive(self, jobs: Sequence[Job]) -> Bags:
         """Build the queries of trees; return for each head relation its bag."""
+        if self.phase is Phase.BOOT and self.in_loop:
+            again = self._replays.again(jobs, self.members, self.relation)
+            if again is not None:
+                return again
         found: dict[str, list[DataFrame]] = {}
         for rule, tree in jobs:
             bag = Pipeline(rule, tree, self).run()
@@ -146,23 +157,46 @@ class Store(Holding[Relation]):
 
     def absorb_all(self, relations: Sequence[str], bags: Bags) -> None:
         """Absorb derivations of several relations, all by one job."""
-        for name in relations:
-            self._insert_delta(self.touch(name))
         boot = self.phase is Phase.BOOT
-        targets = [self.touch(name) for name in relations if name in bags]
-        if not boot:
-            for target in targets:
-                self._place(target)
-        ask = bootstrapped if boot else absorbed
-        for target in self._asked(targets, [ask(target, bags[target.name]) for target in targets]):
+        targets = self._absorb_first(relations, bags) if boot else self._absorb_more(relations, bags)
+        for target in targets:
             self.watch.add_tuples(target.delta.count)
 
-    def _asked(self, targets: Sequence[Relation], asked: Sequence[tuple[Question, Told]]) -> Sequence[Relation]:
+    def _absorb_first(self, relations: Sequence[str], bags: Bags) -> Sequence[Relation]:
+        """Absorb derivations in a bootstrap, by the plan of an earlier round where there is one."""
+        deltas = {name: self.relation(name).delta for name in relations}
+        for name in relations:
+            self._insert_delta(self.touch(name))
+        names = bags.templates if isinstance(bags, Again) else [name for name in relations if name in bags]
+        targets = [self.touch(name) for name in names]
+        known = {target.name: one_scan(target.settled) for target in targets}
+        if isinstance(bags, Again):
+            return self._asked(targets, bags.asked(known))
+        asked = []
+        for target in targets:
+            rows = known[target.name]
+            frame = rows.frame if rows is not None else gathered(target.settled) if target.settled else None
+            question, told = bootstrapped(target, bags[target.name], frame)
+            asked.append((ask(question), told))
+        self._asked(targets, asked)
+        if self.in_loop:
+            self._replays.remember(dict(zip(known, asked, strict=True)), deltas, known)
+        return targets
+
+    def _absorb_more(self, relations: Sequence[str], bags: Bags) -> Sequence[Relation]:
+        for name in relations:
+            self._insert_delta(self.touch(name))
+        targets = [self.touch(name) for name in relations if name in bags]
+        for target in targets:
+            self._place(target)
+        return self._asked(targets, _asking(absorbed(target, bags[target.name]) for target in targets))
+
+    def _asked(self, targets: Sequence[Relation], asked: Sequence[tuple[Asked, Told]]) -> Sequence[Relation]:
         """Let relations take the answers to their questions."""
         if targets:
             self._lose_patience()
             self._describe(", ".join(target.name for target in targets))
-            found = answers([question for question, _ in asked])
+            found = answered([one for one, _ in asked])
             for target, (_, told), answer in zip(targets, asked, found, strict=True):
                 self._take(target, told(*answer))
         return targets
@@ -210,7 +244,7 @@ class Store(Holding[Relation]):
         targets = [self.touch(name) for name in relations if name in bags and self.touch(name).size(AFTER)]
         for target in targets:
             self._place(target)
-        for target in self._asked(targets, [released(target, bags[target.name]) for target in targets]):
+        for target in self._asked(targets, _asking(released(target, bags[target.name]) for target in targets)):
             target.falling = True
 
     @staticmethod
@@ -313,6 +347,10 @@ class Store(Holding[Relation]):
             lost.append({rule.head: down})
             gained.append({rule.head: up})
         return self.unite(lost), self.unite(gained)
+
+
+def _asking(questions: Iterable[tuple[Question, Told]]) -> list[tuple[Asked, Told]]:
+    return [(ask(question), told) for question, told in questions]
 
 
 def _rest(relation: Relation, frame: DataFrame, count: int, taken: Part) -> Parts:

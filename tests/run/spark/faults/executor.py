@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Timer
 
 from tests.generate.pipeline import answers, plan_text
+from tests.run.spark.conftest import TINY
 from tests.run.spark.faults.tasks import play
 from tidelog.run import limits
 from tidelog.run.contract import Change
@@ -28,12 +29,11 @@ output relation S(a: u32, b: u32)
 S(x, y) :- E(p, x), E(p, y), x != y.
 S(x, y) :- E(a, x), S(a, b), E(b, y).
 """
-SETTINGS = {
+SETTINGS = TINY | {
     "spark.master": "local-cluster[2,1,1024]",
     "spark.driver.memory": "1g",
     "spark.shuffle.io.maxRetries": "1",  # nobody answers for the one that is gone
     "spark.shuffle.io.retryWait": "1s",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 EDGES = [(n, 2 * n + k) for n in range(1, 4) for k in (0, 1)]

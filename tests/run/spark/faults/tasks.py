@@ -9,6 +9,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from tests.generate.pipeline import answers
+from tests.run.spark.conftest import TINY
 from tidelog import Database
 from tidelog.base.extern import Externs
 from tidelog.run.contract import Change
@@ -58,7 +59,7 @@ def play(spark: SparkSession, folder: Path, how: str) -> None:
 
 
 if __name__ == "__main__":
-    session = start_session("2,4", {"spark.driver.memory": "1g"})
+    session = start_session("2,4", TINY | {"spark.driver.memory": "1g"})
     for kind in ("raises", "exits"):
         play(session, Path(sys.argv[1]), kind)
     session.stop()
