@@ -21,7 +21,7 @@ from benchmarks.updates import Subject, subjects
 from benchmarks.workloads import WORKLOADS, Workload
 
 HEADING = ("setting", "scratch", *(f"{sign}{size}" for size in SIZES for sign in "-+"), "memory")
-STRATEGIES = ("recompute", "ranked", "dred", "elastic", "modular", "dbsp")
+STRATEGIES = ("auto", "recompute", "ranked", "dred", "elastic", "modular", "dbsp")
 SUBJECTS = ("tc-right-OL", "lubm-1")
 
 Options = dict[str, Any]

@@ -98,7 +98,8 @@ def test_closures_beside_recomputing(tmp_path: Path, capfd: pytest.CaptureFixtur
     assert main(["closures", *options]) == 0
     shown = capfd.readouterr().out
     assert "tiny-stc" in shown
-    assert "closure 3" in shown
+    assert "closure 15" in shown
+    assert "== goals" in shown
     assert written.read_text().count('"what": "delete"') >= 2
 
 

@@ -48,7 +48,8 @@ def engines(plan: Plan, random: Random) -> Mapping[str, Engine]:
     for strategy in dict.fromkeys(strategy for name in IN_PROCESS for strategy in ENGINES[name].strategies):
         name = random.choice([name for name in IN_PROCESS if strategy in ENGINES[name].strategies])
         offered = [option for option in ENGINES[name].options if STRATEGY.get(option, strategy) == strategy]
-        options: Any = {option: random.choice(CHOICES[option]) for option in offered if option in CHOICES}
+        choices = {**CHOICES, "parallel": (1, 2)}
+        options: Any = {option: random.choice(choices[option]) for option in offered if option in choices}
         found[f"{name} {strategy} {options}"] = make_engine(name, plan, strategy, **options)
     return found
 

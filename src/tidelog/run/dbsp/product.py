@@ -64,7 +64,7 @@ class Along:
             first = next(j for j, p in self._same if p == place)
             if i != first:
                 keep &= facts.rows[i] == facts.rows[first]
-        fitting = facts if keep.all() else facts.where(keep)
+        fitting = facts.where(keep)
         chosen = {place: i for i, place in reversed(self._same)}
         rows = [fitting.rows[chosen[place]] for place in range(self.known)]
         return fitting, np.stack(rows) if rows else np.empty((0, len(fitting)), U)

@@ -156,7 +156,8 @@ class ZSet:
 
     def where(self, keep: Mask) -> ZSet:
         """Return the rows at which a mask is true."""
-        return ZSet(np.ascontiguousarray(self.rows[:, keep]), self.weights[keep])
+        places = np.flatnonzero(keep)
+        return self if len(places) == len(keep) else ZSet(self.rows.take(places, axis=1), self.weights[places])
 
     def select(self, keep: Callable[[Row], bool], values: Values = VALUES) -> ZSet:
         """Return the rows for which a function of their values is true."""
