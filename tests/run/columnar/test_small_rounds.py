@@ -82,7 +82,7 @@ def room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     return str(request.param)
 
 
-@pytest.mark.parametrize("strategy", ["auto", "ranked", "recompute"])
+@pytest.mark.parametrize("strategy", ["auto", "ranked", "dred", "recompute"])
 def test_random_programs(calls: Calls, room: str, strategy: str) -> None:
     def make(plan: Plan) -> ColumnarEngine:
         return ColumnarEngine(plan, strategy=strategy, closures=strategy == "auto")

@@ -41,7 +41,7 @@ LOOK = 1 << 17
 SOON = 2
 """So many rounds of a phase are done one by one first: to tell the kernel what to do costs about as much as these."""
 PAUSE = 8
-"""After a round that was not small, so many rounds are not tried."""
+"""After a round that was not small, so many rounds are not tried; twice as many if the next is not small either."""
 
 
 class Recent:
@@ -124,14 +124,15 @@ def small_rounds(store: Store, rules: Sequence[Rule], most: int) -> int:
     before = int(recent.count.sum())
     does = _lose if store.phase is Phase.DELETE else _gain
     answer = does(store, told, recent, table, most)
-    if answer[lines.STATUS] == lines.TOO_MANY:
-        store.pause = PAUSE
     rounds, changed = int(answer[lines.ROUNDS]), int(recent.count.sum()) - before
-    if rounds:
-        store.derivations += int(answer[lines.DERIVATIONS])
-        if store.phase is not Phase.DELETE:
-            store.watch.add_tuples(changed)
-        store.watch.spend(rounds * SHORT.round + int(answer[lines.VISITS]) * SHORT.match + changed * SHORT.added)
+    if not rounds:
+        store.pause, store.delay = store.delay, 2 * store.delay
+        return 0
+    store.pause, store.delay = PAUSE if answer[lines.STATUS] == lines.TOO_MANY else 0, PAUSE
+    store.derivations += int(answer[lines.DERIVATIONS])
+    if store.phase is not Phase.DELETE:
+        store.watch.add_tuples(changed)
+    store.watch.spend(rounds * SHORT.round + int(answer[lines.VISITS]) * SHORT.match + changed * SHORT.added)
     return rounds
 
 
