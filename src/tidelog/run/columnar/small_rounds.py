@@ -38,8 +38,8 @@ WAITING = 8 * LARGEST
 """So many tuples of a relation can be recent, and so many derivations of others can wait to be counted."""
 LOOK = 1 << 17
 """After about so many rows looked at the watch looks at the clock again."""
-SOON = 2
-"""So many rounds of a phase are done one by one first: to tell the kernel what to do costs about as much as these."""
+SOON = 1
+"""So many rounds of a phase are done one by one first: to tell the kernel what to do costs about as much as one."""
 PAUSE = 8
 """After a round that was not small, so many rounds are not tried; twice as many if the next is not small either."""
 
