@@ -161,7 +161,7 @@ class Support(Enum):
     | support | kept of a tuple | a lost derivation |
     | --- | --- | --- |
     | NONE | nothing | removes its head, whether or not there are others |
-    | RANKED | its rank; its derivations of lower rank, and all | is taken from the counts; 0 of lower rank remove it |
+    | RANKED | its rank; its derivations of lower rank, perhaps all | is taken from them; 0 of lower rank remove it |
     | FIRST | its first iteration as rank; its derivations in it | is taken from the count, if it was one of these |
     | COUNTED | 1 as rank; its nonrecursive derivations, and all | is taken from the counts; 0 nonrecursive remove it |
 
@@ -228,8 +228,8 @@ class Backend(Protocol):
         Under NONE that is all of them. Return their number.
         """
 
-    def recount(self, relations: Collection[str]) -> Mapping[str, Any] | None:
-        """Return as bags the derivations that removed tuples have left, without finding them; None if nobody counted.
+    def recount(self, relations: Collection[str]) -> Mapping[str, Any]:
+        """Return as bags the derivations that removed tuples have left, without finding them, where all were counted.
 
         All are said to have the greatest rank there is in the stratum: then each supports its head, come back above.
         """

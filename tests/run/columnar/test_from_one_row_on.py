@@ -1,6 +1,7 @@
 """What the engine does for many rows only, it does here from one row on: on random programs and graphs it is right.
 
-Maps of bits, directories, runs that meet, rows left out that were seen lately: all begin at some size. Here all those
+Maps of bits, directories, runs that meet, rows left out that were seen lately, derivations that are not counted: all
+begin at some size. Here all those
 sizes are none, so that small inputs take the ways of large ones.
 """
 
@@ -13,7 +14,7 @@ import pytest
 from tests.generate.checking import follow
 from tests.generate.pipeline import answers, plan_text
 from tidelog.plan.nodes import Plan
-from tidelog.run.columnar import arrays, batch, join, known, pipeline, small_rounds
+from tidelog.run.columnar import arrays, batch, join, known, pipeline, small_rounds, store
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import Change
 from tidelog.run.reference.engine import ReferenceEngine
@@ -54,6 +55,8 @@ def from_one_row_on(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
         (pipeline, "PART", 8),
         (pipeline, "REPEATED", 0),
         (batch, "DIRECTORY_FOR", 1 << 30),
+        (store, "SURVEYED", 0),
+        (store, "OFTEN", 0),
         (known, "FROM", 0),
         (known, "SPREAD", 1 << 30),
         (known, "MANY", 0),

@@ -53,6 +53,21 @@ def test_emit_fresh(seed: int, count: int, moves: Words) -> None:
     assert (slow == fast).all()
 
 
+@given(st.integers(0, 2**32 - 1), st.integers(0, 60), st.sampled_from([LOW, BOTH]))
+def test_emit_unknown(seed: int, count: int, moves: Words) -> None:
+    rng = np.random.default_rng(seed)
+    batch = np.sort(words(rng, 256, 40))
+    left = words(rng, 16, count) << np.uint64(4)
+    low = rng.integers(0, 40, count)
+    high = rng.integers(low, 41)
+    bits = rng.integers(0, 1 << 63, 8, np.uint64)
+    every = SLOW.emit(low, high, left, batch, moves)
+    expected = SLOW.emit_unknown(low, high, left, batch, moves, bits)
+    assert (FAST.emit_unknown(low, high, left, batch, moves, bits) == expected).all()
+    assert (FAST.unknown(every, bits) == expected).all()
+    assert (np.unique(expected) == SLOW.fresh(np.unique(every)[np.newaxis], bits.copy())).all()
+
+
 def test_threads_share_a_map() -> None:
     bits = np.zeros(1 << 10, np.uint64)
     rows = np.random.default_rng(1).integers(0, 1 << 16, (8, 1, 50_000), np.uint64)

@@ -12,7 +12,7 @@ from tests.generate.checking import follow
 from tests.generate.pipeline import answers, plan_text
 from tidelog.base.errors import LimitError
 from tidelog.plan.nodes import Plan
-from tidelog.run.columnar import arrays, small_rounds
+from tidelog.run.columnar import arrays, small_rounds, store
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.columnar.told import Told
 from tidelog.run.contract import Change, Limits, Row, Update
@@ -79,6 +79,9 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
 def room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     for name, value in ROOMS[request.param].items():
         monkeypatch.setattr(small_rounds, name, value)
+    if request.param == "scarce":  # and only support is counted
+        monkeypatch.setattr(store, "SURVEYED", 0)
+        monkeypatch.setattr(store, "OFTEN", 0)
     return str(request.param)
 
 

@@ -17,7 +17,7 @@ from tidelog.run.columnar.arrays import Mask, Places, Ranks, Words, arrays, no_r
 from tidelog.run.columnar.batch import Batch, Journal
 from tidelog.run.columnar.layout import Layout, moves
 from tidelog.run.columnar.pipeline import Bag
-from tidelog.run.columnar.relation import LINES, Relation, Where
+from tidelog.run.columnar.relation import Relation, Where
 from tidelog.run.contract import Support
 from tidelog.run.phases import ALIVE, REMOVED
 
@@ -41,7 +41,8 @@ def gather(relation: Relation, bags: Sequence[Bag]) -> Gathered:
     rows = [bag.rows if bag.layout == relation.layout else _moved(bag, relation.layout) for bag in bags]
     has_rank, has_times = any(bag.rank is not None for bag in bags), any(bag.times is not None for bag in bags)
     if not has_rank and not has_times and rows:
-        return Gathered(_in_order(rows, [bag.ordered for bag in bags]), None, None)
+        distinct = relation.support is Support.NONE
+        return Gathered(_in_order(rows, [bag.ordered for bag in bags], distinct=distinct), None, None)
     together = np.concatenate(rows, axis=1) if len(rows) > 1 else rows[0] if rows else no_rows(relation.layout.words)
     if together.shape[1] == 1 and len(bags) == 1:
         return Gathered(together, bags[0].rank, bags[0].times)
@@ -68,8 +69,11 @@ def _make_room(relation: Relation, bags: Sequence[Bag]) -> None:
         relation.admit([layout.fields[column].range for column in columns])
 
 
-def _in_order(rows: list[Words], ordered: list[bool]) -> Words:
-    """Return the rows of several arrays in order: those in order already are merged, smallest first."""
+def _in_order(rows: list[Words], ordered: list[bool], *, distinct: bool) -> Words:
+    """Return the rows of several arrays in order: those in order already are merged, smallest first.
+
+    Where only distinct rows matter some repetitions are left out.
+    """
     runs = [part for part, is_ordered in zip(rows, ordered, strict=True) if is_ordered]
     loose = [part for part, is_ordered in zip(rows, ordered, strict=True) if not is_ordered]
     if loose:
@@ -77,7 +81,8 @@ def _in_order(rows: list[Words], ordered: list[bool]) -> Words:
         runs.append(arrays(together.shape[1]).sort(together))
     while len(runs) > 1:
         runs.sort(key=lambda part: -part.shape[1])
-        runs.append(united(runs.pop(), runs.pop()))
+        one, other = runs.pop(), runs.pop()
+        runs.append(united(one, other) if distinct else arrays(one.shape[1]).merge(one, other))
     return runs[0]
 
 
@@ -109,11 +114,13 @@ def _signed(bag: Bag, sign: int) -> Bag:
     return replace(bag, rank=None, times=sign * _or(bag.times, bag, 1, np.int64))
 
 
-def absorbed(relation: Relation, found: Gathered, journal: Journal, boot: int | None) -> Batch:
+def absorbed(
+    relation: Relation, found: Gathered, journal: Journal, boot: int | None, *, all_new: bool = False
+) -> Batch:
     """Count the support that derivations give present tuples; return the new tuples with their rank and support.
 
     In a bootstrap (`boot` given: its round) the new tuples have the round as rank and present ones get no more support:
-    what is derived later uses a tuple of a rank that is not lower.
+    what is derived later uses a tuple of a rank that is not lower. Perhaps it is known that all tuples are new.
     """
     if relation.support is Support.NONE:
         return _fresh(relation, found)
@@ -121,7 +128,7 @@ def absorbed(relation: Relation, found: Gathered, journal: Journal, boot: int | 
     firsts = table.firsts(found.rows)
     heads = np.ascontiguousarray(found.rows[:, firsts])
     every = sums(np.ones(found.rows.shape[1], np.int64) if found.times is None else found.times, firsts)
-    present = list(relation.locate(relation.main, heads, ALIVE))
+    present = [] if all_new else list(relation.locate(relation.main, heads, ALIVE))
     new = np.ones(len(firsts), bool)
     for _, places, _ in present:
         new[places] = False
@@ -131,7 +138,7 @@ def absorbed(relation: Relation, found: Gathered, journal: Journal, boot: int | 
         for batch, places, targets in present:
             assert batch.counts is not None
             batch.counts[1:, targets] += every[places]
-    both = np.stack([every[new]] * LINES[relation.support])
+    both = np.stack([every[new]] * relation.lines)
     if relation.support is Support.COUNTED:
         both[0] = _nonrecursive(found, firsts, boot)[new]
         return Batch(np.ascontiguousarray(heads[:, new]), 1, both)
@@ -190,8 +197,8 @@ def released(relation: Relation, found: Gathered, journal: Journal) -> tuple[Bat
         if here.any():
             lost[places] = here
             where.append((batch, targets[here]))
-    counts = np.zeros((2, int(np.count_nonzero(lost))), np.int64)
-    return Batch(np.ascontiguousarray(heads[:, lost]), rank[lost], counts), where
+    gone = relation.counts(int(np.count_nonzero(lost)), 0)
+    return Batch(np.ascontiguousarray(heads[:, lost]), rank[lost], gone), where
 
 
 def _overdeleted(relation: Relation, found: Gathered) -> tuple[Batch, Where]:
@@ -232,10 +239,10 @@ def _count(
     supporting = sums(supports.astype(np.int64) if found.times is None else supports * found.times, firsts)
     for batch, places, targets in present:
         assert batch.counts is not None
-        for line, change in enumerate((supporting, every)):
-            before = batch.counts[line, targets]
+        for line, change in zip(batch.counts, (supporting, every), strict=False):  # perhaps nobody counts them all
+            before = line[targets]
             after = before + sign * change[places]
             if ((after < before) if sign > 0 else (after > before)).any():
                 raise OverflowError("a tuple has more than 2**63 derivations, more than can be counted")
-            journal.write(batch.counts[line], targets, after)
+            journal.write(line, targets, after)
     return head_rank

@@ -261,14 +261,19 @@ class Matches:
         low, high = [places[order] for places in self.low], [places[order] for places in self.high]
         return Matches(self.table.taken(order), self.seen, self.batches, low, high, self.total)
 
-    def emit(self, output: Output, *, few_times: bool = False, bits: Words | None = None) -> Table:
-        """Return one row for each match, or fewer of those that repeat, or only those whose bit was not set."""
+    def emit(
+        self, output: Output, *, few_times: bool = False, bits: Words | None = None, counted: bool = False
+    ) -> Table:
+        """Return one row for each match, or fewer of those that repeat, or only those whose bit was not set.
+
+        It is set then, so that each is returned once, unless it is to be `counted` how often.
+        """
         table = arrays(max(self.total, self.table.count))
         rows = table.move(self.table.rows, output.left, output.constant)
         if self.table.rank is None and all(batch.mark is None for batch, _ in self.batches):
             emit = table.emit_few_times if few_times else table.emit
             if bits is not None:
-                emit = partial(table.emit_fresh, bits=bits)
+                emit = partial(table.emit_unknown if counted else table.emit_fresh, bits=bits)
             outs = [
                 emit(low, high, rows, batch.rows, output.right)
                 for low, high, (batch, _) in zip(self.low, self.high, self.batches, strict=True)

@@ -2,11 +2,13 @@
 
     Same(x, y) :- Edge(a, x), Same(a, b), Edge(b, y).       most tuples are derived many times, in round after round
 
-In a bootstrap where only the set of tuples matters, matches go through a map with one bit for each tuple that can be
-(`arrays.emit_fresh`): only new tuples are written, each once, and only they are sorted. A small map is made as soon as
-there is something to put into it. A large one must be filled well, and matches must come to it in an order that stays
-within a few of its lines, the tuples that agree in their first column: it would miss the cache where sorting does not.
-So the column that changes least from match to match goes first. Lines in which there is no tuple take no memory.
+In a bootstrap where only new tuples matter, matches go through a map with one bit for each tuple that can be: only new
+tuples are written, and only they are sorted. If it does not matter how often they are derived each is written once, and
+known from then on (`arrays.emit_fresh`); otherwise as often, and the round's are known at its end (`emit_unknown`). A
+small map is made as soon as there is something to put into it. A large one must be filled well, and matches must come
+to it in an order that stays within a few of its lines, the tuples that agree in their first column: it would miss the
+cache where sorting does not. So the column that changes least from match to match goes first. Lines in which there is
+no tuple take no memory.
 
 A map is trusted only while each of its bits stands for a tuple of the relation: it counts them, and one whose count
 differs from the relation's is forgotten (`Knowledge.check`), as one is for which a tuple has no place.
@@ -103,16 +105,26 @@ class Known:
 
     def fresh(self, rows: Words, layout: Layout) -> Words | None:
         """Return the rows that are not known, in the layout of the map, and know them; None if some have no place."""
+        placed = self._placed(rows, layout)
+        if placed is None:
+            return None
+        new = arrays(rows.shape[1]).fresh(placed, self.bits)
+        self.note(new.shape[1])
+        return new
+
+    def unknown(self, rows: Words, layout: Layout) -> Words | None:
+        """Return the rows that are not known, in the layout of the map; None if some have no place."""
+        placed = self._placed(rows, layout)
+        return None if placed is None else arrays(rows.shape[1]).unknown(placed, self.bits)
+
+    def _placed(self, rows: Words, layout: Layout) -> Words | None:
         if rows.shape[1]:
             found = layout.ranges(rows)
             pairs = zip(layout.fields, found, strict=True)
             if not all(self.layout.fields[column].range.covers(codes) for column, codes in pairs):
                 return None
-        functions = arrays(rows.shape[1])
         steps = moves((field, self.layout.fields[column]) for column, field in layout.fields.items())
-        new = functions.fresh(functions.move(rows, steps, self.layout.constant({})), self.bits)
-        self.note(new.shape[1])
-        return new
+        return arrays(rows.shape[1]).move(rows, steps, self.layout.constant({}))
 
 
 class Knowledge:
@@ -166,3 +178,25 @@ class Knowledge:
                 return None
             found.append(type(bag)(known.layout, new, known=known))
         return found
+
+    def unknown(self, relation: Relation, bags: Sequence[Bag]) -> list[Bag] | None:
+        """Return only new tuples, as often as they are derived, and do not know them yet; None if it cannot tell."""
+        known = self._of.get(relation.name)
+        if known is None:
+            return None
+        found: list[Bag] = []
+        for bag in bags:
+            if bag.known is known:
+                found.append(bag)
+                continue
+            new = known.unknown(bag.rows, bag.layout) if bag.times is None else None
+            if new is None:
+                return None
+            found.append(type(bag)(known.layout, new, known=known))
+        return found
+
+    def learn(self, relation: Relation, rows: Words) -> None:
+        """Know tuples of a relation, in its layout; the map is forgotten if it has no place for them."""
+        known = self._of.get(relation.name)
+        if known is not None and known.fresh(rows, relation.layout) is None:
+            del self._of[relation.name]

@@ -36,7 +36,9 @@ class Meeting(Matches):
         """Return the matches of the rows where the mask is true."""
         return meeting(Matches.chosen(self, keep), self.second.chosen(keep))
 
-    def emit(self, output: Output, *, few_times: bool = False, bits: Words | None = None) -> Table:
+    def emit(
+        self, output: Output, *, few_times: bool = False, bits: Words | None = None, counted: bool = False
+    ) -> Table:
         """Return one row for each match in both, or only those whose bit was not set."""
         table = arrays(self.table.count)
         rows = table.move(self.table.rows, output.left, output.constant)
@@ -46,7 +48,9 @@ class Meeting(Matches):
             for second in _runs(self.second)
         ]
         made = np.concatenate(outs, axis=1) if len(outs) > 1 else outs[0]
-        return Table(output.layout, made if bits is None else table.fresh(made, bits))
+        if bits is not None:
+            made = (table.unknown if counted else table.fresh)(made, bits)
+        return Table(output.layout, made)
 
 
 def meeting(first: Matches, second: Matches) -> Meeting:

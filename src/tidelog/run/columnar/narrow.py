@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,8 @@ U = np.uint64
 MOST_MARKS = 1 << 19
 """Codes are marked one by one if they spread no wider."""
 Starts = npt.NDArray[np.int32]
+_setting = Lock()
+"""Threads share maps, and only one of them may be the first to know a row."""
 
 
 @record
@@ -56,14 +59,23 @@ class NumpyNarrow:
     def fresh(self, rows: Words, bits: Words) -> Words:
         """Return the rows whose bit is not set, each once, and set their bits."""
         found, firsts = np.unique(rows[0], return_index=True)
-        firsts = np.sort(firsts[(bits[found >> U(6)] >> (found & U(63))) & U(1) == 0])
-        new = rows[:, firsts]
-        np.bitwise_or.at(bits, new[0] >> U(6), U(1) << (new[0] & U(63)))
+        with _setting:
+            firsts = np.sort(firsts[(bits[found >> U(6)] >> (found & U(63))) & U(1) == 0])
+            new = rows[:, firsts]
+            np.bitwise_or.at(bits, new[0] >> U(6), U(1) << (new[0] & U(63)))
         return np.ascontiguousarray(new)
 
     def emit_fresh(self, low: Places, high: Places, left: Words, batch: Words, moves: Words, bits: Words) -> Words:
         """As `emit`, of rows whose bit is not set, each once, and set their bits."""
         return self.fresh(self.emit(low, high, left, batch, moves), bits)
+
+    def unknown(self, rows: Words, bits: Words) -> Words:
+        """Return the rows whose bit is not set, as often as they occur."""
+        return np.ascontiguousarray(rows[:, (bits[rows[0] >> U(6)] >> (rows[0] & U(63))) & U(1) == 0])
+
+    def emit_unknown(self, low: Places, high: Places, left: Words, batch: Words, moves: Words, bits: Words) -> Words:
+        """As `emit`, of rows whose bit is not set."""
+        return self.unknown(self.emit(low, high, left, batch, moves), bits)
 
     def directory(self, batch: Words, shift: int) -> Directory:
         """Return the directory of the words of a sorted batch, shifted right; there is at least one."""
@@ -123,6 +135,14 @@ class CompiledNarrow(NumpyNarrow):
     def emit_fresh(self, low: Places, high: Places, left: Words, batch: Words, moves: Words, bits: Words) -> Words:
         out = np.empty(int((high - low).sum()), U)
         return out[: self._narrow.emit_fresh(low, high, left[0], batch[0], moves, bits, out)].copy().reshape(1, -1)
+
+    def unknown(self, rows: Words, bits: Words) -> Words:
+        out = np.empty(rows.shape[1], U)
+        return out[: self._narrow.unknown(rows[0], bits, out)].copy().reshape(1, -1)
+
+    def emit_unknown(self, low: Places, high: Places, left: Words, batch: Words, moves: Words, bits: Words) -> Words:
+        out = np.empty(int((high - low).sum()), U)
+        return out[: self._narrow.emit_unknown(low, high, left[0], batch[0], moves, bits, out)].copy().reshape(1, -1)
 
     def directory(self, batch: Words, shift: int) -> Directory:
         origin, last = int(batch[0, 0]) >> shift, int(batch[0, -1]) >> shift

@@ -60,6 +60,8 @@ FEW_MATCHES = 4096
 """The kernel for few bindings makes up to so many matches, where no rank is followed."""
 STRETCH = 64
 """The matches of so many bindings tell how far matches stray."""
+OFTEN = 4
+"""New rows that are derived so often on average are kept with how often, which are then no longer sorted fast."""
 REPEATED = 4
 """From so many matches a binding on, repetitions are looked for while matches are emitted."""
 
@@ -106,6 +108,8 @@ class Pipeline:
         self.derivations = 0
         self._distinct = self.head.support is Support.NONE
         """Whether it does not matter how often a tuple is derived."""
+        self._fresh = store.phase is Phase.BOOT and self.head.lines < 2 and take is None
+        """Whether only tuples matter that the head relation does not have."""
         self._unites = self._distinct and take is None
         self._counting = Lock()
 
@@ -261,11 +265,12 @@ class Pipeline:
     def _way(self, link: Link, matches: Matches) -> Way:
         """Choose how matches are emitted."""
         narrow = matches.seen.order.layout.words == 1 and all(batch.mark is None for batch, _ in matches.batches)
-        narrow &= self._distinct and not link.probe.equal
-        found = self._by_known(link, matches) if narrow else None
+        narrow &= not link.probe.equal
+        found = self._by_known(link, matches) if narrow and self._fresh else None
         if found is not None:
             return found
         output = self._output(link, matches.table, matches.seen)
+        narrow &= self._distinct
         if not narrow or matches.total <= REPEATED * matches.table.count or not link.repeats():
             return Way(output)
         bits = None if link.then is None else small_map(output.layout, matches.total)
@@ -274,7 +279,7 @@ class Pipeline:
     def _by_known(self, link: Link, matches: Matches) -> Way | None:
         """Emit only tuples of the head that its map does not know, if it has one or should."""
         sources = self.course.sources
-        if link.then is not None or sources is None or not self._unites or self.store.phase is not Phase.BOOT:
+        if link.then is not None or sources is None:
             return None
         table, seen = matches.table, matches.seen
         ranges = link.probe.head_ranges(table.layout, seen, sources)
@@ -298,9 +303,9 @@ class Pipeline:
         if link.probe.equal:
             self._go(link.then, matches.table_of(link.probe, link.wanted(self._next_columns(link))))
             return
-        made = matches.emit(way.output, few_times=way.few_times, bits=way.bits)
+        made = matches.emit(way.output, few_times=way.few_times, bits=way.bits, counted=not self._distinct)
         if way.known is not None:
-            way.known.note(made.count)
+            way.known.note(made.count if self._distinct else 0)
         elif way.few_times or way.bits is not None:
             link.note_share(made.count / matches.total)
         if link.then is None and self.course.sources is not None:
@@ -334,7 +339,7 @@ class Pipeline:
         with self._counting:
             self.derivations += count if derivations is None else derivations
         self.store.watch.look()
-        if count >= CHUNK // 4 and bag.rank is None and bag.known is None:
+        if count >= CHUNK // 4 and bag.rank is None and (bag.known is None or not self._distinct):
             bag = self._condensed(bag)
             if self._unites:
                 bag = self._united(bag)
@@ -359,15 +364,18 @@ class Pipeline:
     def _condensed(self, bag: Bag) -> Bag:
         table = arrays(bag.rows.shape[1])
         rows = table.sort(bag.rows)
-        if self.head.support is not Support.NONE:
-            firsts = table.firsts(rows)
-            times = np.diff(np.append(firsts, rows.shape[1]))
-            return Bag(bag.layout, np.ascontiguousarray(rows[:, firsts]), None, times, ordered=True)
-        rows = table.unique(rows)
-        if self.store.phase is Phase.BOOT and bag.layout == self.head.layout:
+        if self._distinct:
+            rows = table.unique(rows)
+        if self._fresh and bag.known is None and bag.layout == self.head.layout:
             for batch, _ in self.head.batches(self.head.main, CURRENT):
                 rows = table.without(rows, batch.rows)
-        return Bag(bag.layout, rows.copy(), ordered=True)
+        if not self._distinct:
+            firsts = table.firsts(rows)
+            if not self._fresh or OFTEN * len(firsts) < rows.shape[1]:
+                times = np.diff(np.append(firsts, rows.shape[1]))
+                heads = np.ascontiguousarray(rows[:, firsts])
+                return Bag(bag.layout, heads, times=times, known=bag.known, ordered=True)
+        return Bag(bag.layout, rows.copy(), known=bag.known, ordered=True)
 
     # --- what a step sees --------------------------------------------------------------------------------------------
 

@@ -72,6 +72,10 @@ class Relation:
         self.types = tuple(types)
         self.arity = len(self.types)
         self.support = support
+        self.lines = LINES[support]
+        """How many counts are kept of a tuple: its support, and perhaps all its derivations."""
+        self.derived = 0
+        """How many derivations its evaluation from scratch has found."""
         self.observed: tuple[Range, ...] = (NOTHING,) * self.arity
         """The range of the codes in each column (never narrowed by deletions); replaced only when it grows."""
         self._wanted = list(self.observed)
@@ -130,14 +134,12 @@ class Relation:
         return self.stated(no_rows(self.layout.words))
 
     def stated(self, rows: Words) -> Batch:
-        """Return sorted rows as stored facts: each one derivation that uses nothing."""
-        counts = self.counts(rows.shape[1], 1)
-        return Batch(rows) if counts is None else Batch(rows, 0, counts)
+        """Return sorted rows as stored facts, which stand by themselves: nothing is counted."""
+        return Batch(rows, None if self.support is Support.NONE else 0)
 
     def counts(self, size: int, value: int) -> Places | None:
         """Return counts for so many tuples, all the same; None if none are kept."""
-        lines = LINES[self.support]
-        return np.full((lines, size), value, np.int64) if lines else None
+        return np.full((self.lines, size), value, np.int64) if self.lines else None
 
     def order(self, bound: frozenset[int]) -> Order:
         """Return an order whose first columns are the bound ones, making one if there is none."""
@@ -329,7 +331,7 @@ class Relation:
         found: list[Words] = []
         for batch, places in self.main.removed:
             gone = places[batch.marks()[places] == REMOVED]
-            if derived and batch.counts is not None:
+            if derived and batch.counts is not None and len(batch.counts) > 1:
                 gone = gone[batch.counts[1, gone] > 0]
             found.append(batch.rows[:, gone])
         if not found:

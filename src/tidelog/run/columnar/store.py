@@ -26,7 +26,7 @@ from tidelog.run.columnar.known import Knowledge
 from tidelog.run.columnar.layout import place, range_of
 from tidelog.run.columnar.ordering import Orders
 from tidelog.run.columnar.pipeline import Bag, Pipeline
-from tidelog.run.columnar.relation import LINES, Relation
+from tidelog.run.columnar.relation import Relation
 from tidelog.run.columnar.scalars import Scalars
 from tidelog.run.columnar.semijoin import Filters
 from tidelog.run.columnar.table import Table, unit
@@ -45,6 +45,9 @@ APART = 1 << 13
 MANY = 1 << 9
 WORTH = 2
 """The filter of so many tuples to find again is divided where the work is expected to be so many times less."""
+SURVEYED = 1 << 16
+OFTEN = 3
+"""From so many derivations on, where they are so many times as many as the tuples, not all are counted any more."""
 MOST = 1 << 30
 """Tuples that come back do so above all others. Beyond this rank a stratum is evaluated from scratch, from 1 up."""
 
@@ -195,16 +198,38 @@ class Store(Dividing[Relation]):
             self.insert_delta(target)
         if not bag:
             return 0
-        new = self.known.sifted(target, bag)
-        if new is None:
-            delta = absorbed(target, gather(target, bag), self.journal, self.watch.round if boot else None)
+        counted = target.support is not Support.NONE
+        new = (self.known.unknown if counted else self.known.sifted)(target, bag)
+        found = gather(target, bag if new is None else new)
+        if new is not None and not counted:
+            delta = Batch(found.rows)
         else:
-            delta = Batch(gather(target, new).rows)
+            delta = absorbed(target, found, self.journal, self.watch.round if boot else None, all_new=new is not None)
         target.set_delta(delta)
+        if boot and counted:
+            self._judge(target, delta, bag)
         target.highest = max(target.highest, delta.highest())
         self.watch.add_tuples(delta.size)
         self.watch.spend(self._weights.round + delta.size * self._weights.added)
         return delta.size
+
+    def _judge(self, target: Relation, delta: Batch, bag: Sequence[Bag]) -> None:
+        """After a round of a bootstrap, give counting all derivations up where they are many more than the tuples.
+
+        Those of tuples that are there already need not be found then (`known`); there are up to fifty times as many as
+        derivations that support a tuple. Tuples that are removed have to be looked for (`recount`).
+        """
+        if target.lines < 2:
+            self.known.learn(target, delta.rows)
+            return
+        target.derived += sum(one.rows.shape[1] if one.times is None else int(one.times.sum()) for one in bag)
+        if target.support is not Support.RANKED or target.derived <= SURVEYED:
+            return
+        if target.derived > OFTEN * target.count():
+            target.lines = 1
+            for batch in (*target.main.settled, delta):
+                assert batch.counts is not None
+                batch.counts = batch.counts[:1].copy()
 
     def insert_delta(self, target: Relation) -> None:
         """Let removed tuples that came back hold again, and keep the others as inserted."""
@@ -246,10 +271,11 @@ class Store(Dividing[Relation]):
         target.set_deleted(rows)
         return int(rows.shape[1])
 
-    def recount(self, relations: Collection[str]) -> Bags | None:
+    def recount(self, relations: Collection[str]) -> Bags:
         """Return the derivations that removed tuples have left, all with the greatest rank there is."""
-        if LINES[self.support] < 2:
-            return None
+        relations = [name for name in relations if self.relation(name).lines > 1]
+        if not relations:
+            return {}
         rank = max(self.relation(name).highest for name in self.members)
         if rank > MOST:
             raise OverBudgetError("ranks had become too great")

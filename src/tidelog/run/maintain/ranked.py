@@ -13,8 +13,9 @@ shorter derivation moves nothing.
 A backend may count all derivations of a tuple beside the supporting ones, also while it is removed. Then nothing has
 to be found again: a removed tuple that has derivations left comes back above every tuple there is, so that it stands on
 all of them, and how many they are is known. Otherwise rules are evaluated backwards, and it comes back just above its
-derivations. The first costs nothing, and gives little away: either way tuples that stayed do not stand on one that came
-back higher than they are.
+derivations. The first costs nothing then, and gives little away: either way tuples that stayed do not stand on one that
+came back higher than they are. But a bootstrap has to find all derivations for it, also those of tuples that it has.
+Where these are many times as many as the tuples it costs several times as much as one that finds just the support.
 
 In a stratum without recursion all ranks are 1 and this is plain counting, with nothing to rederive. Assumes relations
 of `Support.RANKED`.

@@ -52,11 +52,12 @@ def backwards(backend: Backend, stratum: Stratum, rules: Iterable[Rule]) -> Bags
 
 
 def left_over(backend: Backend, stratum: Stratum, rules: Iterable[Rule]) -> Bags:
-    """Return the derivations that removed tuples have left: as counted, or else by these rules backwards."""
+    """Return the derivations that removed tuples have left: where all were counted so many, else by rules backwards."""
     gone = {relation for relation in stratum.relations if backend.removed(relation)}
     backend.enter(Phase.REDERIVE, frozenset(stratum.relations))
     counted = backend.recount(gone)
-    return _again(backend, rules, gone) if counted is None else counted
+    found = _again(backend, rules, gone - counted.keys())
+    return backend.unite([counted, found]) if counted else found
 
 
 def _again(backend: Backend, rules: Iterable[Rule], gone: Container[str]) -> Bags:

@@ -264,9 +264,9 @@ class Store(Holding[Relation]):
             target.changes = (rest,) if rest.count else ()
         return size_of(target.removed)
 
-    def recount(self, relations: Collection[str]) -> Bags | None:
-        """Return None: only derivations that support a tuple are counted here."""
-        return None
+    def recount(self, relations: Collection[str]) -> Bags:
+        """Return nothing: only derivations that support a tuple are counted here."""
+        return {}
 
     def conclude(self, relation: str) -> None:
         """Let the delta become old, and leave as deleted and inserted only what was not there or did not come back."""

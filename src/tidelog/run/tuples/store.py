@@ -178,10 +178,10 @@ class Store(Dividing[Relation]):
         target.deleted = target.part(left)
         return len(left)
 
-    def recount(self, relations: Collection[str]) -> Bags | None:
+    def recount(self, relations: Collection[str]) -> Bags:
         """Return the derivations that removed tuples have left, all with the greatest rank there is."""
         if LINES.get(self.support, 0) < 2:
-            return None
+            return {}
         rank = max(self.relation(name).highest for name in self.members)
         found: dict[str, Bag] = {}
         for name in relations:

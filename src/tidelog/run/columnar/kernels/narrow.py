@@ -47,6 +47,23 @@ def fresh(words, bits, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, inline="always")
+def _is_set(bits, word):  # type: ignore[no-untyped-def]
+    """Tell whether the bit of a word is set."""
+    return (bits[np.int64(word >> U(6))] >> (word & U(63))) & U(1)
+
+
+@njit(cache=True, nogil=True)
+def unknown(words, bits, out):  # type: ignore[no-untyped-def]
+    """Write the words whose bit is not set; return how many there are."""
+    p = 0
+    for i in range(words.shape[0]):
+        if not _is_set(bits, words[i]):
+            out[p] = words[i]
+            p += 1
+    return p
+
+
+@njit(cache=True, nogil=True, inline="always")
 def _moved(word, row, moves):  # type: ignore[no-untyped-def]
     """Return a word with the moved fields of a row."""
     for k in range(moves.shape[0]):
@@ -62,6 +79,19 @@ def emit_fresh(low, high, left, batch, moves, bits, out):  # type: ignore[no-unt
         for j in range(low[i], high[i]):
             made = _moved(left[i], batch[j], moves)
             if _is_first(bits, made):
+                out[p] = made
+                p += 1
+    return p
+
+
+@njit(cache=True, nogil=True)
+def emit_unknown(low, high, left, batch, moves, bits, out):  # type: ignore[no-untyped-def]
+    """As `emitting.emit_one`, of words whose bit is not set; return how many."""
+    p = 0
+    for i in range(low.shape[0]):
+        for j in range(low[i], high[i]):
+            made = _moved(left[i], batch[j], moves)
+            if not _is_set(bits, made):
                 out[p] = made
                 p += 1
     return p
