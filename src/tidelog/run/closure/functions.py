@@ -8,9 +8,10 @@ from types import ModuleType
 from typing import Any
 
 from tidelog.run.closure import plain
+from tidelog.run.compiling import compile_at
 from tidelog.run.limits import tell
 
-COMPILE_AT = 3_000
+COMPILE_AT = compile_at(3_000)
 """Edges from which on a graph is large: in Python it takes about as long as loading the kernels."""
 
 _tables: list[ModuleType] = [plain]

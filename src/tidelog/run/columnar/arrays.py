@@ -23,6 +23,7 @@ import numpy.typing as npt
 from tidelog.run.columnar import kernels
 from tidelog.run.columnar.narrow import CompiledNarrow, NumpyNarrow
 from tidelog.run.columnar.threads import PARTS, helpers, share
+from tidelog.run.compiling import compile_at
 from tidelog.run.limits import tell
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ Part = Callable[[], Words]
 """Makes some rows, the same each time."""
 Marks = npt.NDArray[np.uint8]
 
-COMPILE_AT = 30_000
+COMPILE_AT = compile_at(30_000)
 SORT_APART = 1 << 18
 """From so many rows on sorting cuts them by their highest digit first, and threads share it."""
 RECENT = 1 << 15
