@@ -29,7 +29,7 @@ SIZES = (1, 10, 100, 1000)
 REPEATS = {1: 15, 10: 9, 100: 5}
 """How often an update of a size is done, each time with other facts, if there is time; larger ones 3 times."""
 
-AGAIN = 20.0
+AGAIN = 5.0
 """Seconds below which the evaluation from scratch is done twice."""
 
 Measured = tuple[float, float, Transaction]
