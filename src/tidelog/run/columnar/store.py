@@ -49,8 +49,8 @@ SURVEYED = 1 << 16
 OFTEN = 16
 """From so many derivations on, where they are so many times as many as the tuples, not all are counted any more.
 
-Counting all of Galen, with 8 and 12 a tuple, takes a third more from scratch; but without it, deletions of one fact that
-take milliseconds take up to a minute. Of Andersen's 58 and CSPA's 120 deletions take no longer, and from scratch half.
+To count all of Galen's, 8 and 12 a tuple, takes a third more from scratch; but without that some deletions of one fact
+take a minute, not milliseconds. Without Andersen's 58 and CSPA's 120 deletions take no longer, and from scratch half.
 """
 MOST = 1 << 30
 """Tuples that come back do so above all others. Beyond this rank a stratum is evaluated from scratch, from 1 up."""
