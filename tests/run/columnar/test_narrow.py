@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tidelog.base.types import Bit
 from tidelog.run.columnar import known
-from tidelog.run.columnar.arrays import CompiledArrays, NumpyArrays, Words
+from tidelog.run.columnar.arrays import CompiledArrays, NumpyArrays, Places, Words
 from tidelog.run.columnar.batch import Batch
 from tidelog.run.columnar.known import FROM, Knowledge
 from tidelog.run.columnar.layout import Range
@@ -40,13 +40,16 @@ def test_fresh(seed: int, count: int, top: int) -> None:
     assert np.bitwise_count(slow).sum() <= top
 
 
+def matched(rng: np.random.Generator, count: int) -> tuple[Places, Places, Words, Words]:
+    """So many rows, a sorted batch, and the range of it that each row matches."""
+    low = rng.integers(0, 40, count)
+    return low, rng.integers(low, 41), words(rng, 16, count) << np.uint64(4), np.sort(words(rng, 256, 40))
+
+
 @given(st.integers(0, 2**32 - 1), st.integers(0, 60), st.sampled_from([LOW, BOTH]))
 def test_emit_fresh(seed: int, count: int, moves: Words) -> None:
     rng = np.random.default_rng(seed)
-    batch = np.sort(words(rng, 256, 40))
-    left = words(rng, 16, count) << np.uint64(4)
-    low = rng.integers(0, 40, count)
-    high = rng.integers(low, 41)
+    low, high, left, batch = matched(rng, count)
     slow, fast = np.zeros(8, np.uint64), np.zeros(8, np.uint64)
     expected = SLOW.emit_fresh(low, high, left, batch, moves, slow)
     assert (FAST.emit_fresh(low, high, left, batch, moves, fast) == expected).all()
@@ -56,10 +59,7 @@ def test_emit_fresh(seed: int, count: int, moves: Words) -> None:
 @given(st.integers(0, 2**32 - 1), st.integers(0, 60), st.sampled_from([LOW, BOTH]))
 def test_emit_unknown(seed: int, count: int, moves: Words) -> None:
     rng = np.random.default_rng(seed)
-    batch = np.sort(words(rng, 256, 40))
-    left = words(rng, 16, count) << np.uint64(4)
-    low = rng.integers(0, 40, count)
-    high = rng.integers(low, 41)
+    low, high, left, batch = matched(rng, count)
     bits = rng.integers(0, 1 << 63, 8, np.uint64)
     every = SLOW.emit(low, high, left, batch, moves)
     expected = SLOW.emit_unknown(low, high, left, batch, moves, bits)
@@ -124,7 +124,7 @@ def test_a_map_that_no_longer_tells_the_relation_is_forgotten() -> None:
     assert first.count == 2
     assert knowledge.made(relation, [Range(0, 5000)] * 2, FROM, list) is None  # it has no place for these
     rows = relation.layout.pack({c: np.array([8, 9, 9], np.uint64) for c in range(2)}, 3)
-    new = knowledge.sifted(relation, [Bag(relation.layout, rows)])
+    new = knowledge.sifted(relation, [Bag(relation.layout, rows)], counted=False)
     assert new is not None
     assert first.layout.codes(new[0].rows, 0).tolist() == [9]
     knowledge.check(lambda _: relation)  # nobody gave the relation what was new
@@ -155,5 +155,5 @@ def test_a_tuple_without_a_place_in_the_map(code: int) -> None:
     assert knowledge.made(relation, [Range(0, 50)] * 2, FROM, list) is not None
     relation.admit([Range(0, 1 << 41), Range(0, 50)])
     rows = relation.layout.pack({0: np.array([code], np.uint64), 1: np.array([1], np.uint64)}, 1)
-    assert knowledge.sifted(relation, [Bag(relation.layout, rows)]) is None
+    assert knowledge.sifted(relation, [Bag(relation.layout, rows)], counted=False) is None
     assert knowledge.of(relation) is None

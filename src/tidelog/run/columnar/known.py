@@ -162,25 +162,11 @@ class Knowledge:
             self._of[relation.name] = found
             return found
 
-    def sifted(self, relation: Relation, bags: Sequence[Bag]) -> list[Bag] | None:
-        """Return only new tuples, each once; None, and the map is forgotten, if there is none or it has no place."""
-        known = self._of.get(relation.name)
-        if known is None:
-            return None
-        found: list[Bag] = []
-        for bag in bags:
-            if bag.known is known:
-                found.append(bag)
-                continue
-            new = None if bag.rank is not None else known.fresh(bag.rows, bag.layout)
-            if new is None:
-                del self._of[relation.name]
-                return None
-            found.append(type(bag)(known.layout, new, known=known))
-        return found
+    def sifted(self, relation: Relation, bags: Sequence[Bag], *, counted: bool) -> list[Bag] | None:
+        """Return only new tuples; None if there is no map of the relation, or it cannot tell.
 
-    def unknown(self, relation: Relation, bags: Sequence[Bag]) -> list[Bag] | None:
-        """Return only new tuples, as often as they are derived, and do not know them yet; None if it cannot tell."""
+        Each once, and known from now on; or, if they are to be `counted`, as often as derived, to be learnt later.
+        """
         known = self._of.get(relation.name)
         if known is None:
             return None
@@ -189,8 +175,12 @@ class Knowledge:
             if bag.known is known:
                 found.append(bag)
                 continue
-            new = known.unknown(bag.rows, bag.layout) if bag.times is None else None
+            new = None
+            if bag.rank is None and not (counted and bag.times is not None):
+                new = (known.unknown if counted else known.fresh)(bag.rows, bag.layout)
             if new is None:
+                if not counted:  # some of its bits stand for tuples that are not there yet
+                    del self._of[relation.name]
                 return None
             found.append(type(bag)(known.layout, new, known=known))
         return found

@@ -203,7 +203,7 @@ class Store(Dividing[Relation]):
         if not bag:
             return 0
         counted = target.support is not Support.NONE
-        new = (self.known.unknown if counted else self.known.sifted)(target, bag)
+        new = self.known.sifted(target, bag, counted=counted)
         found = gather(target, bag if new is None else new)
         if new is not None and not counted:
             delta = Batch(found.rows)

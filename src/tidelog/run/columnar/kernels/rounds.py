@@ -260,6 +260,18 @@ def _moved(orders, o, moves, table, m, i, row):  # type: ignore[no-untyped-def]
         row[0, np.int64(moves[k, 4])] |= field << moves[k, 5]
 
 
+@njit(cache=True, nogil=True)
+def _derived(told, recent, answer, ranked, shape, out, out_rank, out_head):  # type: ignore[no-untyped-def]
+    """Write what the delta derives, and answer for the work; return how many, or below 0 if they are too many."""
+    made, visits = _derive(told, recent, ranked, shape, out, out_rank, out_head)
+    answer[lines.VISITS] += visits
+    if made < 0:
+        answer[lines.STATUS] = lines.TOO_MANY
+    else:
+        answer[lines.DERIVATIONS] += made
+    return made
+
+
 # --- absorbing -------------------------------------------------------------------------------------------------------
 
 
@@ -284,12 +296,9 @@ def gain(  # type: ignore[no-untyped-def]
         waits = answer[lines.LEFT] + largest > waiting[0].shape[1]
         if answer[lines.VISITS] > most or waits or not _has_room(count, table.shape[2], largest):
             return
-        made, visits = _derive(told, recent, ranked, shape, out, out_rank, out_head)
-        answer[lines.VISITS] += visits
+        made = _derived(told, recent, answer, ranked, shape, out, out_rank, out_head)
         if made < 0:
-            answer[lines.STATUS] = lines.TOO_MANY
             return
-        answer[lines.DERIVATIONS] += made
         before[:] = count
         for k in range(made):
             rank, head = out_rank[k], out_head[k]
@@ -379,12 +388,9 @@ def lose(  # type: ignore[no-untyped-def]
         full = answer[lines.LOGGED] + entries > log.shape[0]
         if answer[lines.VISITS] > most or full or not _has_room(count, table.shape[2], largest):
             return
-        made, visits = _derive(told, recent, True, shape, out, out_rank, out_head)
-        answer[lines.VISITS] += visits
+        made = _derived(told, recent, answer, True, shape, out, out_rank, out_head)
         if made < 0:
-            answer[lines.STATUS] = lines.TOO_MANY
             return
-        answer[lines.DERIVATIONS] += made
         for m in range(members.shape[0]):
             for i in range(begun[m], count[m]):
                 for o in range(members[m, lines.ORDERS], members[m, lines.ORDERED]):
