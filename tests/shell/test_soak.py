@@ -91,4 +91,4 @@ def test_upserts_are_followed() -> None:
     history = random_history(Random(1), 12)
     keyed = next(relation.name for relation in history.start.inputs if len(relation.kinds) > 1)
     assert f"{keyed}(" in declare_key(str(history.start), keyed)
-    follow(history, Setting(None, "auto", keyed), Tally())
+    follow(history, Setting(None, "auto", keyed=keyed), Tally())

@@ -92,8 +92,9 @@ def random_step(random: Random, whole: Program, now: Program, *, rule_changes: b
     if rule_changes and random.random() < 0.3 and whole.rules:
         for rule in random.sample(whole.rules, min(len(whole.rules), random.choice((1, 1, 2)))):
             (removed if rule in now.rules else added).append(rule)
-    return Step(_frozen(inserted), _frozen(deleted), tuple(added), tuple(removed))
+    return Step(frozen(inserted), frozen(deleted), tuple(added), tuple(removed))
 
 
-def _frozen(rows: dict[str, set[Row]]) -> dict[str, frozenset[Row]]:
-    return {name: frozenset(found) for name, found in rows.items()}
+def frozen(rows: dict[str, set[Row]]) -> dict[str, frozenset[Row]]:
+    """Return the rows of each relation that has some."""
+    return {name: frozenset(found) for name, found in rows.items() if found}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from tidelog.session.soak.histories import History, Step
-from tidelog.session.soak.spec import Rule
+from tidelog.session.soak.spec import Row, Rule
 
 
 def shrink(history: History, fails: Callable[[History], bool]) -> History:
@@ -65,7 +65,11 @@ def smaller_rules(rule: Rule) -> Iterator[Rule]:
 
 
 def smaller_steps(step: Step) -> Iterator[Step]:
-    """The step with a fact or a rule less."""
+    """The step with half of the facts, a fact or a rule less."""
+    for name, rows in step.inserted.items():
+        yield from (replace(step, inserted={**step.inserted, name: rows - half}) for half in halves(rows))
+    for name, rows in step.deleted.items():
+        yield from (replace(step, deleted={**step.deleted, name: rows - half}) for half in halves(rows))
     for name, rows in step.inserted.items():
         for row in rows:
             yield replace(step, inserted={**step.inserted, name: rows - {row}})
@@ -76,6 +80,15 @@ def smaller_steps(step: Step) -> Iterator[Step]:
         yield replace(step, rules_added=tuple(r for r in step.rules_added if r != rule))
     for rule in step.rules_removed:
         yield replace(step, rules_removed=tuple(r for r in step.rules_removed if r != rule))
+
+
+def halves(rows: frozenset[Row]) -> Iterator[frozenset[Row]]:
+    """Both halves of many rows, the four quarters, and so on."""
+    ordered = sorted(rows, key=repr)
+    size = len(ordered) // 2
+    while size > 1:
+        yield from (frozenset(ordered[i : i + size]) for i in range(0, len(ordered), size))
+        size //= 2
 
 
 def drop(step: Step, relation: str) -> Step:

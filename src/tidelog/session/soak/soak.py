@@ -1,5 +1,8 @@
 """Follows random histories with two databases at once: one on the engine in question, one on the reference engine.
 
+Histories of larger graphs (`graphs`), for which the reference engine is too slow, are compared with the engine `tuples`
+and its strategy `recompute`.
+
 After every commit all relations and all changes must be equal. On the way some transactions are rolled back first, some
 are previewed, and one input relation has a primary key and is filled by upserts. What fails is made smaller (`shrink`).
 
@@ -13,22 +16,26 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from random import Random
 
-from tidelog.base.errors import ProgramError
+from tidelog.base.errors import LimitError, ProgramError
 from tidelog.base.record import record
-from tidelog.run.contract import Row
+from tidelog.run.contract import NO_LIMITS, Limits, Row
 from tidelog.session.changes import Changes
 from tidelog.session.database import Database
+from tidelog.session.soak.graphs import graph_history
 from tidelog.session.soak.histories import History, Step, random_history
 from tidelog.session.soak.shrink import show, shrink
+from tidelog.session.soak.spec import Program
 from tidelog.session.transaction import Transaction
 
 LENGTH = 12
 PART = 20
 """How many histories a process follows before it tells of them."""
+MOST = Limits(tuples=20_000)
+"""A graph for which a commit makes more tuples is followed no further."""
 
 
 class Difference(Exception):  # noqa: N818  (what a soak looks for, not an error of its user)
@@ -37,11 +44,18 @@ class Difference(Exception):  # noqa: N818  (what a soak looks for, not an error
 
 @record
 class Setting:
-    """What is followed: an engine, its strategy, and the input relation that has a primary key, if any."""
+    """What is followed: an engine and its strategy, on larger graphs or not; the input with a primary key, if any."""
 
     engine: str | None
     strategy: str
+    large: bool = False
     keyed: str | None = None
+
+    def databases(self, program: Program) -> tuple[Database, Database]:
+        """Return the database in question, and the one that it is compared with."""
+        text = declare_key(str(program), self.keyed)
+        twin = Database(text, "tuples", "recompute") if self.large else Database(text, "reference")
+        return Database(text, self.engine, self.strategy, limits=MOST if self.large else NO_LIMITS), twin
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +85,18 @@ class Tally:
 
 
 def soak_by(
-    jobs: int, histories: int, seed: int, engine: str | None, strategy: str, progress: Callable[[Tally], None]
+    jobs: int, histories: int, seed: int, setting: Setting, progress: Callable[[Tally], None]
 ) -> tuple[Tally, Failure | None]:
     """Follow histories as `soak` does, by so many processes; what is found first to go wrong ends it."""
     if jobs == 1:
-        return soak(histories, seed, engine, strategy, progress)
+        return soak(histories, seed, setting, progress)
     tally = Tally()
     starts = iter(range(0, histories, PART))
     with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _end_with_parent) as processes:
         running: set[Future[tuple[Tally, Failure | None]]] = set()
         while True:
             for start in islice(starts, jobs - len(running)):
-                running.add(processes.submit(_part, min(PART, histories - start), seed + start, engine, strategy))
+                running.add(processes.submit(_part, min(PART, histories - start), seed + start, setting))
             if not running:
                 return tally, None
             done, running = wait(running, return_when=FIRST_COMPLETED)
@@ -105,25 +119,28 @@ def _end_with_parent() -> None:
     threading.Thread(target=end, daemon=True).start()
 
 
-def _part(histories: int, seed: int, engine: str | None, strategy: str) -> tuple[Tally, Failure | None]:
-    return soak(histories, seed, engine, strategy, lambda _: None)
+def _part(histories: int, seed: int, setting: Setting) -> tuple[Tally, Failure | None]:
+    return soak(histories, seed, setting, lambda _: None)
 
 
 def soak(
-    histories: int, seed: int, engine: str | None, strategy: str, progress: Callable[[Tally], None]
+    histories: int, seed: int, setting: Setting, progress: Callable[[Tally], None]
 ) -> tuple[Tally, Failure | None]:
     """Follow histories, of which number i has the seed `seed + i`; stop at the first that goes wrong.
 
-    >>> tally, failure = soak(2, 0, "reference", "auto", lambda tally: None)
+    >>> tally, failure = soak(2, 0, Setting("reference", "auto"), lambda tally: None)
     >>> tally.histories, tally.commits, failure
     (2, 24, None)
     """
     tally = Tally()
     for number in range(seed, seed + histories):
         random = Random(number)  # noqa: S311  (a test needs no secrets)
-        history = random_history(random, LENGTH)
-        wide = [relation.name for relation in history.start.inputs if len(relation.kinds) > 1]
-        setting = Setting(engine, strategy, random.choice([None, *wide]))
+        if setting.large:
+            history = graph_history(random)
+        else:
+            history = random_history(random, LENGTH)
+            wide = [relation.name for relation in history.start.inputs if len(relation.kinds) > 1]
+            setting = replace(setting, keyed=random.choice([None, *wide]))
         error = failing(history, setting, tally)
         if error is not None:
             return tally, smallest(number, setting, history, error)
@@ -143,8 +160,8 @@ def failing(history: History, setting: Setting, tally: Tally) -> Exception | Non
     """Follow a history and return what went wrong."""
     try:
         follow(history, setting, tally)
-    except ProgramError:
-        return None  # a smaller program that is none
+    except (ProgramError, LimitError):
+        return None  # a smaller program that is none, or a graph that is too large
     except Exception as error:  # noqa: BLE001  (whatever an engine raises is what a soak looks for)
         return error
     return None
@@ -152,8 +169,7 @@ def failing(history: History, setting: Setting, tally: Tally) -> Exception | Non
 
 def follow(history: History, setting: Setting, tally: Tally) -> None:
     """Play a history; raise `Difference` at the first commit after which the databases disagree."""
-    text = declare_key(str(history.start), setting.keyed)
-    database, reference = Database(text, setting.engine, setting.strategy), Database(text, "reference")
+    database, reference = setting.databases(history.start)
     for number, step in enumerate(history.steps):
         if number % 3 == 2:
             undone = database.transaction().begin()
