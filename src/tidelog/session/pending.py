@@ -18,8 +18,8 @@ from tidelog.session.misfit import brief
 class PendingFacts:
     """Operations on a relation without a primary key.
 
-    A bulk of rows that goes and then one that comes are handed on as they came, so that columns stay columns all the
-    way to an engine, and what is in a cluster stays there. A row in both comes.
+    Rows that go and then some that come are handed on as they came, so that columns stay columns all the way to an
+    engine, and what is in a cluster stays there. A row in both comes.
     """
 
     def __init__(self) -> None:
@@ -29,14 +29,14 @@ class PendingFacts:
 
     def insert(self, rows: Rows) -> None:
         """Let the rows be true."""
-        if _is_bulk(rows) and not len(self._coming) and not self._present:
+        if not len(self._coming) and not self._present:
             self._coming = rows
         else:
             self._set(rows, present=True)
 
     def delete(self, rows: Rows) -> None:
         """Let the rows be false."""
-        if _is_bulk(rows) and not len(self._going) and not len(self._coming) and not self._present:
+        if not len(self._going) and not len(self._coming) and not self._present:
             self._going = rows
         else:
             self._set(rows, present=False)
@@ -59,10 +59,6 @@ class PendingFacts:
         inserted = [row for row, present in self._present.items() if present]
         deleted = [row for row, present in self._present.items() if not present]
         return Change(inserted, deleted)
-
-
-def _is_bulk(rows: Rows) -> bool:
-    return hasattr(rows, "__arrow_c_stream__")
 
 
 class PendingKeyed:

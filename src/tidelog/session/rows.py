@@ -44,7 +44,7 @@ class RowReader:
         if isinstance(rows, str | bytes | Mapping):
             raise DataError(f"{self.relation.name}: expected rows, found {brief(rows)}; one row is written [row]")
         try:
-            given = rows if isinstance(rows, list) else list(rows)
+            given = list(rows)  # a user's own list may change before it is committed
         except TypeError:
             raise DataError(f"{self.relation.name}: expected rows, found {brief(rows)}") from None
         if self._fits(given):
