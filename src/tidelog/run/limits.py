@@ -107,6 +107,12 @@ class Watch:
         """Return how long the update may still take; None if as long as it likes."""
         return None if self._end is None else max(0.0, self._end - time.monotonic())
 
+    def limits_left(self) -> Limits:
+        """Return the bounds on what is left of the update, for whoever takes a part of it elsewhere."""
+        tuples = None if self._limits.tuples is None else self._limits.tuples - self._tuples
+        rounds = None if self._limits.rounds is None else self.rounds_left()
+        return Limits(rounds=rounds, tuples=tuples, seconds=self.seconds_left())
+
     def add_tuples(self, count: int) -> None:
         """Count tuples that became true."""
         self._tuples += count

@@ -42,6 +42,7 @@ from tidelog.run.spark.local import evaluate
 from tidelog.run.spark.relation import RANK, SUPPORT, TIMES, columns_of
 from tidelog.run.spark.relation import Relation as SparkRelation
 from tidelog.run.spark.seeds import seed_name, seeded_plan
+from tidelog.run.spark.spread import Spreading
 from tidelog.run.spark.store import Store
 from tidelog.run.spark.tail import STATE, Tail
 from tidelog.run.spark.worker import BEGIN, END, EvaluationFailedError
@@ -72,6 +73,11 @@ class Claims:
             self.how[stratum.number] = "on the driver"
             return rounds
         way = self.way(store, stratum)
+        if way is None and not self.tracked and self.replicate_rows:
+            exchanges = Spreading(store, stratum, watch, self.replicate_rows).evaluate()
+            if exchanges is not None:
+                self.how[stratum.number] = "spread"
+                return exchanges
         if way is None:
             tail = Tail(store, stratum, watch, self.driver_rows)
             rounds = bootstrap(store, stratum, watch, tail.finish if self.driver_rows else None)

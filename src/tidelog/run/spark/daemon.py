@@ -7,6 +7,7 @@ A worker that has to import PyArrow, NumPy and the columnar engine itself takes 
 from pyspark.daemon import manager
 
 import tidelog.run.spark.local
+import tidelog.run.spark.spread
 import tidelog.run.spark.worker  # noqa: F401
 
 if __name__ == "__main__":

@@ -1,0 +1,347 @@
+"""A recursive stratum by partitions that run to their own fixpoints in the columnar engine and exchange what is new.
+
+Which tuples must meet is said by `plan.spread`. A round is one job: every partition gets the tuples that others derived
+for it, adds them to those it has, derives all it can, and sends each tuple that is new to it to the places the tuple
+belongs to. Tuples of fragments go through the driver to everybody. Everything travels and is kept in parcels.
+
+A partition keeps what it derived for others, too, or it would derive and send it again; of a tuple that is in several
+partitions the owner's is the result. That can be much: a partition that derives far more than it was given gives up,
+and so does one that reaches a limit. Then the round loop evaluates the stratum, and says which limit it was.
+
+Ranks would not be those of the whole, so this is for strata that are evaluated only from scratch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark import Broadcast
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as f
+from pyspark.sql import types as s
+
+from tidelog.base import types as t
+from tidelog.base.errors import EvaluationError, LimitError
+from tidelog.base.record import record
+from tidelog.plan.decompose import relations_below
+from tidelog.plan.nodes import Plan, Stratum
+from tidelog.plan.spread import Fragment, Spread, fragments_of, spread
+from tidelog.run.contract import Limits, Phase
+from tidelog.run.limits import Watch, tell
+from tidelog.run.phases import AFTER
+from tidelog.run.spark.checkpoint import Part, collect, settle, united
+from tidelog.run.spark.encode import Cells, arrow_type, content
+from tidelog.run.spark.local import evaluate
+from tidelog.run.spark.parcels import (
+    KIND,
+    PARCELS,
+    PLACE,
+    RELATION,
+    ROWS,
+    Batches,
+    Parcel,
+    opened,
+    places,
+    scattered,
+    sent,
+    unpacked,
+)
+from tidelog.run.spark.relation import column_name, columns_of
+from tidelog.run.spark.scalars import constant
+from tidelog.run.spark.seeds import seed_name, seeded_plan
+from tidelog.run.spark.store import Store
+from tidelog.run.spark.worker import BEGIN, END, EvaluationFailedError
+
+OWN, OTHER, SENT, NEWS, OVER = "own", "other", "sent", "news", "over"
+"""Kinds of parcels: held as owner, held besides, on its way, new in a fragment; a partition that has given up."""
+GROWTH = 4
+"""A partition may derive so many times what it was given, and as many tuples as may be everywhere."""
+
+Tables = Mapping[str, Any]
+
+
+@record
+class Task:
+    """What a partition must know: the rules, how the stratum is spread, the number of partitions, and limits."""
+
+    plan: Plan
+    spread: Spread
+    partitions: int
+    limits: Limits
+    room: int
+
+    def columns(self, relation: str) -> list[str]:
+        """The columns that hold the tuples of a relation."""
+        return columns_of(len(self.plan.relations[relation].columns))
+
+    def placing(self, relation: str) -> list[str]:
+        """The columns that tuples of a relation are placed by."""
+        return [column_name(number) for number in self.spread.columns[relation]]
+
+    def within(self, table: Any, relation: str) -> Any:
+        """Return the tuples of a relation that are in fragments."""
+        cells = Cells(self.plan.types)
+        found = np.zeros(table.num_rows, bool)
+        for fragment in self.spread.fragments:
+            if fragment.relation == relation:
+                found |= _mask(table, fragment, cells)
+        return table.filter(pa.array(found))
+
+
+@dataclass(slots=True)
+class Spreading:
+    """Evaluates a stratum from scratch by exchanges; `replicate_rows` tuples may be everywhere."""
+
+    store: Store
+    stratum: Stratum
+    watch: Watch
+    replicate_rows: int
+
+    def evaluate(self) -> int | None:
+        """Evaluate the stratum; return the number of exchanges, None if it is not to be done so."""
+        store, names = self.store, relations_below(self.stratum)
+        below = sum(store.relation(name).size(AFTER) for name in names)
+        if not may_spread(self.stratum) or below > self.replicate_rows or self._has_floats():
+            return None
+        store.enter(Phase.BOOT, frozenset(self.stratum.relations))
+        self.watch.begin_round(self.stratum, 1)
+        first = [rule for rule in self.stratum.rules if not set(self.stratum.relations).intersection(rule.reads)]
+        bags = store.derive([(rule, rule.full.tree) for rule in first])
+        seeds = {name: bag.select(*store.relation(name).columns) for name, bag in bags.items()}
+        if not seeds:
+            return 1
+        candidates = fragments_of(self.stratum)
+        if candidates:
+            if any(len(rule.reads) > 1 for rule in first):  # they are read three times
+                seeds = {name: settle(frame)[0].frame for name, frame in seeds.items()}
+            sizes = self._sizes(seeds, candidates)
+        found = spread(self.stratum, sizes if candidates else {}, store.broadcast_rows)
+        if found is None:
+            return None
+        self.watch.strategy = "spread"
+        tell(f"{', '.join(self.stratum.relations)} spread over {store.partitions} partitions")
+        task = Task(
+            seeded_plan(store, self.stratum), found, store.partitions, self.watch.limits_left(), self.replicate_rows
+        )
+        return self._exchange(task, seeds, {name: collect(store.relation(name).frame(AFTER)) for name in names})
+
+    def _has_floats(self) -> bool:
+        """Whether a relation has numbers that are not equal to themselves."""
+        types = [content(type) for name in self.stratum.relations for type in self.store.relation(name).types]
+        return any(isinstance(type, t.Float | t.Double) for type in types)
+
+    def _sizes(self, seeds: Mapping[str, DataFrame], candidates: Sequence[Fragment]) -> dict[Fragment, int]:
+        """Count the tuples of fragments that there are to begin with."""
+        sizes = dict.fromkeys(candidates, 0)
+        for name, frame in seeds.items():
+            mine = [fragment for fragment in candidates if fragment.relation == name]
+            if mine:
+                counts = [f.count_if(self._condition(one)).alias(str(number)) for number, one in enumerate(mine)]
+                (row,) = collect(frame.agg(*counts)).to_pylist()
+                sizes |= dict(zip(mine, row.values(), strict=True))
+        return sizes
+
+    def _condition(self, fragment: Fragment) -> Column:
+        tests = [
+            f.col(column_name(number)) == constant(term.value, term.type, self.store.cells)
+            for number, term in fragment.constants
+        ]
+        return reduce(Column.__and__, tests)
+
+    def _exchange(self, task: Task, seeds: Mapping[str, DataFrame], tables: Tables) -> int | None:
+        """Exchange until there is nothing new; return how often."""
+        fragments = self._closed(task, tables, self._collected(task, seeds))
+        sent_out = [
+            frame.mapInArrow(scattered(name, SENT, task.placing(name), task.partitions), PARCELS)
+            for name, frame in seeds.items()
+        ]
+        parcels, rounds, last = united(sent_out), 1, False
+        while True:
+            shared = self.store.frames.spark.sparkContext.broadcast((tables, fragments))
+            run = _uniting(task) if last else _closing(task, shared)
+            placed = parcels.repartitionById(self.store.partitions, PLACE)
+            found, counts = settle(placed.mapInArrow(run, PARCELS), **_counts(self.stratum.relations))
+            if counts[OVER]:
+                tell("a partition derives too much: going on by the round loop")
+                return None
+            if not counts[SENT] and not counts[NEWS]:
+                break
+            last = task.spread.free and not counts[NEWS]
+            parcels = found.frame.where(f.col(KIND) != NEWS)
+            if counts[NEWS]:
+                fragments = self._closed(task, tables, _joined(fragments, _news(found.frame)))
+            rounds += 1
+            self.watch.begin_round(self.stratum, rounds)
+        self._take(found.frame, counts)
+        return rounds
+
+    def _take(self, parcels: DataFrame, counts: Mapping[str, int]) -> None:
+        for number, name in enumerate(self.stratum.relations):
+            target, count = self.store.touch(name), counts[f"{OWN}{number}"]
+            schema = s.StructType(list(target.empty.schema.fields))
+            part = Part(unpacked(parcels, name, OWN, schema), count, placed=False)
+            target.settled = (part,) if count else ()
+            self.store.derivations += count
+            self.watch.add_tuples(count)
+
+    def _collected(self, task: Task, seeds: Mapping[str, DataFrame]) -> Tables:
+        """Return the tuples of fragments that there are to begin with."""
+        found: dict[str, Any] = {}
+        for name, frame in seeds.items():
+            conditions = [self._condition(one) for one in task.spread.fragments if one.relation == name]
+            if conditions:
+                found[name] = collect(frame.where(reduce(Column.__or__, conditions)))
+        return found
+
+    def _closed(self, task: Task, tables: Tables, fragments: Tables) -> Tables:
+        """Return fragments with all that follows from themselves: everybody would find it, and tell everybody."""
+        if not fragments:
+            return fragments
+        names, most = self.stratum.relations, self.replicate_rows
+        facts = {**tables, **{seed_name(name): table for name, table in fragments.items()}}
+        try:
+            found, _ = evaluate(task.plan, facts, names, replace(task.limits, tuples=most), tracked=False)
+        except LimitError:
+            return fragments
+        return {name: task.within(found[name].select(task.columns(name)), name) for name in names}
+
+
+def may_spread(stratum: Stratum) -> bool:
+    """Tell whether a stratum can be spread if its fragments are few."""
+    return spread(stratum, dict.fromkeys(fragments_of(stratum), 0), 0) is not None
+
+
+def _counts(relations: Sequence[str]) -> dict[str, Column]:
+    """What is counted of the parcels of a round."""
+    rows = f.col(ROWS)
+    counts = {kind: f.sum(f.when(f.col(KIND) == kind, rows)) for kind in (SENT, NEWS, OVER)}
+    for number, name in enumerate(relations):
+        counts[f"{OWN}{number}"] = f.sum(f.when((f.col(KIND) == OWN) & (f.col(RELATION) == name), rows))
+    return counts
+
+
+def _news(parcels: DataFrame) -> Tables:
+    found: dict[str, list[Any]] = {}
+    for parcel in opened(collect(parcels.where(f.col(KIND) == NEWS)).to_batches()):
+        found.setdefault(parcel.relation, []).append(parcel.rows)
+    return {name: pa.concat_tables(tables) for name, tables in found.items()}
+
+
+def _joined(these: Tables, those: Tables) -> Tables:
+    names = {**these, **those}
+    return {name: pa.concat_tables([one[name] for one in (these, those) if name in one]) for name in names}
+
+
+def _mask(table: Any, fragment: Fragment, cells: Cells) -> Any:
+    found = np.ones(table.num_rows, bool)
+    for number, term in fragment.constants:
+        cell = pa.scalar(cells.cell(term.value, term.type), arrow_type(term.type))
+        found &= np.asarray(pc.equal(table[column_name(number)], cell))
+    return found
+
+
+# --- in the executors -------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Held:
+    """The tuples of one relation that a partition has: as owner, and those that have come or are held besides."""
+
+    own: list[Any]
+    others: list[Any]
+
+    def all(self) -> Any:
+        """Return all tuples, perhaps repeated."""
+        return pa.concat_tables([*self.own, *self.others])
+
+
+def _received(batches: Batches) -> tuple[int, dict[str, _Held]]:
+    """Return the place of a partition and what it has of each relation."""
+    held: dict[str, _Held] = {}
+    place = -1
+    for parcel in opened(batches):
+        place = parcel.place
+        mine = held.setdefault(parcel.relation, _Held([], []))
+        (mine.own if parcel.kind == OWN else mine.others).append(parcel.rows)
+    return place, held
+
+
+def _closing(task: Task, shared: Broadcast[tuple[Tables, Tables]]) -> Callable[[Batches], Batches]:
+    """Return a function for `mapInArrow`: what a partition has and gets to all it derives, and what others need."""
+
+    def run(batches: Batches) -> Batches:
+        place, held = _received(batches)
+        if not held:
+            return
+        known = {name: mine.all() for name, mine in held.items()}
+        tables, fragments = shared.value
+        seeds = {seed_name(name): table for name, table in _joined(known, fragments).items()}
+        given = sum(table.num_rows for table in seeds.values())
+        most = GROWTH * given + task.room
+        wanted = task.limits.tuples
+        limits = replace(task.limits, tuples=most if wanted is None else min(most, wanted + given))
+        try:
+            found, _ = evaluate(task.plan, {**tables, **seeds}, tuple(task.spread.columns), limits, tracked=False)
+        except LimitError:
+            parcels: Iterator[Parcel] = iter([Parcel(place, "", OVER, pa.table({"one": [1]}))])
+        except EvaluationError as error:
+            raise EvaluationFailedError(f"{BEGIN}{error}{END}") from error
+        else:
+            parcels = _parcels(task, place, found, known, fragments)
+        for parcel in parcels:
+            yield from parcel.batches()
+
+    return run
+
+
+def _parcels(task: Task, place: int, found: Tables, known: Tables, fragments: Tables) -> Iterator[Parcel]:
+    """Yield what a partition has found, by what is to become of it."""
+    for name, table in found.items():
+        tuples = table.select(task.columns(name))
+        owned = places(tuples[task.placing(name)[0]], task.partitions) == place
+        yield Parcel(place, name, OWN, tuples.filter(pa.array(owned)))
+        yield Parcel(place, name, OTHER, tuples.filter(pa.array(~owned)))
+        leaving, there = (_leaving(task, name, place, one) for one in (tuples, known.get(name)))
+        for parcel in sent(_without(leaving, there), name, SENT, task.placing(name), task.partitions):
+            if parcel.place != place:
+                yield parcel
+        yield Parcel(place, name, NEWS, _without(task.within(tuples, name), fragments.get(name)))
+
+
+def _leaving(task: Task, name: str, place: int, table: Any) -> Any:
+    """Return the tuples that belong to other places, perhaps besides this one."""
+    if table is None:
+        return None
+    columns = [places(table[column], task.partitions) != place for column in task.placing(name)]
+    return table.filter(pa.array(reduce(np.logical_or, columns)))
+
+
+def _without(table: Any, others: Any) -> Any:
+    if others is None or not others.num_rows or not table.num_rows:
+        return table
+    return table.join(others, table.column_names, join_type="left anti")
+
+
+def _uniting(task: Task) -> Callable[[Batches], Batches]:
+    """Return a function for `mapInArrow`: what a partition owns with what has come, which is complete already."""
+
+    def run(batches: Batches) -> Batches:
+        place, held = _received(batches)
+        for name, mine in held.items():
+            for table in mine.own:
+                yield from Parcel(place, name, OWN, table).batches()
+            came = pa.concat_tables(mine.others) if mine.others else None
+            if came is None:
+                continue
+            came = came.filter(pa.array(places(came[task.placing(name)[0]], task.partitions) == place))
+            new = _without(came, pa.concat_tables(mine.own) if mine.own else None)
+            distinct = new.group_by(new.column_names).aggregate([]) if new.num_rows else new
+            yield from Parcel(place, name, OWN, distinct).batches()
+
+    return run

@@ -1,0 +1,158 @@
+"""Strata spread over partitions that exchange what is new: the answers and changes of the columnar engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.generate.checking import follow
+from tests.generate.pipeline import answers, plan_text
+from tests.run.spark.test_engine import alike
+from tidelog.base.errors import EvaluationError, LimitError
+from tidelog.plan.spread import fragments_of, spread
+from tidelog.run.columnar.engine import ColumnarEngine
+from tidelog.run.contract import Change, Limits
+from tidelog.run.spark.claim import Claims
+from tidelog.run.spark.engine import SparkEngine
+from tidelog.session.soak.histories import random_history
+
+pytestmark = pytest.mark.spark
+
+SAME = """
+input relation E(a: u32, b: u32)
+output relation Same(a: u32, b: u32)
+Same(x, y) :- E(p, x), E(p, y), x != y.
+Same(x, y) :- E(a, x), Same(a, b), E(b, y).
+"""
+TRIPLES = """
+input relation E(s: u32, p: u32, o: u32)
+output relation T(s: u32, p: u32, o: u32)
+T(s, p, o) :- E(s, p, o).
+T(x, 0, z) :- T(x, 0, y), T(y, 0, z).
+T(x, 4, c) :- T(x, p, _), T(p, 2, c).
+T(y, 4, c) :- T(_, p, y), T(p, 3, c).
+T(x, 4, d) :- T(x, 4, c), T(c, 0, d).
+T(x, q, y) :- T(x, p, y), T(p, 1, q).
+"""
+POINTS = """
+input relation New(v: string, o: string)
+input relation Assign(v: string, w: string)
+input relation Load(v: string, w: string)
+input relation Store(v: string, w: string)
+output relation Points(v: string, o: string)
+output relation Heap(o: string, p: string)
+Points(v, o) :- New(v, o).
+Points(v, o) :- Assign(v, w), Points(w, o).
+Points(v, p) :- Load(v, w), Points(w, o), Heap(o, p).
+Heap(o, p) :- Store(v, _), Points(v, o), Points(v, p).
+"""
+JOINED = """
+input relation E(a: u32, b: u32)
+output relation P(a: u32, b: u32)
+P(x, y) :- E(x, y).
+P(x, z) :- P(x, y), P(y, z), x != z, not E(z, x).
+"""
+TRIANGLE = """
+input relation E(a: u32, b: u32)
+output relation P(a: u32, b: u32)
+P(x, y) :- E(x, y).
+P(x, z) :- P(x, y), P(y, z), P(z, x).
+"""
+
+
+def graph(nodes: int, edges: int, seed: int = 0) -> list[tuple[int, int]]:
+    random = Random(seed)
+    return sorted({(random.randrange(nodes), random.randrange(nodes)) for _ in range(edges)})
+
+
+def triples() -> list[tuple[int, int, int]]:
+    random = Random(1)
+    schema = [(10, 0, 11), (11, 0, 12), (12, 0, 13), (20, 2, 10), (21, 3, 11), (22, 1, 20), (23, 1, 2), (24, 1, 0)]
+    data = [(random.randrange(30, 60), random.randrange(20, 25), random.randrange(30, 60)) for _ in range(60)]
+    return sorted({*schema, *data, (25, 23, 12), (12, 24, 14), (31, 25, 32)})
+
+
+def texts(pairs: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
+    return [(f"v{a}", f"v{b}") for a, b in pairs]
+
+
+def points() -> dict[str, Change]:
+    objects = [(v, f"o{n}") for n, (v, _) in enumerate(texts(graph(12, 9)))]
+    parts = {name: Change(texts(graph(12, 10, seed))) for seed, name in enumerate(("Assign", "Load", "Store"))}
+    return {"New": Change(objects), **parts}
+
+
+PROGRAMS = {
+    "same generation": (SAME, {"E": Change(graph(20, 25))}, 2),
+    "triples": (TRIPLES, {"E": Change(triples())}, 7),
+    "triples in one": (TRIPLES, {"E": Change(triples())}, 1),
+    "points to": (POINTS, points(), 2),
+    "joined": (JOINED, {"E": Change(graph(15, 20))}, 2),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_answers_and_changes(spark: SparkSession, name: str) -> None:
+    text, facts, partitions = PROGRAMS[name]
+    plan = plan_text(text)
+    engine = SparkEngine(plan, spark=spark, strategy="recompute", driver_rows=0, partitions=partitions)
+    columnar = ColumnarEngine(plan)
+    relation, change = next(iter(facts.items()))
+    rows = list(change.inserted)
+    for step in (facts, {relation: Change(rows[:1], rows[1::3])}):
+        done, expected = engine.update(step), columnar.update(step)
+        assert "spread" in [work.strategy for work in done.work]
+        for output in plan.relations:
+            assert alike(done.changes.get(output), expected.changes.get(output)), output
+        assert answers(engine) == answers(columnar)
+        assert engine.verify() == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_histories(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """With no other way for recursive strata than to spread them, where that is possible."""
+    monkeypatch.setattr(Claims, "way", lambda *_: None)
+    made = {"spark": spark, "strategy": "recompute", "driver_rows": 0, "partitions": (2, 1, 7)[seed]}
+    follow(random_history(Random(100 + seed), 3), lambda plan: SparkEngine(plan, **made))  # type: ignore[arg-type]
+
+
+def test_what_is_placed_and_what_is_everywhere() -> None:
+    (stratum,) = [one for one in plan_text(TRIPLES).strata if one.recursive]
+    few = {fragment: 0 if fragment.constants[0][1].value < 4 else 1000 for fragment in fragments_of(stratum)}
+    found = spread(stratum, few, 10)
+    assert found is not None
+    assert found.free
+    assert found.columns == {"T": (0,)}
+    assert sorted(fragment.constants[0][1].value for fragment in found.fragments) == [0, 1, 2, 3]
+    many = spread(stratum, dict.fromkeys(few, 1000), 10)
+    assert many is not None
+    assert not many.free
+    assert not many.fragments
+    assert set(many.columns["T"]) == {0, 1, 2}
+    (three,) = [one for one in plan_text(TRIANGLE).strata if one.recursive]
+    assert spread(three, {}, 10) is None, "no variable is in all three atoms"
+
+
+def test_a_partition_that_derives_too_much_leaves_it_to_the_rounds(spark: SparkSession) -> None:
+    plan, edges = plan_text(JOINED), [(n, n + 1) for n in range(30)]
+    engine = SparkEngine(plan, spark=spark, strategy="recompute", driver_rows=0, replicate_rows=40, partitions=2)
+    columnar = ColumnarEngine(plan)
+    update = engine.update({"E": Change(edges)})
+    columnar.update({"E": Change(edges)})
+    assert [work.strategy for work in update.work] == ["recompute"]
+    assert answers(engine) == answers(columnar)
+
+
+def test_limits_and_errors_are_told(spark: SparkSession) -> None:
+    count = "input relation S(x: u32)\noutput relation N(x: u32)\nN(x) :- S(x).\nN(x + 1) :- N(x).\n"
+    engine = SparkEngine(plan_text(count), spark=spark, strategy="recompute", driver_rows=0, partitions=2)
+    with pytest.raises(LimitError, match=r"\(N\) took more than 8 rounds"):
+        engine.update({"S": Change([(1,)])}, limits=Limits(rounds=8))
+    divide = count.replace("x + 1) :- N(x)", "100 / x - 1) :- N(x), x < 200")
+    engine = SparkEngine(plan_text(divide), spark=spark, strategy="recompute", driver_rows=0, partitions=2)
+    with pytest.raises(EvaluationError, match="zero"):
+        engine.update({"S": Change([(50,)])})
+    assert engine.count("N") == 0
