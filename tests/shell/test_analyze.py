@@ -52,9 +52,11 @@ def test_how_strata_will_run_on_a_cluster(tmp_path: Path) -> None:
         "output relation C(a: u32, b: u32)\nT(x, y) :- E(x, y).\nT(x, z) :- E(x, y), T(y, z).\n"
         "C(x, y) :- E(y, x).\nC(x, z) :- C(x, y), C(y, z).\n"
         "S(x, y) :- T(p, x), T(p, y).\nS(x, y) :- E(a, x), S(a, b), E(b, y).\n"
+        "output relation R(a: u32, b: u32)\nR(x, y) :- E(x, y).\nR(x, z) :- R(x, y), R(y, z), R(z, x).\n"
     )
     shown = CliRunner().invoke(main, ["plan", str(path), "--engine", "spark"]).stdout
     assert "T decomposes by b: one job, E everywhere" in shown
     assert "C is made linear and decomposes by a: one job, its steps everywhere" in shown
-    assert "S: a job a round" in shown
+    assert "S is spread: partitions exchange what is new, E everywhere; followed by a job a round" in shown
+    assert "R: a job a round" in shown
     assert "goes without" in CliRunner().invoke(main, ["plan", str(path), "--engine", "spark", "--analyze"]).stderr

@@ -7,8 +7,8 @@
   backwards.
 * `overdelete`, `derive_again`: the programs of DRed as the Shapiro paper has them; `show_dred` writes them.
 * `translation_steps`: the translation as the Shapiro paper has it, step by step.
-* `classify`, `closures`, `same_generation`, `linearise`, `decompose`: kinds of recursion, for engines that know a
-  better way; `split_closures`, `split_modules`: what feeds a closure apart from it.
+* `classify`, `closures`, `same_generation`, `linearise`, `decompose`, `spread`: kinds of recursion, for engines
+  that know a better way; `split_closures`, `split_modules`: what feeds a closure apart from it.
 * `show_text`, `show_tree`, `show_json`, `show_dot`, `show_mermaid` (with `rule_graph`): plans for people and tools.
 * `codes`: the codes of mistakes that planning finds.
 """

@@ -2,8 +2,9 @@
 
 stratum 0: Reach decomposes by a: one job, Link everywhere
 stratum 1: Closed is made linear and decomposes by x: one job, its steps everywhere
-stratum 2: Same: a job a round
-stratum 3: Pair: one job
+stratum 2: Same is spread: partitions exchange what is new, Edge everywhere; followed by a job a round
+stratum 3: Cyclic: a job a round
+stratum 4: Pair: one job
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from tidelog.base.record import record
 from tidelog.plan.classify import decompositions, recursive_scans
 from tidelog.plan.linearise import Linearised, linearise, step_name
 from tidelog.plan.nodes import Plan, Stratum
+from tidelog.plan.spread import may_spread
 
 
 @record
@@ -54,7 +56,10 @@ def _way(plan: Plan, stratum: Stratum) -> str:
         return f"{names}: one job"
     way = decompose(stratum)
     if way is None:
-        return f"{names}: a job a round"
+        if not may_spread(stratum):
+            return f"{names}: a job a round"
+        below = "".join(f", {name} everywhere" for name in relations_below(stratum))
+        return f"{names} is spread: partitions exchange what is new{below}; followed by a job a round"
     column = plan.relations[names].columns[way.column].name
     if way.closure is not None:
         return f"{names} is made linear and decomposes by {column}: one job, its steps everywhere"

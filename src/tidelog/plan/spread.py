@@ -17,7 +17,7 @@ from tidelog.base import types as t
 from tidelog.base.expr import Const, Var
 from tidelog.base.record import record
 from tidelog.plan.classify import recursive_scans
-from tidelog.plan.nodes import Scan, Stratum
+from tidelog.plan.nodes import Rule, Scan, Stratum
 
 
 @record
@@ -39,8 +39,9 @@ class Spread:
 
 @record
 class _Meeting:
-    """How the tuples of a rule meet: by columns of its atoms, or as a single atom stays; the others are everywhere."""
+    """How the tuples of a rule meet: by columns of the atoms kept, or only one is kept; the others are everywhere."""
 
+    kept: tuple[Scan, ...]
     columns: tuple[tuple[str, int], ...]
     fragments: tuple[Fragment, ...]
     size: int
@@ -58,21 +59,27 @@ def spread(stratum: Stratum, sizes: Mapping[Fragment, int], most: int) -> Spread
         return None
     columns: dict[str, dict[int, None]] = {name: {} for name in stratum.relations}
     fragments: dict[Fragment, None] = {}
-    free = True
+    free, kept = True, list[tuple[Rule, tuple[Scan, ...]]]()
     for rule in stratum.rules:
-        atoms = _several(recursive_scans(rule, stratum))
+        atoms = recursive_scans(rule, stratum)
         if not atoms:
             continue
         ways = list(_meetings(atoms, sizes, most))
         if not ways:
             return None
         best = min(ways, key=lambda way: (bool(way.columns), way.size))
+        kept.append((rule, best.kept))
         fragments |= dict.fromkeys(best.fragments)
         free = free and not best.columns
         for name, column in best.columns:
             columns[name][column] = None
-    placed = {name: tuple(found) or (_copied_most(stratum, name),) for name, found in columns.items()}
+    placed = {name: tuple(found) or (_copied_most(name, kept),) for name, found in columns.items()}
     return Spread(placed, tuple(fragments), free)
+
+
+def may_spread(stratum: Stratum) -> bool:
+    """Tell whether a stratum can be spread if its fragments are few."""
+    return spread(stratum, dict.fromkeys(fragments_of(stratum), 0), 0) is not None
 
 
 def _several(atoms: Sequence[Scan]) -> Sequence[Scan]:
@@ -99,7 +106,7 @@ def _meetings(atoms: Sequence[Scan], sizes: Mapping[Fragment, int], most: int) -
         few = [one for one in others if one is not None and sizes.get(one, most + 1) <= most]
         if len(few) == len(others):
             columns = tuple((a.relation, column) for a in kept if (column := _column(a, name)) is not None)
-            yield _Meeting(columns, tuple(few), sum(sizes[one] for one in few))
+            yield _Meeting(tuple(kept), columns, tuple(few), sum(sizes[one] for one in few))
 
 
 def _column(scan: Scan, name: str) -> int | None:
@@ -107,13 +114,13 @@ def _column(scan: Scan, name: str) -> int | None:
     return next((n for n, term in enumerate(scan.terms) if isinstance(term, Var) and term.name == name), None)
 
 
-def _copied_most(stratum: Stratum, name: str) -> int:
-    """Return the column of a relation that most of its rules copy from a tuple of it: these tuples stay where it is."""
+def _copied_most(name: str, rules: Sequence[tuple[Rule, Sequence[Scan]]]) -> int:
+    """Return the column of a relation that most rules copy from a tuple of it: what they derive stays where it is."""
     copied: dict[int, int] = {}
-    for rule in stratum.rules:
+    for rule, atoms in rules:
         if rule.head == name:
-            for number, expression in enumerate(rule.body.expressions):
-                atoms = [scan for scan in recursive_scans(rule, stratum) if scan.relation == name]
-                same = isinstance(expression, Var) and any(_column(atom, expression.name) == number for atom in atoms)
+            own = [atom for atom in atoms if atom.relation == name]
+            for number, term in enumerate(rule.body.expressions):
+                same = isinstance(term, Var) and any(_column(atom, term.name) == number for atom in own)
                 copied[number] = copied.get(number, 0) + same
     return max(copied, key=lambda number: copied[number], default=0)

@@ -9,6 +9,9 @@ engine. A partition's rounds are the rounds of the whole, so ranks and support a
 A nonlinear closure is made linear first (`plan.linearise`); what is counted then is not what its own rules would have,
 and the relation says so (`Relation.counted`).
 
+Other recursive strata that need not follow changes (`recompute`) are spread over partitions, which exchange what is new
+(`spread`), where their rules allow it.
+
 After a change only the pieces that it touches are evaluated anew, in one job again: the round loop over a small change
 takes as many rounds as over everything, and on Spark rounds are what costs. For the same reason a stratum that does not
 decompose is evaluated anew on the driver, if it can hold it, once an update has taken a few rounds (`patience`).
@@ -39,10 +42,11 @@ from tidelog.run.maintain.seminaive import bootstrap
 from tidelog.run.phases import AFTER
 from tidelog.run.spark.checkpoint import Part, collect, gathered, settle
 from tidelog.run.spark.local import evaluate
+from tidelog.run.spark.parcels import PARCELS, ROUNDS, ROWS, Parcel, unpacked
 from tidelog.run.spark.relation import RANK, SUPPORT, TIMES, columns_of
 from tidelog.run.spark.relation import Relation as SparkRelation
 from tidelog.run.spark.seeds import seed_name, seeded_plan
-from tidelog.run.spark.spread import Spreading
+from tidelog.run.spark.spread import OWN, Spreading
 from tidelog.run.spark.store import Store
 from tidelog.run.spark.tail import STATE, Tail
 from tidelog.run.spark.worker import BEGIN, END, EvaluationFailedError
@@ -216,11 +220,16 @@ class Claims:
         shared = store.frames.spark.sparkContext.broadcast(tables)
         run = _run_partition(seeded_plan(store, way.stratum, way.closure), shared, name, tracked=self.tracked)
         schema = s.StructType(list(target.empty.schema.fields))
-        found, counts = settle(cut.mapInArrow(run, schema), rounds=f.max(RANK), derivations=f.sum(SUPPORT))
+        if self.tracked:
+            found, counts = settle(cut.mapInArrow(run, schema), rounds=f.max(RANK), derivations=f.sum(SUPPORT))
+            found, rounds = replace(found, placed=False), counts["rounds"] + 1  # the one that finds nothing has no rank
+        else:
+            parcels, counts = settle(cut.mapInArrow(run, PARCELS), rounds=f.max(ROUNDS), derivations=f.sum(ROWS))
+            found = Part(unpacked(parcels.frame, name, OWN, schema), counts["derivations"], placed=False)
+            rounds = counts["rounds"]
         store.derivations += counts["derivations"]
         watch.add_tuples(found.count)
-        last = 1 if self.tracked else 0  # the round that finds nothing has no rank
-        return replace(found, placed=False), counts["rounds"] + last
+        return found, rounds
 
 
 def _before_steps(relation: SparkRelation, bag: DataFrame, way: Way, closure: Linearised) -> DataFrame:
@@ -233,7 +242,10 @@ def _before_steps(relation: SparkRelation, bag: DataFrame, way: Way, closure: Li
 def _run_partition(
     plan: Plan, shared: Broadcast[dict[str, Any]], name: str, *, tracked: bool
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return a function for `mapInArrow`: the seeds of a partition to all tuples that follow from them."""
+    """Return a function for `mapInArrow`: the seeds of a partition to all tuples that follow from them.
+
+    Where ranks and support are not kept it gives parcels.
+    """
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         given = list(batches)
@@ -248,11 +260,9 @@ def _run_partition(
             raise EvaluationFailedError(f"{BEGIN}{error}{END}") from error
         found = tables[name]
         if tracked:
-            found = _with_seed_support(found, seeds, columns)
-        else:  # nobody reads the ranks then: the greatest tells how many rounds the longest took
-            ranks = pa.repeat(pa.scalar(rounds, pa.int64()), found.num_rows)
-            found = found.set_column(found.schema.get_field_index(RANK), RANK, ranks)
-        yield from found.combine_chunks().to_batches()
+            yield from _with_seed_support(found, seeds, columns).combine_chunks().to_batches()
+        else:
+            yield from Parcel(0, name, OWN, found.select(columns), rounds).batches()
 
     return run
 

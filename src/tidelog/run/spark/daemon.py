@@ -6,6 +6,9 @@ A worker that has to import PyArrow, NumPy and the columnar engine itself takes 
 
 from pyspark.daemon import manager
 
+import tidelog.run.columnar.kernels.emitting
+import tidelog.run.columnar.kernels.rounds
+import tidelog.run.columnar.kernels.sorting
 import tidelog.run.spark.local
 import tidelog.run.spark.spread
 import tidelog.run.spark.worker  # noqa: F401

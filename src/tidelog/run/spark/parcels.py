@@ -25,18 +25,26 @@ from tidelog.run.spark.relation import RANK, SUPPORT
 
 MOST_ROWS = 1 << 20
 """Rows in a parcel; Arrow cannot have more than two gigabytes in a batch of cells."""
-PLACE, RELATION, KIND, ROWS, BODY = "place", "relation", "kind", "rows", "body"
+PLACE, RELATION, KIND, ROUNDS, ROWS, BODY = "place", "relation", "kind", "rounds", "rows", "body"
 PARCELS = s.StructType(
     [
         s.StructField(PLACE, s.IntegerType()),
         s.StructField(RELATION, s.StringType()),
         s.StructField(KIND, s.StringType()),
+        s.StructField(ROUNDS, s.LongType()),
         s.StructField(ROWS, s.LongType()),
         s.StructField(BODY, s.BinaryType()),
     ]
 )
 _SCHEMA = pa.schema(
-    [(PLACE, pa.int32()), (RELATION, pa.string()), (KIND, pa.string()), (ROWS, pa.int64()), (BODY, pa.binary())]
+    [
+        (PLACE, pa.int32()),
+        (RELATION, pa.string()),
+        (KIND, pa.string()),
+        (ROUNDS, pa.int64()),
+        (ROWS, pa.int64()),
+        (BODY, pa.binary()),
+    ]
 )
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
@@ -45,12 +53,13 @@ Batches = Iterator[pa.RecordBatch]
 
 @record
 class Parcel:
-    """Tuples of a relation, what they are for, and where they belong."""
+    """Tuples of a relation, what they are for, where they belong, and how many rounds it took to derive them."""
 
     place: int
     relation: str
     kind: str
     rows: Any
+    rounds: int = 1
 
     def batches(self) -> Batches:
         """Yield the rows of a DataFrame that hold the tuples."""
@@ -59,7 +68,7 @@ class Parcel:
             sink = pa.BufferOutputStream()
             with pa.ipc.new_stream(sink, table.schema) as writer:
                 writer.write_table(table)
-            cells = [self.place, self.relation, self.kind, table.num_rows, sink.getvalue().to_pybytes()]
+            cells = [self.place, self.relation, self.kind, self.rounds, table.num_rows, sink.getvalue().to_pybytes()]
             arrays = [pa.array([cell], field.type) for cell, field in zip(cells, _SCHEMA, strict=True)]
             yield pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)
 

@@ -31,7 +31,7 @@ from tidelog.base.errors import EvaluationError, LimitError
 from tidelog.base.record import record
 from tidelog.plan.decompose import relations_below
 from tidelog.plan.nodes import Plan, Stratum
-from tidelog.plan.spread import Fragment, Spread, fragments_of, spread
+from tidelog.plan.spread import Fragment, Spread, fragments_of, may_spread, spread
 from tidelog.run.contract import Limits, Phase
 from tidelog.run.limits import Watch, tell
 from tidelog.run.phases import AFTER
@@ -210,11 +210,6 @@ class Spreading:
         except LimitError:
             return fragments
         return {name: task.within(found[name].select(task.columns(name)), name) for name in names}
-
-
-def may_spread(stratum: Stratum) -> bool:
-    """Tell whether a stratum can be spread if its fragments are few."""
-    return spread(stratum, dict.fromkeys(fragments_of(stratum), 0), 0) is not None
 
 
 def _counts(relations: Sequence[str]) -> dict[str, Column]:
