@@ -1,8 +1,9 @@
 """What updates should cost at most, goal by goal, held against what `updates` measured.
 
 A goal looks at the lines of all subjects it speaks of and says what the worst of them is, and whether that is within
-its bound. Times are those of whole transactions: wall time, medians unless it is said otherwise. The evaluation from
-scratch is the batch evaluation, with nothing kept for later.
+its bound. Times are those of whole transactions: wall time, medians unless it is said otherwise. Recomputing is a
+transaction with the same facts in a database of the strategy `recompute`, which tells the exact change, too; from
+scratch is the batch evaluation, which tells none.
 """
 
 from __future__ import annotations
@@ -56,15 +57,17 @@ def _time(only: str, size: int) -> Callable[[Sequence[Told]], Iterator[Case]]:
 
 def _small(results: Sequence[Told]) -> Iterator[Case]:
     for told, line in _facts(results, *SMALL):
-        yield Case(line["time"] / told["updates"]["batch"], _where(told, line))
+        yield Case(line["time"] / line["recomputed"], _where(told, line))
 
 
-def _worst(of: str) -> Callable[[Sequence[Told]], Iterator[Case]]:
-    def cases(results: Sequence[Told]) -> Iterator[Case]:
-        for told, line in _facts(results):
-            yield Case(line["worst"] / told["updates"][of], _where(told, line))
+def _worst(results: Sequence[Told]) -> Iterator[Case]:
+    for told, line in _facts(results):
+        yield Case(line["worst"] / line["recomputed"], _where(told, line))
 
-    return cases
+
+def _worst_of_batch(results: Sequence[Told]) -> Iterator[Case]:
+    for told, line in _facts(results):
+        yield Case(line["worst"] / told["updates"]["batch"], _where(told, line))
 
 
 def _deletes(results: Sequence[Told]) -> Iterator[Case]:
@@ -98,9 +101,9 @@ GOALS = (
     Goal("LUBM1, 1 fact", 0.001, _time("lubm-1", 1), seconds),
     Goal("Galen, 10 facts", 0.02, _time("galen", 10), seconds),
     Goal("Galen, 1,000 facts", 0.5, _time("galen", 1000), seconds),
-    Goal("small updates, of from scratch", 0.01, _small, lambda part: f"1/{1 / part:.0f}"),
-    Goal("worst update, of from scratch", 1.3, _worst("batch")),
-    Goal("the same, of materialising", 1.3, _worst("tracked")),
+    Goal("small updates, of recomputing", 0.01, _small, lambda part: f"1/{1 / part:.0f}"),
+    Goal("worst update, of recomputing", 1.3, _worst),
+    Goal("the same, of from scratch", 1.3, _worst_of_batch),
     Goal("deletes, of inserts", 3, _deletes),
     Goal("LUBM1, 1%, of materialising", 0.1, _one_percent),
     Goal("a rule in or out", 0.05, _rules, seconds),

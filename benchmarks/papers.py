@@ -104,10 +104,10 @@ def matches() -> Iterator[list[int]]:
     found: list[int] = []
     finder, spend = Seen.finder, Store.spend_on_matches
 
-    def spending(self: Store, rows: int) -> None:
+    def spending(self: Store, rows: int, sifted: int = 0) -> None:
         if self.phase is Phase.REDISCOVER:
-            found.append(rows)
-        spend(self, rows)
+            found.append(rows + sifted)
+        spend(self, rows, sifted)
 
     def finding(self: Seen, scan: Scan, columns: tuple[int, ...], *, negated: bool = False) -> Find:
         find = finder(self, scan, columns, negated=negated)

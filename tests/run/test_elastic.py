@@ -117,10 +117,10 @@ def looked_at(engine: ColumnarEngine | TuplesEngine, change: Mapping[str, Change
     seen: list[int] = []
     finder, spend = Seen.finder, store.Store.spend_on_matches
 
-    def spending(self: store.Store, count: int) -> None:
+    def spending(self: store.Store, count: int, sifted: int = 0) -> None:
         if self.phase is Phase.REDISCOVER:
-            seen.append(count)
-        spend(self, count)
+            seen.append(count + sifted)
+        spend(self, count, sifted)
 
     def finding(self: Seen, scan: Scan, columns: tuple[int, ...], *, negated: bool = False) -> Find:
         find = finder(self, scan, columns, negated=negated)

@@ -134,6 +134,7 @@ class Phase(Enum):
     | BOOT | after | after | old: without the delta; new: with it |
     | LOSE | before | middle | as they are |
     | DELETE | middle | middle | old: with the tuples removed in this round; new: without |
+    | COUNT | middle | middle | with the tuples removed in this round; the delta: doubtful tuples |
     | REDERIVE | middle | middle | what is left; the delta: all that was removed |
     | GAIN | old: middle, all: after | after | what is left |
     | INSERT | after | after | old: without the delta; new: with it |
@@ -148,6 +149,7 @@ class Phase(Enum):
     BOOT = "boot"
     LOSE = "lose"
     DELETE = "delete"
+    COUNT = "count"
     REDERIVE = "rederive"
     GAIN = "gain"
     INSERT = "insert"
@@ -215,6 +217,18 @@ class Backend(Protocol):
     def release_all(self, relations: Sequence[str], bags: Mapping[str, Any]) -> None:
         """Take away what a round derived of several relations."""
 
+    def doubtful(self) -> Collection[str]:
+        """Make tuples that a release has left in doubt what COUNT sees as delta; return whose relations they are.
+
+        These are present tuples that have lost a derivation of lower rank while nobody has counted how many they have.
+        """
+
+    def settle_doubts(self, relations: Collection[str], bags: Mapping[str, Any]) -> None:
+        """Count the derivations that doubtful tuples have left, which are in bags; those without support are lost.
+
+        They become the delta, beside the tuples that are lost already.
+        """
+
     def small_rounds(self, rules: Sequence[Rule], most: int) -> int:
         """Do up to so many rounds with these rules at once, if they are small; return how many were done.
 
@@ -243,8 +257,17 @@ class Backend(Protocol):
     def drop(self) -> None:
         """Undo what was done since `begin`."""
 
-    def reset(self, relation: str) -> None:
-        """Empty a relation for a bootstrap; what it held is kept aside for `compare`."""
+    def reset(self, relation: str, *, counted: bool = True) -> None:
+        """Empty a relation for a bootstrap; what it held is kept aside for `compare`.
+
+        Unless it is to be `counted`, the bootstrap may leave the support of tuples to be found when it is needed.
+        """
+
+    def count(self, relation: str) -> int:
+        """Return the number of tuples of a relation."""
+
+    def counted(self, relation: str) -> bool:
+        """Tell whether the support of all tuples of a relation is known."""
 
     def compare(self, relation: str) -> None:
         """After a bootstrap in an update, make the difference to what was there the net change of the relation."""
@@ -253,8 +276,8 @@ class Backend(Protocol):
     def derivations(self) -> int:
         """The number of derivations found so far in this update."""
 
-    def changed(self, relation: str) -> tuple[bool, bool]:
-        """Tell whether this update has deleted tuples of a relation, and whether it has inserted some."""
+    def changed(self, relation: str) -> tuple[int, int]:
+        """Return how many tuples of a relation this update has deleted, and how many it has inserted."""
 
     def has_delta(self, relation: str) -> bool:
         """Tell whether the delta of a relation has a tuple."""

@@ -7,7 +7,7 @@ see what `run.phases` shows in the phase at work.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 from tidelog.plan.nodes import Plan, Rule, Scan, Version
@@ -88,6 +88,17 @@ class Holding(ABC, Generic[R]):
         """Take away what a round derived, one relation after the other."""
         for relation in relations:
             self.release(relation, bags.get(relation))
+
+    def doubtful(self) -> Collection[str]:
+        """Return nothing: here support is counted when it is found."""
+        return ()
+
+    def settle_doubts(self, relations: Collection[str], bags: Mapping[str, Any]) -> None:
+        """Do nothing: there are no doubts."""
+
+    def counted(self, relation: str) -> bool:
+        """Tell that the support of all tuples is known."""
+        return True
 
     def small_rounds(self, rules: Sequence[Rule], most: int) -> int:
         """Do no round at once: what a round costs here depends on its tuples."""

@@ -54,7 +54,7 @@ def view_below(phase: Phase, version: Version, *, negated: bool) -> View:
     match phase:
         case Phase.BOOT | Phase.INSERT | Phase.RETRACT | Phase.REDISCOVER:
             return AFTER
-        case Phase.DELETE | Phase.REDERIVE:
+        case Phase.DELETE | Phase.COUNT | Phase.REDERIVE:
             return BOTH if negated else MIDDLE
         case Phase.LOSE if version is Version.NEW:
             return BOTH if negated else MIDDLE
@@ -83,6 +83,8 @@ def view_own(phase: Phase, version: Version) -> View:
             return DELTA if version is Version.DELTA else AFTER if version is Version.OLD else CURRENT
         case Phase.DELETE | Phase.RETRACT:
             return DELTA if version is Version.DELTA else WITH_DYING if version is Version.OLD else AFTER
+        case Phase.COUNT:
+            return DELETED if version is Version.DELTA else WITH_DYING
         case Phase.REDERIVE | Phase.REDISCOVER:
             return DELETED if version in (Version.DELTA, Version.PART) else AFTER
         case _:

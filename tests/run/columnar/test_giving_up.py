@@ -1,6 +1,7 @@
 """Updates that give way to evaluation from scratch between others that go on: what is kept of tuples stays right.
 
-After an evaluation from scratch tuples have other ranks, and perhaps other things are counted, than an update leaves.
+After an evaluation from scratch tuples have other ranks, and perhaps other things are counted, than an update leaves:
+support is counted when it is needed, unless so much is new that it is a load.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from typing import Any
 import pytest
 
 from tests.generate.checking import follow
-from tidelog.run.columnar import engine, store
+from tidelog.run.columnar import engine, small_rounds, store
 from tidelog.run.contract import Switch, Work
 from tidelog.run.maintain import choose
+from tidelog.session.database import Database
 from tidelog.session.soak.histories import random_history
 
 HISTORIES = 10
@@ -36,3 +38,104 @@ def test_updates_that_give_way_between_others(often: int, monkeypatch: pytest.Mo
     for seed in range(HISTORIES):
         follow(random_history(Random(seed), LENGTH), lambda plan: engine.ColumnarEngine(plan, switch=Switch(0.0)))
     assert {"the", "within"} <= reasons, "some updates took more than their budget, some stayed within it"
+
+
+@pytest.mark.parametrize("small", [-1, small_rounds.SMALL])
+def test_support_is_found_when_it_is_needed(small: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some updates give way, which leaves tuples uncounted; others go on from there: doubtful tuples go, or stay."""
+    monkeypatch.setattr(choose, "_is_load", lambda backend, stratum: False)
+    monkeypatch.setattr(small_rounds, "SMALL", small)
+    monkeypatch.setitem(choose.LEAST, "work", 12_000.0)
+    kept = lost = 0
+    settled = store.settled
+
+    def settling(relation: Any, *given: Any) -> Any:
+        nonlocal kept, lost
+        assert not relation.counted
+        found = settled(relation, *given)
+        lost += found[0].size
+        kept += relation.main.deleted.size - found[0].size
+        return found
+
+    monkeypatch.setattr(store, "settled", settling)
+    for seed in range(100, 100 + HISTORIES):
+        follow(random_history(Random(seed), 3 * LENGTH), lambda plan: engine.ColumnarEngine(plan, switch=Switch(0.01)))
+    assert kept > 10
+    assert lost > 10
+
+
+GRAPH = """
+input relation Edge(a: u32, b: u32)
+input relation Skip(a: u32)
+output relation Reach(a: u32, b: u32)
+output relation Far(a: u32, n: usize)
+Reach(x, y) :- Edge(x, y).
+Reach(x, z) :- Reach(x, y), Edge(y, z), not Skip(y).
+Far(x, n) :- Reach(x, y), var n = y.group_by(x).count().
+"""
+
+
+def test_no_update_pays_for_counts_it_does_not_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A load counts; an update that gives way does not, nor one as large after it; a small one goes on from there."""
+    monkeypatch.setitem(choose.LEAST, "work", 30_000.0)
+    found = Database(GRAPH, strategy="auto", switch=Switch(0.01))
+    edges = [(n, n + 1) for n in range(300)] + [(1_000 + n, 1_001 + n) for n in range(5)]
+
+    def commit(inserted: list[tuple[int, int]], deleted: list[tuple[int, int]]) -> tuple[str, str, bool]:
+        with found.transaction() as tx:
+            tx.delete("Edge", deleted)
+            tx.insert("Edge", inserted)
+        found.verify()
+        (work,) = [work for work in tx.result.profile if work.relations == ("Reach",)]
+        relation, _ = found._store._engine.holding("Reach")  # type: ignore[attr-defined]
+        return work.strategy, work.reason, relation.counted
+
+    middle = [edges[n] for n in range(0, 300, 20)]
+    assert commit(edges, [])[::2] == ("recompute", True)
+    strategy, reason, counted = commit([], middle)
+    assert (strategy, counted) == ("recompute", False)
+    assert reason.startswith("the update took more than")
+    strategy, reason, _ = commit(middle, [])
+    assert (strategy, reason) == ("recompute", "15 tuples changed below it, and with 15 an update took too long")
+    assert commit([], [edges[-1]])[::2] == ("ranked", False)
+    assert commit([edges[-1]], [])[::2] == ("ranked", False)
+    assert commit([], middle)[1].startswith("15 tuples")
+    assert commit(middle, [])[1].startswith("15 tuples")
+    assert commit([], middle)[1].startswith("the update took more than"), "every fourth is tried"
+    found.follow_by("auto")
+    assert found._store._engine.holding("Reach")[0].counted  # type: ignore[attr-defined]
+
+
+def test_uncounted_tuples_of_a_rule_with_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Groups have no state in which one could count: their strata are counted, also if such a rule comes later."""
+    monkeypatch.setitem(choose.LEAST, "work", 1.0)
+    found = Database(
+        """
+input relation Edge(a: u32, b: u32)
+input relation Weight(a: u32, n: u32)
+output relation Heavy(a: u32, b: u32)
+Heavy(x, y) :- Edge(x, y).
+Heavy(x, z) :- Heavy(x, y), Edge(y, z), x != z.
+""",
+        strategy="auto",
+        switch=Switch(0.0),
+    )
+    rule = "Heavy(x, n) :- Weight(x, m), var n = m.group_by(x).max()."
+    with found.transaction() as tx:
+        tx.insert("Edge", [(n, n + 1) for n in range(9)])
+        tx.insert("Weight", [(1, 5), (1, 4), (2, 7)])
+    with found.transaction() as tx:
+        tx.delete("Edge", [(4, 5)])
+    assert not found._store._engine.holding("Heavy")[0].counted  # type: ignore[attr-defined]
+    monkeypatch.setitem(choose.LEAST, "work", 1e9)
+    with found.transaction() as tx:
+        tx.add_rules(rule)
+    found.verify()
+    assert [work.reason for work in tx.result.profile if "Heavy" in work.relations] == [
+        "its groups need counts that its tuples do not have"
+    ]
+    assert found._store._engine.holding("Heavy")[0].counted  # type: ignore[attr-defined]
+    with found.transaction() as tx:
+        tx.delete("Weight", [(1, 5), (2, 7)])
+        tx.delete("Edge", [(1, 2)])
+    found.verify()

@@ -11,7 +11,7 @@
 | `small_rounds`, `told`, `forms` | rounds of a few tuples by one kernel, and what it is told |
 | `semijoin` | tuples without a partner left out early |
 | `known` | the tuples of a head as bits, where codes spread little |
-| `aggregate` | groups and their reductions |
+| `aggregate`, `regroup` | groups and their reductions, and what changes do to them |
 | `scalars`, `vectors` | expressions on whole columns |
 | `claim`, `closed`, `generations`, `nodes`, `fed`, `paired` | strata evaluated by `run.closure`, and what feeds them |
 | `relation`, `batch`, `lazy` | sorted batches of packed rows in several orders; their ranks, support and journals |

@@ -122,18 +122,15 @@ def absorbed(
     In a bootstrap (`boot` given: its round) the new tuples have the round as rank and present ones get no more support:
     what is derived later uses a tuple of a rank that is not lower. Perhaps it is known that all tuples are new.
     """
-    if relation.support is Support.NONE:
-        return _fresh(relation, found)
-    table = arrays(found.rows.shape[1])
-    firsts = table.firsts(found.rows)
+    firsts = arrays(found.rows.shape[1]).firsts(found.rows)
     heads = np.ascontiguousarray(found.rows[:, firsts])
-    every = sums(np.ones(found.rows.shape[1], np.int64) if found.times is None else found.times, firsts)
+    every = sums(found.counted(), firsts)
     present = [] if all_new else list(relation.locate(relation.main, heads, ALIVE))
     new = np.ones(len(firsts), bool)
     for _, places, _ in present:
         new[places] = False
     if boot is None:
-        _count(present, found, firsts, every, journal, sign=1)
+        _count(present, _supporting(found, firsts, _ranks(present, len(firsts))), every, journal, sign=1)
     else:
         for batch, places, targets in present:
             assert batch.counts is not None
@@ -158,7 +155,7 @@ def _nonrecursive(found: Gathered, firsts: Places, boot: int | None) -> Places:
     return sums(times if found.rank is None else times * (found.rank == 0), firsts)
 
 
-def _fresh(relation: Relation, found: Gathered) -> Batch:
+def fresh(relation: Relation, found: Gathered) -> Words:
     """Return the tuples that are not there, where nothing is counted. What was found is void then."""
     table = arrays(found.rows.shape[1])
     fresh = table.unique(found.rows)
@@ -170,35 +167,70 @@ def _fresh(relation: Relation, found: Gathered) -> Batch:
         there = high > low
         there[there] = batch.mark[low[there]] == ALIVE
         fresh = np.ascontiguousarray(fresh[:, ~there])
-    return Batch(fresh.copy())
+    return fresh.copy()
 
 
-def released(relation: Relation, found: Gathered, journal: Journal) -> tuple[Batch, Where]:
+def released(relation: Relation, found: Gathered, journal: Journal) -> tuple[Batch, Where, Words]:
     """Take derivations away; return the present tuples that this removes, having no support left, and where they are.
 
     Tuples that are removed already lose derivations, too: those that have any left at the end may come back. Where
-    nothing is counted, every tuple that loses a derivation is removed.
+    nothing is counted, every tuple that loses a derivation is removed. The third part of the answer are the tuples in
+    doubt: they have lost support, and nobody has counted how much they have.
     """
     if relation.support is Support.NONE:
-        return _overdeleted(relation, found)
+        return *_overdeleted(relation, found), no_rows(relation.layout.words)
     firsts = arrays(found.rows.shape[1]).firsts(found.rows)
     heads = np.ascontiguousarray(found.rows[:, firsts])
-    every = sums(np.ones(found.rows.shape[1], np.int64) if found.times is None else found.times, firsts)
     present = list(relation.locate(relation.main, heads, REMOVED))
-    rank = _count(present, found, firsts, every, journal, sign=-1)
-    lost = np.zeros(len(firsts), bool)
+    rank = _ranks(present, len(firsts))
+    supporting = _supporting(found, firsts, rank)
+    _count(present, supporting, sums(found.counted(), firsts), journal, sign=-1)
+    lost, doubtful = np.zeros(len(firsts), bool), np.zeros(len(firsts), bool)
     where: Where = []
     for batch, places, targets in present:
         assert batch.counts is not None
-        assert (batch.counts[:, targets] >= 0).all(), "counts never fall below zero"
-        here = batch.counts[0, targets] == 0
+        support = batch.counts[0, targets]
+        here, unknown = support == 0, support < 0
+        if unknown.any():
+            assert not relation.counted, "counts never fall below zero"
+            doubtful[places] = unknown & (supporting[places] > 0)
         if batch.mark is not None:
             here &= batch.mark[targets] == ALIVE
         if here.any():
             lost[places] = here
             where.append((batch, targets[here]))
-    gone = relation.counts(int(np.count_nonzero(lost)), 0)
-    return Batch(np.ascontiguousarray(heads[:, lost]), rank[lost], gone), where
+    return _without_support(relation, heads, rank, lost), where, np.ascontiguousarray(heads[:, doubtful])
+
+
+def _without_support(relation: Relation, heads: Words, rank: Ranks, lost: Mask) -> Batch:
+    counts = relation.counts(int(np.count_nonzero(lost)), 0)
+    return Batch(np.ascontiguousarray(heads[:, lost]), rank[lost], counts)
+
+
+def settled(relation: Relation, found: Gathered | None, journal: Journal) -> tuple[Batch, Where]:
+    """Note the support of the doubtful tuples, which are the view `deleted`; return those without, and where they are.
+
+    What was found are the derivations that they have left.
+    """
+    assert relation.main.deleted is not None
+    rows = relation.main.deleted.rows
+    present = list(relation.locate(relation.main, rows, ALIVE))
+    rank = _ranks(present, rows.shape[1])
+    supporting = np.zeros(rows.shape[1], np.int64)
+    if found is not None and found.rows.shape[1]:
+        table = arrays(found.rows.shape[1])
+        firsts = table.firsts(found.rows)
+        heads = np.ascontiguousarray(found.rows[:, firsts])
+        places, _, _ = table.ranges(heads, rows, rows.shape[0], 64)
+        supporting[places] = _supporting(found, firsts, rank[places])
+    where: Where = []
+    for batch, places, targets in present:
+        assert batch.counts is not None
+        journal.write(batch.counts[0], targets, supporting[places])
+        gone = targets[supporting[places] == 0]
+        if len(gone):
+            where.append((batch, gone))
+    return _without_support(relation, rows, rank, supporting == 0), where
 
 
 def _overdeleted(relation: Relation, found: Gathered) -> tuple[Batch, Where]:
@@ -220,23 +252,26 @@ def sums(values: Places, firsts: Places) -> Places:
     return np.add.reduceat(values, firsts) if len(firsts) else np.empty(0, np.int64)
 
 
-def _count(
-    present: Sequence[tuple[Batch, Places, Places]],
-    found: Gathered,
-    firsts: Places,
-    every: Places,
-    journal: Journal,
-    *,
-    sign: int,
-) -> Ranks:
-    """Add to or take from the counts of tuples their derivations; those of a lower rank support them. Return ranks."""
-    head_rank = np.zeros(len(firsts), np.int32)
+def _ranks(present: Sequence[tuple[Batch, Places, Places]], count: int) -> Ranks:
+    """Return the ranks of heads that were located, 0 for the others."""
+    rank = np.zeros(count, np.int32)
     for batch, places, targets in present:
-        head_rank[places] = batch.ranks()[targets]
+        rank[places] = batch.ranks()[targets]
+    return rank
+
+
+def _supporting(found: Gathered, firsts: Places, rank: Ranks) -> Places:
+    """Return how many derivations of each head are of a lower rank than its own."""
     count = found.rows.shape[1]
-    above = head_rank if len(firsts) == count else np.repeat(head_rank, np.diff(np.append(firsts, count)))
+    above = rank if len(firsts) == count else np.repeat(rank, np.diff(np.append(firsts, count)))
     supports = above > (0 if found.rank is None else found.rank)
-    supporting = sums(supports.astype(np.int64) if found.times is None else supports * found.times, firsts)
+    return sums(supports.astype(np.int64) if found.times is None else supports * found.times, firsts)
+
+
+def _count(
+    present: Sequence[tuple[Batch, Places, Places]], supporting: Places, every: Places, journal: Journal, *, sign: int
+) -> None:
+    """Add to or take from the counts of heads that were located."""
     for batch, places, targets in present:
         assert batch.counts is not None
         for line, change in zip(batch.counts, (supporting, every), strict=False):  # perhaps nobody counts them all
@@ -245,4 +280,3 @@ def _count(
             if ((after < before) if sign > 0 else (after > before)).any():
                 raise OverflowError("a tuple has more than 2**63 derivations, more than can be counted")
             journal.write(line, targets, after)
-    return head_rank

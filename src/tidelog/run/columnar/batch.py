@@ -180,6 +180,10 @@ class Batch:
         found = self.taken(self.mark == ALIVE)
         return Batch(found.rows, found.rank, found.counts)
 
+    def compacted(self) -> Batch:
+        """Return the batch without garbage if that is more than half of it."""
+        return self.alive() if 2 * self.gone > self.size else self
+
     def moved(self, steps: Words, constant: Words) -> Batch:
         """Return the rows in another layout that keeps their order; ranks, counts and marks are shared."""
         return Batch(arrays(self.size).move(self.rows, steps, constant), self.rank, self.counts, self.mark)

@@ -27,6 +27,8 @@ class Weights:
 
 BOOT = Weights(1, 10, 0, 4_000)
 UPDATE = Weights(3.5, 10, 15, 5_000)
+SIFTED = 0.15
+"""For a row matched that is left out at once, since it is known (`known`) or has just been made."""
 SHORT = Weights(4, 10, 20, 20)
 """In a round of few tuples that a kernel does (`small_rounds`); `match` is for a row it looks at."""
 

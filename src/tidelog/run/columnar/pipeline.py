@@ -44,7 +44,7 @@ from tidelog.run.columnar.relation import Relation
 from tidelog.run.columnar.semijoin import FROM, reduced
 from tidelog.run.columnar.table import Table, unit
 from tidelog.run.columnar.threads import helpers, share
-from tidelog.run.contract import Phase, Support
+from tidelog.run.contract import Phase
 from tidelog.run.phases import CURRENT
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Pipeline:
         self.bags: list[Bag] = []
         self._take = take or self.bags.append
         self.derivations = 0
-        self._distinct = self.head.support is Support.NONE
+        self._distinct = not store.counts(self.head)
         """Whether it does not matter how often a tuple is derived."""
         self._fresh = store.phase is Phase.BOOT and self.head.lines < 2 and take is None
         """Whether only tuples matter that the head relation does not have."""
@@ -299,11 +299,13 @@ class Pipeline:
     def _emit(self, matches: Matches, link: Link, way: Way) -> None:
         if not matches.total:
             return
-        self.store.spend_on_matches(matches.total)
         if link.probe.equal:
+            self.store.spend_on_matches(matches.total)
             self._go(link.then, matches.table_of(link.probe, link.wanted(self._next_columns(link))))
             return
         made = matches.emit(way.output, few_times=way.few_times, bits=way.bits, counted=not self._distinct)
+        sifted = matches.total - made.count if way.few_times or way.bits is not None else 0
+        self.store.spend_on_matches(matches.total - sifted, sifted)
         if way.known is not None:
             way.known.note(made.count if self._distinct else 0)
         elif way.few_times or way.bits is not None:

@@ -24,6 +24,8 @@ from tidelog.run.phases import ALIVE, CURRENT, DYING, GARBAGE, REMOVED, View
 Columns = tuple[int, ...]
 LINES = {Support.NONE: 0, Support.RANKED: 2, Support.FIRST: 1, Support.COUNTED: 2}
 """How many counts a tuple has under each kind of support."""
+UNCOUNTED = -(1 << 62)
+"""Instead of the support of a tuple: it has some, but nobody has counted it. What is added to it leaves it below 0."""
 
 
 Where = list[tuple[Batch, Places]]
@@ -67,12 +69,16 @@ class Order:
 class Relation:
     """The tuples of one relation as codes, with the support that is kept of each."""
 
-    def __init__(self, name: str, types: Sequence[Type], *, support: Support = Support.NONE) -> None:
+    def __init__(
+        self, name: str, types: Sequence[Type], *, support: Support = Support.NONE, counted: bool = True
+    ) -> None:
         self.name = name
         self.types = tuple(types)
         self.arity = len(self.types)
         self.support = support
-        self.lines = LINES[support]
+        self.counted = counted
+        """Whether the support of all tuples is known; otherwise that of some is `UNCOUNTED`."""
+        self.lines = LINES[support] if counted else 1
         """How many counts are kept of a tuple: its support, and perhaps all its derivations."""
         self.derived = 0
         """How many derivations its evaluation from scratch has found."""
@@ -459,7 +465,7 @@ class Relation:
                     push(order.settled, batch)
             order.inserted = []
             order.deleted = None
-            order.settled = [kept for batch in order.settled if (kept := _compacted(batch)).size]
+            order.settled = [kept for batch in order.settled if (kept := batch.compacted()).size]
             for batch in order.settled:
                 batch.reduced = None
 
@@ -491,8 +497,3 @@ class Relation:
 
     def _translated(self, rows: Words, order: Order) -> Words:
         return rows if order is self.main else self._reordered(Batch(rows), order).rows
-
-
-def _compacted(batch: Batch) -> Batch:
-    """Drop garbage from a batch of which it is more than half."""
-    return batch.alive() if 2 * batch.gone > batch.size else batch

@@ -141,6 +141,8 @@ def _are_small(store: Store) -> bool:
     if analysis.get() is not None:
         return False
     relations = [store.relation(name) for name in store.members]
+    if store.phase is Phase.DELETE and not all(relation.counted for relation in relations):
+        return False
     kinds = {relation.support for relation in relations}
     if kinds != {Support.RANKED} and (kinds != {Support.NONE} or store.phase is Phase.DELETE):
         return False

@@ -12,30 +12,30 @@ import numpy as np
 from tidelog.base.record import record
 from tidelog.plan.nodes import Aggregate, Plan, Project, Rule
 from tidelog.run.columnar import small_rounds
-from tidelog.run.columnar.absorb import absorbed, exchanged, gather, released
+from tidelog.run.columnar.absorb import absorbed, fresh, gather, released, settled
 from tidelog.run.columnar.aggregate import group, reduce_groups
-from tidelog.run.columnar.arrays import arrays, no_rows
-from tidelog.run.columnar.batch import Batch, Journal
+from tidelog.run.columnar.arrays import Words, arrays
+from tidelog.run.columnar.batch import Batch, Journal, merge
 from tidelog.run.columnar.closed import Closed
-from tidelog.run.columnar.cost import weights
+from tidelog.run.columnar.cost import SIFTED, weights
 from tidelog.run.columnar.course import Course
 from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.iterations import Schedule
 from tidelog.run.columnar.join import Probe, match
 from tidelog.run.columnar.known import Knowledge
-from tidelog.run.columnar.layout import place, range_of
 from tidelog.run.columnar.ordering import Orders
 from tidelog.run.columnar.pipeline import Bag, Pipeline
-from tidelog.run.columnar.relation import Relation
+from tidelog.run.columnar.regroup import regroup
+from tidelog.run.columnar.relation import UNCOUNTED, Relation, Where
 from tidelog.run.columnar.scalars import Scalars
 from tidelog.run.columnar.semijoin import Filters
-from tidelog.run.columnar.table import Table, unit
+from tidelog.run.columnar.table import Table
 from tidelog.run.columnar.threads import helpers, share
 from tidelog.run.contract import Job, Phase, Support
 from tidelog.run.holding import Dividing
 from tidelog.run.limits import OverBudgetError, RuleRun, Watch, analysis
 from tidelog.run.maintain.rounds import rederivation
-from tidelog.run.phases import AFTER, BEFORE, DELETED, DYING, INSERTED, REMOVED, View
+from tidelog.run.phases import AFTER, DELETED, DYING, REMOVED, View
 from tidelog.run.scalar.failure import ScalarError, failed
 
 Bags = Mapping[str, Sequence[Bag]]
@@ -96,6 +96,7 @@ class Store(Dividing[Relation]):
         """The structures of relations that are closures, as far as this update changes them."""
         self.journal = Journal()
         self.journals = [self.journal]
+        self._doubts: dict[str, Words] = {}
         self._schedule = Schedule()
         self._counting = Lock()
         self.filters = Filters()
@@ -109,12 +110,15 @@ class Store(Dividing[Relation]):
         """Whether derivations carry ranks in this phase; in a bootstrap the round is the rank."""
         return self.support is not Support.NONE and self.phase is not Phase.BOOT
 
-    def fresh(self, name: str) -> Relation:
+    def counts(self, relation: Relation) -> bool:
+        """Tell whether it matters how often a tuple of a relation is derived now."""
+        return relation.support is not Support.NONE and (relation.counted or self.phase is not Phase.BOOT)
+
+    def fresh(self, name: str, *, counted: bool = True) -> Relation:
         """Return an empty relation with the columns of the plan."""
-        columns = self.plan.relations[name].columns
-        made = Relation(
-            name, [column.type for column in columns], support=Support.NONE if name in self._bare else self.support
-        )
+        types = [column.type for column in self.plan.relations[name].columns]
+        support = Support.NONE if name in self._bare else self.support
+        made = Relation(name, types, support=support, counted=counted or support is not Support.RANKED)
         made.planned = partial(self.orders.planned, name, self.plan)
         return made
 
@@ -139,9 +143,9 @@ class Store(Dividing[Relation]):
         if analysis.get() is not None:
             bags = [self._analysed(rule, course) for rule, course in courses]
         elif self._are_large(jobs):
-            bags = share(helpers.get(), lambda rule, course: self._run(Pipeline(rule, course, self)), courses)
+            bags = share(helpers.get(), lambda rule, course: self.run(Pipeline(rule, course, self)), courses)
         else:
-            bags = [self._run(Pipeline(rule, course, self)) for rule, course in courses]
+            bags = [self.run(Pipeline(rule, course, self)) for rule, course in courses]
         found: dict[str, list[Bag]] = {}
         for (rule, _), made in zip(courses, bags, strict=True):
             found.setdefault(rule.head, []).extend(made)
@@ -149,7 +153,7 @@ class Store(Dividing[Relation]):
 
     def visit(self, rule: Rule, tree: Project, take: Callable[[Bag], None]) -> None:
         """Evaluate a tree and hand on its bags as they are made, perhaps by several threads."""
-        self._run(Pipeline(rule, self.orders.best(rule, tree, self.relation), self, take))
+        self.run(Pipeline(rule, self.orders.best(rule, tree, self.relation), self, take))
 
     def _are_large(self, jobs: Sequence[Job]) -> bool:
         """Tell whether it is worth to evaluate rules side by side: when a delta is large."""
@@ -162,14 +166,15 @@ class Store(Dividing[Relation]):
         """Evaluate a course and note its work."""
         estimated = self.orders.estimate(course, self.relation)
         start, before = time.perf_counter(), self.derivations
-        made = self._run(Pipeline(rule, course, self))
+        made = self.run(Pipeline(rule, course, self))
         seconds = time.perf_counter() - start
         found, notes = self.derivations - before, analysis.get()
         assert notes is not None
         notes.append(RuleRun(rule.identity, self.watch.round, estimated, found, seconds))
         return made
 
-    def _run(self, pipeline: Pipeline, table: Table | None = None) -> list[Bag]:
+    def run(self, pipeline: Pipeline, table: Table | None = None) -> list[Bag]:
+        """Return the bags of a pipeline, perhaps only of its last step, on bindings that have passed the others."""
         self.watch.rule = pipeline.rule
         try:
             bags = pipeline.run() if table is None else pipeline.finish(table)
@@ -179,10 +184,10 @@ class Store(Dividing[Relation]):
             self.derivations += pipeline.derivations
         return bags
 
-    def spend_on_matches(self, count: int) -> None:
-        """Count the work on rows that a join has matched."""
+    def spend_on_matches(self, count: int, sifted: int = 0) -> None:
+        """Count the work on rows that a join has matched, and on those that were left out at once."""
         with self._counting:
-            self.watch.spend(count * self._weights.match)
+            self.watch.spend(count * self._weights.match + sifted * SIFTED)
 
     def unite(self, bags: Sequence[Bags]) -> Bags:
         """Put bags of the same head relations together."""
@@ -202,13 +207,16 @@ class Store(Dividing[Relation]):
             self.insert_delta(target)
         if not bag:
             return 0
-        counted = target.support is not Support.NONE
+        counted = self.counts(target)
         new = self.known.sifted(target, bag, counted=counted)
         found = gather(target, bag if new is None else new)
-        if new is not None and not counted:
-            delta = Batch(found.rows)
-        else:
+        if counted:
             delta = absorbed(target, found, self.journal, self.watch.round if boot else None, all_new=new is not None)
+        else:
+            rows = found.rows if new is not None else fresh(target, found)
+            delta = Batch(rows)
+            if target.support is not Support.NONE:
+                delta = Batch(rows, self.watch.round, target.counts(delta.size, UNCOUNTED))
         target.set_delta(delta)
         if boot and counted:
             self._judge(target, delta, bag)
@@ -254,11 +262,41 @@ class Store(Dividing[Relation]):
         self._remove_delta(target)
         if not bag:
             return 0
-        delta, where = released(target, gather(target, bag), self.journal)
-        target.take_away(delta.rows, DYING, self.journal, where)
-        target.set_delta(delta)
-        self.watch.spend(self._weights.round + delta.size * self._weights.removed)
-        return delta.size
+        lost, where, doubtful = released(target, gather(target, bag), self.journal)
+        self._lose(target, lost, where)
+        if doubtful.shape[1]:
+            self._doubts[relation] = doubtful
+        return lost.size
+
+    def _lose(self, target: Relation, lost: Batch, where: Where) -> None:
+        target.take_away(lost.rows, DYING, self.journal, where)
+        target.set_delta(lost)
+        self.watch.spend(self._weights.round + lost.size * self._weights.removed)
+
+    def doubtful(self) -> Collection[str]:
+        """Make tuples that may have lost their support the view `deleted`; return whose relations they are."""
+        doubts, self._doubts = self._doubts, {}
+        for relation, rows in doubts.items():
+            self.relation(relation).set_deleted(rows)
+        return doubts.keys()
+
+    def settle_doubts(self, relations: Collection[str], bags: Bags) -> None:
+        """Count what doubtful tuples have left; those without support join the delta."""
+        for relation in relations:
+            target, bag = self.relation(relation), bags.get(relation)
+            lost, where = settled(target, gather(target, bag) if bag else None, self.journal)
+            delta = target.main.delta
+            assert delta is not None
+            self._lose(target, lost, where)
+            target.set_delta(merge(delta, lost))
+
+    def count(self, relation: str) -> int:
+        """Return the number of tuples of a relation."""
+        return self.relation(relation).count()
+
+    def counted(self, relation: str) -> bool:
+        """Tell whether the support of all tuples of a relation is known."""
+        return self.relation(relation).counted
 
     def _remove_delta(self, target: Relation) -> None:
         delta = target.main.delta
@@ -295,12 +333,13 @@ class Store(Dividing[Relation]):
         self.insert_delta(target)
         target.set_deleted(target.removed())
 
-    def changed(self, relation: str) -> tuple[bool, bool]:
-        """Tell whether this update has deleted tuples of a relation, and whether it has inserted some."""
+    def changed(self, relation: str) -> tuple[int, int]:
+        """Return how many tuples of a relation this update has deleted, and how many it has inserted."""
         found = self.touched.get(relation)
         if found is None:
-            return False, False
-        return not found.is_empty(DELETED), not found.is_empty(INSERTED)
+            return 0, 0
+        main = found.main
+        return main.deleted.size if main.deleted is not None else 0, sum(batch.size for batch in main.inserted)
 
     def small_rounds(self, rules: Sequence[Rule], most: int) -> int:
         """Do up to so many rounds at once while they are small; return how many were done."""
@@ -369,6 +408,7 @@ class Store(Dividing[Relation]):
         self.journal = Journal()
         self.journals.append(self.journal)
         self._begun = dict(self.relations), dict(self.touched)
+        self._doubts = {}
         self._schedule = Schedule()
 
     def drop(self) -> None:
@@ -395,10 +435,10 @@ class Store(Dividing[Relation]):
             target.set_delta(target.stated(rows))
             target.settle()
 
-    def reset(self, relation: str) -> None:
-        """Empty a relation for a bootstrap."""
+    def reset(self, relation: str, *, counted: bool = True) -> None:
+        """Empty a relation for a bootstrap, which need not count support unless it is to be counted."""
         self._aside[relation] = self.relation(relation)
-        self.touched[relation] = self.relations[relation] = self.fresh(relation)
+        self.touched[relation] = self.relations[relation] = self.fresh(relation, counted=counted)
 
     def compare(self, relation: str) -> None:
         """Make the difference to what a relation held its net change."""
@@ -417,41 +457,8 @@ class Store(Dividing[Relation]):
     # --- aggregates --------------------------------------------------------------------------------------------------
 
     def regroup(self, rules: Sequence[Rule]) -> tuple[Bags, Bags]:
-        """Evaluate the groups of aggregating rules that have changed, before and after; return the difference."""
-        lost: dict[str, list[Bag]] = {}
-        gained: dict[str, list[Bag]] = {}
-        for rule in rules:
-            tree = rule.full.tree
-            step = tree.input
-            assert isinstance(step, Aggregate), "plans keep aggregates in rules of their own"
-            keys = self._changed_keys(step)
-            before, after = (self._grouped(rule, tree, step, keys, view) for view in (BEFORE, AFTER))
-            down, up = exchanged(self.relation(rule.head), before, after)
-            lost.setdefault(rule.head, []).append(down)
-            gained.setdefault(rule.head, []).append(up)
-        return lost, gained
-
-    def _changed_keys(self, step: Aggregate) -> Table:
-        """Return the keys of the groups in which something was deleted or inserted."""
-        names = tuple(key.name for key in step.keys)
-        probe = Probe(step.input.terms, (), self.codec)
-        found: list[Table] = []
-        for view in (DELETED, INSERTED):
-            matches = match(unit(), probe, probe.see(self.relation(step.input.relation), view))
-            if matches is not None:
-                found.append(matches.table_of(probe, names))
-        if not found:
-            return Table(place((name, range_of(np.empty(0, np.uint64))) for name in names), no_rows(1))
-        layout = place((name, found[0].range(name).join(found[-1].range(name))) for name in names)
-        rows = np.concatenate([part.moved(layout, {name: name for name in names}).rows for part in found], axis=1)
-        return Table(layout, rows).distinct(names)
-
-    def _grouped(self, rule: Rule, tree: Project, step: Aggregate, keys: Table, view: View) -> list[Bag]:
-        try:
-            result = self.groups(step, keys, view)
-        except ScalarError as failure:
-            raise failed(failure, rule) from failure.error
-        return [] if result is None else self._run(Pipeline(rule, self.orders.course(tree), self), result)
+        """Evaluate the groups of aggregating rules that have changed: derivations lost, and gained."""
+        return regroup(self, rules)
 
     def groups(self, step: Aggregate, keys: Table, view: View) -> Table | None:
         """Return the keys and results of the groups with the given keys (a unit table: all groups)."""

@@ -3,7 +3,8 @@
 If each tuple has a derivation from strictly lower ranks and no derivation has a head that is missing, the state is the
 least model, so this shows the state right as well as the counts, by one evaluation of every rule. Under `Support.FIRST`
 a tuple's rank must be just above its lowest derivation; by induction over ranks that is its first iteration. Under
-`Support.COUNTED` the counts are shown right, and that each tuple has a derivation; not that it is well-founded.
+`Support.COUNTED` the counts are shown right, and that each tuple has a derivation; not that it is well-founded. Tuples
+that nobody has counted have no count that could be wrong; that they have support is shown of them, too.
 """
 
 from __future__ import annotations
@@ -102,7 +103,8 @@ class _Tally:
             late = np.count_nonzero(self._lowest + 1 != held.ranks())
             if late:
                 return f"{late} tuples of {held.size} are not in their first iteration"
-        wrong = np.count_nonzero((self._supports != held.counts[0]) | (self._every != held.counts[1:]).any(axis=0))
+        other = (self._supports != held.counts[0]) | (self._every != held.counts[1:]).any(axis=0)
+        wrong = np.count_nonzero(other if self._relation.counted else other & (held.counts[0] >= 0))
         if wrong:
             return f"{wrong} tuples of {held.size} have a wrong count of derivations"
         stands = self._relation.support is Support.COUNTED or (self._supports > 0).all()

@@ -2,11 +2,20 @@
 
 A stratum that reads nothing changed and has the rules it had is left alone. One whose relations were not together in a
 stratum before is evaluated from scratch. Otherwise an update algorithm runs, the user's choice or `ranked`. It may have
-a budget: a share of what the last evaluation from scratch took, in units of work, which are the same each time, or in
+a budget: a share of what an evaluation from scratch takes, in units of work, which are the same each time, or in
 seconds (`Switch`; Zhao et al. call the share the switching parameter). When it overruns, its partial work is dropped
 and the stratum is evaluated from scratch; strata above see only the difference. With a share s an update costs at most
 1 + s such evaluations, and one that is dropped at most (1 + s) / s times what it would have cost to go on. The default
 keeps the first small: no update should be felt as dearer than starting over.
+
+To keep it small where support is dear, an evaluation that takes the place of an update does not count: each tuple has
+its rank, and its support is found when it first loses some (`Backend.reset`). So the 1 + s are of an evaluation that
+keeps only ranks, the next small update goes the usual way, and nobody ever pays for all the counts in one update. What
+is counted from the beginning are loads, which bring at least half of what a stratum reads, and strata with aggregates,
+whose groups have no state between before and after in which one could count.
+
+An update with as great a change below as one that was given up, and a greater one than any that was not, is not even
+tried, except for every fourth.
 """
 
 from __future__ import annotations
@@ -30,12 +39,29 @@ LEAST = {"work": 200_000.0, "time": 0.005}
 NEVER = Switch(math.inf)
 
 
+RETRY = 4
+"""Of so many updates of a size that was given up, one is tried."""
+
+
 @record
 class Cost:
-    """What an evaluation from scratch took, in units of work and in seconds."""
+    """What an evaluation from scratch took, in units of work and in seconds, and how the updates since have gone.
+
+    Their size is the number of tuples changed below.
+    """
 
     work: float
     time: float
+    given_up: int | None = None
+    """The size of the last one that was given up."""
+    done: int = 0
+    """The greatest size of one that was not."""
+    untried: int = 0
+    """How many were not tried since one was."""
+
+    def forbids(self, size: int) -> bool:
+        """Tell whether an update of a size is not to be tried."""
+        return self.given_up is not None and size >= self.given_up and size > self.done and self.untried < RETRY - 1
 
 
 NOTHING = Cost(0, 0.0)
@@ -61,7 +87,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
 """The update algorithms by the name of their strategy."""
 DEFAULT = "ranked"
 """What `auto` begins with."""
-DEFAULT_SWITCH = Switch(0.3)
+DEFAULT_SWITCH = Switch(0.2)
 
 
 def support_of(strategy: str) -> Support:
@@ -176,13 +202,21 @@ def maintain(
     reached = any(any(backend.changed(relation)) for rule in stratum.rules for relation in rule.reads)
     if together and not removed and not added and not reached:
         return None
+    scratch = _Scratch(backend, stratum, costs, watch, evaluate)
     if strategy == "recompute":
-        return _bootstrapped(backend, stratum, costs, watch, evaluate, "chosen by the user")
+        return scratch.evaluate("chosen by the user")
     if not together:
-        return _bootstrapped(backend, stratum, costs, watch, evaluate, "its relations were not one stratum before")
+        return scratch.evaluate("its relations were not one stratum before")
+    if _aggregates(stratum) and not all(backend.counted(relation) for relation in members):
+        return scratch.evaluate("its groups need counts that its tuples do not have")
     start = time.perf_counter()
     spent = backend.derivations
-    budget = _budget(switch_of(strategy) if switch is None else switch, costs.get(members, NOTHING))
+    last, size = costs.get(members, NOTHING), _size(backend, stratum)
+    budget = _budget(switch_of(strategy) if switch is None else switch, last)
+    bare = not _aggregates(stratum) and not _is_load(backend, stratum)
+    if bare and budget != UNLIMITED and not removed and not added and last.forbids(size):
+        reason = f"{size:,} tuples changed below it, and with {last.given_up:,} an update took too long"
+        return scratch.evaluate(reason, replace(last, untried=last.untried + 1), counted=False)
     watch.budget, watch.patience = budget.work, start + budget.seconds
     backend.begin()
     name = _named(strategy)
@@ -193,10 +227,13 @@ def maintain(
         reason = str(over) or f"the update took more than {budget}"
         watch.budget = watch.patience = math.inf
         backend.drop()
-        work = _bootstrapped(backend, stratum, costs, watch, evaluate, reason)
+        tried = last if removed or added else replace(last, given_up=size, untried=0)
+        work = scratch.evaluate(reason, tried, counted=not bare)
         return replace(work, derivations=backend.derivations - spent, seconds=time.perf_counter() - start)
     finally:
         watch.budget = watch.patience = math.inf
+    if members in costs and size > last.done:
+        costs[members] = replace(last, done=size)
     used = backend.derivations - spent
     reason = "chosen by the user" if budget == UNLIMITED else f"within {budget}"
     return Work(stratum.number, stratum.relations, name, reason, rounds, used, time.perf_counter() - start)
@@ -228,18 +265,47 @@ def _budget(switch: Switch, last: Cost) -> Budget:
             assert_never(switch.by)
 
 
-def _bootstrapped(
-    backend: Backend, stratum: Stratum, costs: Costs, watch: Watch, evaluate: Evaluate, reason: str
-) -> Work:
-    """Evaluate a stratum from scratch in the middle of an update."""
-    start, before = time.perf_counter(), watch.spent
-    spent = backend.derivations
-    watch.strategy = "from scratch"
-    for relation in stratum.relations:
-        backend.reset(relation)
-    rounds = evaluate(backend, stratum, watch)
-    used = backend.derivations - spent
-    costs[frozenset(stratum.relations)] = Cost(watch.spent - before, time.perf_counter() - start)
-    for relation in stratum.relations:
-        backend.compare(relation)
-    return Work(stratum.number, stratum.relations, "recompute", reason, rounds, used, time.perf_counter() - start)
+def _aggregates(stratum: Stratum) -> bool:
+    return any(any(rule.aggregated) for rule in stratum.rules)
+
+
+def _below(stratum: Stratum) -> set[str]:
+    return {relation for rule in stratum.rules for relation in rule.reads}.difference(stratum.relations)
+
+
+def _size(backend: Backend, stratum: Stratum) -> int:
+    """Return how many tuples have changed below a stratum."""
+    return sum(sum(backend.changed(relation)) for relation in _below(stratum))
+
+
+def _is_load(backend: Backend, stratum: Stratum) -> bool:
+    """Tell whether at least half of what a stratum reads is new."""
+    below = _below(stratum)
+    return 2 * sum(backend.changed(relation)[1] for relation in below) >= sum(map(backend.count, below))
+
+
+@record
+class _Scratch:
+    """A stratum that may have to be evaluated from scratch in the middle of an update."""
+
+    backend: Backend
+    stratum: Stratum
+    costs: Costs
+    watch: Watch
+    how: Evaluate
+
+    def evaluate(self, reason: str, past: Cost = NOTHING, *, counted: bool = True) -> Work:
+        """Evaluate it, and find the difference; `past` is how updates have gone so far."""
+        start, before = time.perf_counter(), self.watch.spent
+        backend, stratum = self.backend, self.stratum
+        spent = backend.derivations
+        self.watch.strategy = "from scratch"
+        for relation in stratum.relations:
+            backend.reset(relation, counted=counted)
+        rounds = self.how(backend, stratum, self.watch)
+        used = backend.derivations - spent
+        took = replace(past, work=self.watch.spent - before, time=time.perf_counter() - start)
+        self.costs[frozenset(stratum.relations)] = took
+        for relation in stratum.relations:
+            backend.compare(relation)
+        return Work(stratum.number, stratum.relations, "recompute", reason, rounds, used, time.perf_counter() - start)

@@ -17,6 +17,10 @@ derivations. The first costs nothing then, and gives little away: either way tup
 came back higher than they are. But a bootstrap has to find all derivations for it, also those of tuples that it has.
 Where these are many times as many as the tuples it costs several times as much as one that finds just the support.
 
+A bootstrap may also leave the support of tuples uncounted, and give them just their ranks. Every tuple has some then;
+how much is found, by evaluating rules backwards, when a tuple first loses a derivation of lower rank
+(`rounds.delete`). What is gained in the meantime need not be noted.
+
 In a stratum without recursion all ranks are 1 and this is plain counting, with nothing to rederive. Assumes relations
 of `Support.RANKED`.
 """

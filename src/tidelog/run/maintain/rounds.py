@@ -1,7 +1,8 @@
 """What the update algorithms are made of: the trees that find lost and gained derivations, and rounds to a fixpoint.
 
-An update of a stratum goes through the phases of `run.contract.Phase`: `lose` and `delete`, `backwards` or `left_over`
-to find removed tuples again, `gain` and `insert`. Each lost or gained derivation is enumerated exactly once (see
+An update of a stratum goes through the phases of `run.contract.Phase`: `lose` and `delete`, which counts the support of
+tuples when they first lose some if nobody has before, `backwards` or `left_over` to find removed tuples again, `gain`
+and `insert`. Each lost or gained derivation is enumerated exactly once (see
 `plan.nodes` on versions).
 """
 
@@ -31,7 +32,7 @@ def lose(backend: Backend, stratum: Stratum, kept: Sequence[Rule], removed: Sequ
 def delete(backend: Backend, stratum: Stratum, kept: Sequence[Rule], lost: Bags, watch: Watch, rounds: int) -> int:
     """Take lost derivations away, and those that use what this removes; return the number of rounds so far."""
     members = frozenset(stratum.relations)
-    backend.release_all(stratum.relations, lost)
+    _release(backend, stratum, kept, lost)
     backend.enter(Phase.DELETE, members)
     while jobs := touched(backend, kept, members):
         rounds += 1
@@ -39,9 +40,20 @@ def delete(backend: Backend, stratum: Stratum, kept: Sequence[Rule], lost: Bags,
         if done := backend.small_rounds(kept, watch.rounds_left()):
             rounds += done - 1
             continue
-        bags = backend.derive(jobs)
-        backend.release_all(stratum.relations, bags)
+        if _release(backend, stratum, kept, backend.derive(jobs)):
+            backend.enter(Phase.DELETE, members)
     return rounds
+
+
+def _release(backend: Backend, stratum: Stratum, kept: Sequence[Rule], lost: Bags) -> bool:
+    """Take lost derivations away; count what is left where nobody has counted. Tell whether there was such a tuple."""
+    backend.release_all(stratum.relations, lost)
+    doubtful = backend.doubtful()
+    if not doubtful:
+        return False
+    backend.enter(Phase.COUNT, frozenset(stratum.relations))
+    backend.settle_doubts(doubtful, _again(backend, kept, doubtful))
+    return True
 
 
 def backwards(backend: Backend, stratum: Stratum, rules: Iterable[Rule]) -> Bags:

@@ -91,7 +91,7 @@ def held(engine: ColumnarEngine, name: str, types: Mapping[str, TypeDefinition])
     arrays = _columns(found, batch.rows, codec, Cells(types))
     ones = np.ones(batch.size, np.int64)
     rank = ones if batch.rank is None else batch.ranks().astype(np.int64)
-    support = ones if batch.counts is None else batch.counts[0]
+    support = ones if batch.counts is None or not found.counted else batch.counts[0]
     names = [*columns_of(found.arity), RANK, SUPPORT]
     return pa.Table.from_arrays([*arrays, pa.array(rank), pa.array(support)], names=names)
 

@@ -282,12 +282,14 @@ class Store(Holding[Relation]):
                 target.replaced = (back,)
         target.deleted = target.removed
 
-    def changed(self, relation: str) -> tuple[bool, bool]:
-        """Tell whether this update has deleted tuples of a relation, and whether it has inserted some."""
+    def changed(self, relation: str) -> tuple[int, int]:
+        """Return how many tuples of a relation this update has deleted, and how many it has inserted."""
         found = self.touched.get(relation)
-        if found is None:
-            return False, False
-        return found.size(DELETED) > 0, found.size(INSERTED) > 0
+        return (0, 0) if found is None else (found.size(DELETED), found.size(INSERTED))
+
+    def count(self, relation: str) -> int:
+        """Return the number of tuples of a relation."""
+        return self.relation(relation).size(AFTER)
 
     def has_delta(self, relation: str) -> bool:
         """Tell whether the delta of a relation has a tuple."""
@@ -304,8 +306,8 @@ class Store(Holding[Relation]):
         """Undo what was done since `begin`."""
         self.relations, self.touched = dict(self._begun[0]), dict(self._begun[1])
 
-    def reset(self, relation: str) -> None:
-        """Empty a relation for a bootstrap."""
+    def reset(self, relation: str, *, counted: bool = True) -> None:
+        """Empty a relation for a bootstrap, which counts in any case."""
         self._aside[relation] = self.relation(relation)
         self.touched[relation] = self.relations[relation] = self.fresh(relation)
 

@@ -196,10 +196,14 @@ class Store(Dividing[Relation]):
         target.deleted = target.part(target.gone & target.marks.keys())
         target.gone = set()
 
-    def changed(self, relation: str) -> tuple[bool, bool]:
-        """Tell whether this update has deleted tuples of a relation, and whether it has inserted some."""
+    def changed(self, relation: str) -> tuple[int, int]:
+        """Return how many tuples of a relation this update has deleted, and how many it has inserted."""
         found = self.touched.get(relation)
-        return (False, False) if found is None else (bool(found.deleted.rows), bool(found.inserted.rows))
+        return (0, 0) if found is None else (len(found.deleted.rows), len(found.inserted.rows))
+
+    def count(self, relation: str) -> int:
+        """Return the number of tuples of a relation."""
+        return self.relation(relation).count()
 
     def has_delta(self, relation: str) -> bool:
         """Tell whether the delta of a relation has a tuple."""
@@ -286,8 +290,8 @@ class Store(Dividing[Relation]):
         for relation in self.touched.values():
             relation.finish(self.journal)
 
-    def reset(self, relation: str) -> None:
-        """Empty a relation for a bootstrap."""
+    def reset(self, relation: str, *, counted: bool = True) -> None:
+        """Empty a relation for a bootstrap, which counts in any case."""
         self._aside[relation] = self.relation(relation)
         self.touched[relation] = self.relations[relation] = self.fresh(relation)
 
