@@ -40,11 +40,14 @@ def test_updates_that_give_way_between_others(often: int, monkeypatch: pytest.Mo
     assert {"the", "within"} <= reasons, "some updates took more than their budget, some stayed within it"
 
 
+@pytest.mark.parametrize("often", [0, 1 << 30])
 @pytest.mark.parametrize("small", [-1, small_rounds.SMALL])
-def test_support_is_found_when_it_is_needed(small: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_support_is_found_when_it_is_needed(small: int, often: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Some updates give way, which leaves tuples uncounted; others go on from there: doubtful tuples go, or stay."""
     monkeypatch.setattr(choose, "_is_load", lambda backend, stratum: False)
     monkeypatch.setattr(small_rounds, "SMALL", small)
+    monkeypatch.setattr(store, "SURVEYED", 0)
+    monkeypatch.setattr(store, "OFTEN", often)
     monkeypatch.setitem(choose.LEAST, "work", 12_000.0)
     kept = lost = 0
     settled = store.settled

@@ -208,7 +208,7 @@ def _without_support(relation: Relation, heads: Words, rank: Ranks, lost: Mask) 
 
 
 def settled(relation: Relation, found: Gathered | None, journal: Journal) -> tuple[Batch, Where]:
-    """Note the support of the doubtful tuples, which are the view `deleted`; return those without, and where they are.
+    """Note the counts of the doubtful tuples, which are the view `deleted`; return those without support, and where.
 
     What was found are the derivations that they have left.
     """
@@ -216,17 +216,19 @@ def settled(relation: Relation, found: Gathered | None, journal: Journal) -> tup
     rows = relation.main.deleted.rows
     present = list(relation.locate(relation.main, rows, ALIVE))
     rank = _ranks(present, rows.shape[1])
-    supporting = np.zeros(rows.shape[1], np.int64)
+    supporting, every = np.zeros(rows.shape[1], np.int64), np.zeros(rows.shape[1], np.int64)
     if found is not None and found.rows.shape[1]:
         table = arrays(found.rows.shape[1])
         firsts = table.firsts(found.rows)
         heads = np.ascontiguousarray(found.rows[:, firsts])
         places, _, _ = table.ranges(heads, rows, rows.shape[0], 64)
         supporting[places] = _supporting(found, firsts, rank[places])
+        every[places] = sums(found.counted(), firsts)
     where: Where = []
     for batch, places, targets in present:
         assert batch.counts is not None
-        journal.write(batch.counts[0], targets, supporting[places])
+        for line, counts in zip(batch.counts, (supporting, every), strict=False):
+            journal.write(line, targets, counts[places])
         gone = targets[supporting[places] == 0]
         if len(gone):
             where.append((batch, gone))

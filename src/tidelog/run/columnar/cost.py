@@ -5,8 +5,8 @@ were fitted to evaluations from scratch and updates of 1 to 1,000 facts of a den
 rounded by hand. Of those 39 that took more than 10 ms, 36 are told within a factor of two and 27 within 1.3; the others
 are a first evaluation, which loads kernels, and two deletions of 10 facts, told at a fifth and at under a half of what
 they took. By derivations alone 13 are told within a factor of two. Since then rounds of an update have become cheaper:
-on CRDT, with thousands of rounds of a few tuples, one costs as much as a round from scratch. Other workloads have not
-been compared.
+on CRDT, with thousands of rounds of a few tuples, one costs as much as a round from scratch. Rows that are left out at
+once were fitted to Andersen's analysis, where most are: from scratch a unit is 21 ns there, in an update 15.
 """
 
 from __future__ import annotations

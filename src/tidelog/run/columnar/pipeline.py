@@ -108,7 +108,7 @@ class Pipeline:
         self.derivations = 0
         self._distinct = not store.counts(self.head)
         """Whether it does not matter how often a tuple is derived."""
-        self._fresh = store.phase is Phase.BOOT and self.head.lines < 2 and take is None
+        self._fresh = store.phase is Phase.BOOT and (self._distinct or self.head.lines < 2) and take is None
         """Whether only tuples matter that the head relation does not have."""
         self._unites = self._distinct and take is None
         self._counting = Lock()

@@ -25,7 +25,7 @@ Columns = tuple[int, ...]
 LINES = {Support.NONE: 0, Support.RANKED: 2, Support.FIRST: 1, Support.COUNTED: 2}
 """How many counts a tuple has under each kind of support."""
 UNCOUNTED = -(1 << 62)
-"""Instead of the support of a tuple: it has some, but nobody has counted it. What is added to it leaves it below 0."""
+"""Instead of a count: a tuple has derivations, but nobody has counted them. What is added to it leaves it below 0."""
 
 
 Where = list[tuple[Batch, Places]]
@@ -69,16 +69,14 @@ class Order:
 class Relation:
     """The tuples of one relation as codes, with the support that is kept of each."""
 
-    def __init__(
-        self, name: str, types: Sequence[Type], *, support: Support = Support.NONE, counted: bool = True
-    ) -> None:
+    def __init__(self, name: str, types: Sequence[Type], *, support: Support = Support.NONE) -> None:
         self.name = name
         self.types = tuple(types)
         self.arity = len(self.types)
         self.support = support
-        self.counted = counted
-        """Whether the support of all tuples is known; otherwise that of some is `UNCOUNTED`."""
-        self.lines = LINES[support] if counted else 1
+        self.counted = True
+        """Whether the derivations of all tuples are counted; otherwise the counts of some are `UNCOUNTED`."""
+        self.lines = LINES[support]
         """How many counts are kept of a tuple: its support, and perhaps all its derivations."""
         self.derived = 0
         """How many derivations its evaluation from scratch has found."""

@@ -21,7 +21,7 @@ from tidelog.run.columnar.batch import Batch, Log
 from tidelog.run.columnar.cost import SHORT
 from tidelog.run.columnar.kernels import lines
 from tidelog.run.columnar.pipeline import Bag
-from tidelog.run.columnar.relation import Order, Relation
+from tidelog.run.columnar.relation import UNCOUNTED, Order, Relation
 from tidelog.run.columnar.told import Numbers, Told
 from tidelog.run.contract import Phase, Support
 from tidelog.run.limits import analysis
@@ -47,9 +47,9 @@ PAUSE = 8
 class Recent:
     """Tuples of each relation of a stratum as they came, with rank and support: those of the delta come last."""
 
-    def __init__(self, told: Told) -> None:
+    def __init__(self, told: Told, *, boot: bool) -> None:
         members, words = len(told.relations), told.width
-        self._told = told
+        self._told, self._boot = told, boot
         self.rows = np.empty((members, words, ROOM), np.uint64)
         self.ranks, self.support, self.every = (np.zeros((members, ROOM), np.int64) for _ in range(3))
         self.begun, self.count = np.zeros(members, np.int64), np.zeros(members, np.int64)
@@ -87,6 +87,9 @@ class Recent:
         if relation.support is Support.NONE:
             return Batch(rows)
         these = which[chosen].astype(np.int64)
+        if self._boot and not relation.counted:
+            ranks = self.ranks[place, these].astype(np.int32)
+            return Batch(rows, ranks, relation.counts(len(these), UNCOUNTED) if main else None)
         kept = relation.counts(0, 0)
         both = (self.support[place, these], self.every[place, these])
         counts = None if kept is None or not main else np.stack(both[: len(kept)])
@@ -120,7 +123,7 @@ def small_rounds(store: Store, rules: Sequence[Rule], most: int) -> int:
     if store.pause >= 0:
         return 0
     told = Told(store, rules, ROOM)
-    recent = Recent(told)
+    recent = Recent(told, boot=store.phase is Phase.BOOT)
     before = int(recent.count.sum())
     does = _lose if store.phase is Phase.DELETE else _gain
     answer = does(store, told, recent, table, most)

@@ -114,11 +114,10 @@ class Store(Dividing[Relation]):
         """Tell whether it matters how often a tuple of a relation is derived now."""
         return relation.support is not Support.NONE and (relation.counted or self.phase is not Phase.BOOT)
 
-    def fresh(self, name: str, *, counted: bool = True) -> Relation:
+    def fresh(self, name: str) -> Relation:
         """Return an empty relation with the columns of the plan."""
         types = [column.type for column in self.plan.relations[name].columns]
-        support = Support.NONE if name in self._bare else self.support
-        made = Relation(name, types, support=support, counted=counted or support is not Support.RANKED)
+        made = Relation(name, types, support=Support.NONE if name in self._bare else self.support)
         made.planned = partial(self.orders.planned, name, self.plan)
         return made
 
@@ -437,8 +436,10 @@ class Store(Dividing[Relation]):
 
     def reset(self, relation: str, *, counted: bool = True) -> None:
         """Empty a relation for a bootstrap, which need not count support unless it is to be counted."""
-        self._aside[relation] = self.relation(relation)
-        self.touched[relation] = self.relations[relation] = self.fresh(relation, counted=counted)
+        old = self._aside[relation] = self.relation(relation)
+        new = self.touched[relation] = self.relations[relation] = self.fresh(relation)
+        if not counted and new.support is Support.RANKED:
+            new.counted, new.lines = False, old.lines
 
     def compare(self, relation: str) -> None:
         """Make the difference to what a relation held its net change."""
