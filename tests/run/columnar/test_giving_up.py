@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.generate.checking import follow
-from tidelog.run.columnar import engine, small_rounds, store
+from tidelog.run.columnar import absorb, engine, small_rounds, store
 from tidelog.run.contract import Switch, Work
 from tidelog.run.maintain import choose
 from tidelog.session.database import Database
@@ -50,7 +50,7 @@ def test_support_is_found_when_it_is_needed(small: int, often: int, monkeypatch:
     monkeypatch.setattr(store, "OFTEN", often)
     monkeypatch.setitem(choose.LEAST, "work", 12_000.0)
     kept = lost = 0
-    settled = store.settled
+    settled = absorb.settled
 
     def settling(relation: Any, *given: Any) -> Any:
         nonlocal kept, lost

@@ -18,6 +18,7 @@ from tidelog import Database, DataError, EvaluationError, LimitError, UserError
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import Change, Limits
+from tidelog.run.maintain import choose
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.run.spark.engine import SparkEngine
 
@@ -101,6 +102,24 @@ def test_a_closure_made_linear_that_stops_being_one(spark: SparkSession) -> None
     unknown = ("recompute", "the support of its tuples is not known")
     assert strategies[:2] == [("decomposed", "it was empty"), unknown]
     assert strategies[2][0] == "ranked"
+
+
+def test_what_the_driver_has_not_counted(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An update on the driver gave way and left support uncounted: after the hand-over the next starts from scratch."""
+    text = CLOSURE.replace(*LINEAR_TO_NONLINEAR) + MUTUAL
+    monkeypatch.setitem(choose.LEAST, "work", 1.0)
+    engine = SparkEngine(plan_text(text), spark=spark, driver_rows=30, replicate_rows=0, partitions=2)
+    reference = ReferenceEngine(plan_text(text))
+    for edges in (
+        Change([(1, 2), (2, 3), (3, 4)]),
+        Change([(4, 4)]),
+        Change([(n, n) for n in range(40, 60)], [(2, 3)]),
+    ):
+        update, expected = engine.update({"E": edges}), reference.update({"E": edges})
+        assert answers(engine) == answers(reference)
+        assert alike(update.changes.get("T"), expected.changes.get("T"))
+    assert [work.reason for work in update.work] == ["the support of its tuples is not known"]
+    assert not engine.verify()
 
 
 def test_strategies_are_told(spark: SparkSession) -> None:

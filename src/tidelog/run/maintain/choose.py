@@ -213,8 +213,8 @@ def maintain(
     spent = backend.derivations
     last, size = costs.get(members, NOTHING), _size(backend, stratum)
     budget = _budget(switch_of(strategy) if switch is None else switch, last)
-    bare = not _aggregates(stratum) and not _is_load(backend, stratum)
-    if bare and budget != UNLIMITED and not removed and not added and last.forbids(size):
+    hopeless = _named(strategy) == DEFAULT and budget != UNLIMITED and last.forbids(size)
+    if hopeless and not removed and not added and _need_not_count(backend, stratum):
         reason = f"{size:,} tuples changed below it, and with {last.given_up:,} an update took too long"
         return scratch.evaluate(reason, replace(last, untried=last.untried + 1), counted=False)
     watch.budget, watch.patience = budget.work, start + budget.seconds
@@ -228,7 +228,7 @@ def maintain(
         watch.budget = watch.patience = math.inf
         backend.drop()
         tried = last if removed or added else replace(last, given_up=size, untried=0)
-        work = scratch.evaluate(reason, tried, counted=not bare)
+        work = scratch.evaluate(reason, tried, counted=not _need_not_count(backend, stratum))
         return replace(work, derivations=backend.derivations - spent, seconds=time.perf_counter() - start)
     finally:
         watch.budget = watch.patience = math.inf
@@ -276,6 +276,11 @@ def _below(stratum: Stratum) -> set[str]:
 def _size(backend: Backend, stratum: Stratum) -> int:
     """Return how many tuples have changed below a stratum."""
     return sum(sum(backend.changed(relation)) for relation in _below(stratum))
+
+
+def _need_not_count(backend: Backend, stratum: Stratum) -> bool:
+    """Tell whether a stratum that is evaluated in place of an update may leave support to be counted later."""
+    return not _aggregates(stratum) and not _is_load(backend, stratum)
 
 
 def _is_load(backend: Backend, stratum: Stratum) -> bool:
