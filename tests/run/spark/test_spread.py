@@ -89,7 +89,6 @@ def points() -> dict[str, Change]:
 PROGRAMS = {
     "same generation": (SAME, {"E": Change(graph(20, 25))}, 2),
     "triples": (TRIPLES, {"E": Change(triples())}, 7),
-    "triples in one": (TRIPLES, {"E": Change(triples())}, 1),
     "points to": (POINTS, points(), 2),
     "joined": (JOINED, {"E": Change(graph(15, 20))}, 2),
 }
@@ -143,6 +142,16 @@ def test_a_partition_that_derives_too_much_leaves_it_to_the_rounds(spark: SparkS
     update = engine.update({"S": Change([(1,)])})
     assert [work.strategy for work in update.work] == ["recompute"]
     assert set(engine.rows("N")) == {(n,) for n in range(1, 31)}
+
+
+def test_what_several_rules_read_is_unpacked_once(spark: SparkSession) -> None:
+    readers = "output relation A(x: u32)\nA(x) :- Same(x, _).\noutput relation B(x: u32)\nB(x) :- Same(_, x).\n"
+    for text in (SAME, SAME + readers):
+        engine = SparkEngine(plan_text(text), spark=spark, strategy="recompute", driver_rows=0, partitions=2)
+        engine.update({"E": Change([(1, 2), (1, 3), (2, 4), (3, 5)])})
+        (part,) = engine._state.relations["Same"].settled
+        assert (part.kept is None) == (text == SAME)
+        assert set(engine.rows("Same")) == {(2, 3), (3, 2), (4, 5), (5, 4)}
 
 
 def test_limits_and_errors_are_told(spark: SparkSession) -> None:

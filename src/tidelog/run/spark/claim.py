@@ -42,11 +42,11 @@ from tidelog.run.maintain.seminaive import bootstrap
 from tidelog.run.phases import AFTER
 from tidelog.run.spark.checkpoint import Part, collect, gathered, settle
 from tidelog.run.spark.local import evaluate
-from tidelog.run.spark.parcels import PARCELS, ROUNDS, ROWS, Parcel, unpacked
+from tidelog.run.spark.parcels import PARCELS, ROUNDS, ROWS, Parcel
 from tidelog.run.spark.relation import RANK, SUPPORT, TIMES, columns_of
 from tidelog.run.spark.relation import Relation as SparkRelation
 from tidelog.run.spark.seeds import seed_name, seeded_plan
-from tidelog.run.spark.spread import OWN, Spreading
+from tidelog.run.spark.spread import OWN, Spreading, owned
 from tidelog.run.spark.store import Store
 from tidelog.run.spark.tail import STATE, Tail
 from tidelog.run.spark.worker import BEGIN, END, EvaluationFailedError
@@ -219,13 +219,13 @@ class Claims:
         tell(f"{name} by {store.plan.relations[name].columns[way.column].name}, in one job")
         shared = store.frames.spark.sparkContext.broadcast(tables)
         run = _run_partition(seeded_plan(store, way.stratum, way.closure), shared, name, tracked=self.tracked)
-        schema = s.StructType(list(target.empty.schema.fields))
         if self.tracked:
+            schema = s.StructType(list(target.empty.schema.fields))
             found, counts = settle(cut.mapInArrow(run, schema), rounds=f.max(RANK), derivations=f.sum(SUPPORT))
             found, rounds = replace(found, placed=False), counts["rounds"] + 1  # the one that finds nothing has no rank
         else:
             parcels, counts = settle(cut.mapInArrow(run, PARCELS), rounds=f.max(ROUNDS), derivations=f.sum(ROWS))
-            found = Part(unpacked(parcels.frame, name, OWN, schema), counts["derivations"], placed=False)
+            found = owned(store, way.stratum, name, parcels.frame, counts["derivations"])
             rounds = counts["rounds"]
         store.derivations += counts["derivations"]
         watch.add_tuples(found.count)

@@ -184,9 +184,7 @@ class Spreading:
     def _take(self, parcels: DataFrame, counts: Mapping[str, int]) -> None:
         for number, name in enumerate(self.stratum.relations):
             target, count = self.store.touch(name), counts[f"{OWN}{number}"]
-            schema = s.StructType(list(target.empty.schema.fields))
-            part = Part(unpacked(parcels, name, OWN, schema), count, placed=False)
-            target.settled = (part,) if count else ()
+            target.settled = (owned(self.store, self.stratum, name, parcels, count),) if count else ()
             self.store.derivations += count
             self.watch.add_tuples(count)
 
@@ -210,6 +208,15 @@ class Spreading:
         except LimitError:
             return fragments
         return {name: task.within(found[name].select(task.columns(name)), name) for name in names}
+
+
+def owned(store: Store, stratum: Stratum, name: str, parcels: DataFrame, count: int) -> Part:
+    """Return the tuples that partitions own: in parcels as they are, unless several rules above will open them."""
+    rows = unpacked(parcels, name, OWN, s.StructType(list(store.relation(name).empty.schema.fields)))
+    above = [rule for other in store.plan.strata if other.number != stratum.number for rule in other.rules]
+    if sum(name in rule.reads for rule in above) > 1:
+        return replace(settle(rows)[0], placed=False)
+    return Part(rows, count, placed=False)
 
 
 def _counts(relations: Sequence[str]) -> dict[str, Column]:
