@@ -10,6 +10,7 @@ import pytest
 from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame, SparkSession
 
+from tidelog import DataError
 from tidelog.session.pipeline import reading
 from tidelog.session.pipeline.config import Sink, read_config
 from tidelog.session.pipeline.run import Pipeline
@@ -103,6 +104,27 @@ def test_every_format_in_and_out(spark: SparkSession, tmp_path: Path, database: 
     finally:
         for name in ("tide_given", "tide_made"):
             spark.sql(f"DROP TABLE IF EXISTS {name}")
+
+
+def test_a_sink_that_cannot_be_read_gets_no_rows(spark: SparkSession, tmp_path: Path, database: str) -> None:
+    """Rows that are there already would be written twice, so that is an error, and tells what and where."""
+    rows = spark.createDataFrame([(*ROWS[0], "new", 1)], SCHEMA)
+    folder = tmp_path / "gone"
+    rows.selectExpr("*", "1 AS version").write.option("path", str(folder)).saveAsTable("tide_gone")
+    try:
+        for part in folder.glob("*.parquet"):
+            part.write_bytes(b"not a table any more")
+        with pytest.raises(DataError, match=r"sink All \(tide_gone\): to write no row of version 1 twice, tide_gone has"):
+            write_changes(Sink("All", "table", "tide_gone", {}, "changes"), rows, 1, 1)
+    finally:
+        spark.sql("DROP TABLE tide_gone")
+    rows.select("x").write.format("jdbc").options(url=database, dbtable="odd").save()
+    for options, reason in (
+        ({"url": database, "dbtable": "odd"}, "odd has to be read: .*`version`"),
+        ({"url": "jdbc:derby:memory:nowhere", "dbtable": "made"}, "made has to be read: .*nowhere"),
+    ):
+        with pytest.raises(DataError, match=f"sink All: to write no row of version 1 twice, {reason}"):
+            write_changes(Sink("All", "jdbc", None, options, "changes"), rows, 1, 1)
 
 
 SCHEMA = "x long, name string, kind string, weight long"

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from tidelog.session.pipeline.config import TABLE, Sink
@@ -53,17 +52,38 @@ def write_changes(sink: Sink, frame: DataFrame, rows: int, version: int) -> None
 
 
 def _missing(sink: Sink, frame: DataFrame, version: int) -> DataFrame:
-    """Return the rows of a version that a table or a database does not have."""
-    reader = frame.sparkSession.read
-    try:
+    """Return the rows of a version that a table or a database does not have.
+
+    One that is there but cannot be read is an error: rows that were written before a crash would be there twice.
+    """
+    spark = frame.sparkSession
+    where = sink.path or sink.options.get("dbtable") or sink.format
+    with told(f"{sink}: to write no row of version {version} twice, {where} has to be read"):
+        if not _is_there(sink, spark):
+            return frame
         if sink.format == TABLE:
-            found = reader.table(str(sink.path))
+            found = spark.read.table(str(sink.path))
         else:
-            found = reader.format(sink.format).options(**sink.options).load()
+            found = spark.read.format(sink.format).options(**sink.options).load()
         there = found.where(f.col(VERSION) == version).select(*frame.columns)
         return frame if there.isEmpty() else frame.subtract(there)
-    except (PySparkException, Py4JJavaError):
-        return frame  # there is no table yet, or whoever writes to it is told what is wrong with it
+
+
+def _is_there(sink: Sink, spark: SparkSession) -> bool:
+    """Tell whether a table or a database has been made; what is neither is said to be there."""
+    if sink.format == TABLE:
+        return spark.catalog.tableExists(str(sink.path))
+    if sink.format != "jdbc":
+        return True
+    jvm: Any = spark._jvm  # noqa: SLF001
+    jdbc = jvm.org.apache.spark.sql.execution.datasources.jdbc
+    options = jdbc.JdbcOptionsInWrite(jvm.PythonUtils.toScalaMap(dict(sink.options)))
+    dialect = jvm.org.apache.spark.sql.jdbc.JdbcDialects.get(options.url())
+    connection = dialect.createConnectionFactory(options).apply(-1)  # -1: the driver's own, not a partition's
+    try:
+        return bool(jdbc.JdbcUtils.tableExists(connection, options))
+    finally:
+        connection.close()
 
 
 def forget_changes(sink: Sink, after: int) -> None:
