@@ -1,18 +1,29 @@
-"""One session for all tests of the engine on Spark, with settings for many tiny jobs."""
+"""One session for all tests of the engine on Spark, with settings for many tiny jobs, and tests side by side in it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
 from tidelog.run.spark.session import start_session
 
+# Most code runs a few times only: no compiler for hot code. But there is much of it: without room for all that is
+# compiled it would be compiled again and again, and without room for its classes Java would look for some to drop.
+JAVA = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:MetaspaceSize=512m -XX:+UseSerialGC -Xmn400m"
 TINY = {
     "spark.driver.memory": "2g",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # most code runs a few times only
+    "spark.driver.extraJavaOptions": JAVA,
     "spark.sql.codegen.wholeStage": "false",  # compiling a query costs more than running it on ten rows
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",  # the same of its expressions
+    "spark.buffer.pageSize": "1m",  # what every table in memory begins with; by default 32 times as much
     "spark.sql.shuffle.partitions": "2",  # of the user's own queries; 200 of them cost more than the rows
 }
+AT_ONCE = 4
+"""Tests whose jobs run at the same time: the driver waits most of a tiny job's time."""
+
+Outcomes = dict[Any, Future[None]]
 
 
 @pytest.fixture(scope="session")
@@ -20,3 +31,19 @@ def spark() -> Iterator[SparkSession]:
     session = start_session(2, TINY)
     yield session
     session.stop()
+
+
+def side_by_side(
+    request: pytest.FixtureRequest, test: str, work: Callable[[Any], None], at_once: int = AT_ONCE
+) -> Iterator[Outcomes]:
+    """Do the work of all chosen tests of a name, several at once; yield for the parameter of each what to wait for.
+
+    For a fixture of the test's module: the tests themselves only ask for their own outcome.
+    """
+    items = [item for item in request.session.items if isinstance(item, pytest.Function)]
+    chosen = [item for item in items if item.originalname == test and item.path == request.path]
+    with ThreadPoolExecutor(at_once) as pool:
+        try:
+            yield {given: pool.submit(work, given) for item in chosen for given in item.callspec.params.values()}
+        finally:
+            pool.shutdown(cancel_futures=True)

@@ -1,4 +1,4 @@
-"""Faults: whatever fails, the answers are the oracle's, and every batch counts once."""
+"""Faults: whatever fails, the answers are the oracle's, and every batch counts once. Each has processes of its own."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+
+from tests.run.spark.conftest import Outcomes, side_by_side
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
@@ -52,33 +55,65 @@ def play(name: str, folder: Path, *arguments: str) -> subprocess.CompletedProces
     return subprocess.run(command, capture_output=True, text=True, timeout=590, check=False, env=environment, cwd=root)
 
 
-def test_failing_tasks_and_exiting_workers(tmp_path: Path) -> None:
-    done = play("tasks", tmp_path)
+def failing_tasks_exiting_workers_and_little_memory(folder: Path) -> None:
+    done = play("tasks", folder)
     assert done.returncode == 0, done.stderr[-4000:]
-    assert done.stdout.split("\n")[:2] == ["right after a task raises", "right after a task exits"]
+    assert done.stdout.splitlines() == [
+        "right after a task raises",
+        "right after a task exits",
+        "right with state on disk",
+    ]
 
 
-def test_killed_executors(tmp_path: Path) -> None:
-    done = play("executor", tmp_path)
+def killed_executors(folder: Path) -> None:
+    done = play("executor", folder)
     assert done.returncode == 0, done.stderr[-4000:]
     assert done.stdout.count("killed executor") == 4
     assert done.stdout.count("right after") == 6
     assert "starting again from the last commit" in done.stdout, "whatever was killed, nothing was lost"
 
 
-@pytest.mark.parametrize(("master", "rows"), [("local[2,4]", 100), ("local-cluster[2,1,1024]", 0)])
-def test_killed_drivers_and_a_batch_delivered_twice(tmp_path: Path, master: str, rows: int) -> None:
-    (tmp_path / "closure.dl").write_text(PROGRAM)
-    (tmp_path / "pipeline.toml").write_text(CONFIG.replace("MASTER", master).replace("ROWS", str(rows)))
-    (tmp_path / "edges.csv").write_text("a,b\n1,2\n2,3\n")
-    (tmp_path / "inbox").mkdir()
-    (tmp_path / "inbox" / "E.1.csv").write_text("op,a,b\ninsert,3,4\ndelete,1,2\n")
-    assert play("driver", tmp_path, "before").returncode == -signal.SIGKILL
-    assert play("driver", tmp_path, "after").returncode == -signal.SIGKILL
-    done = play("driver", tmp_path, "nothing")
+def killed_drivers_and_a_batch_delivered_twice(folder: Path) -> None:
+    killed_drivers(folder, "local[2,4]", 100)
+
+
+def the_same_on_a_cluster(folder: Path) -> None:
+    killed_drivers(folder, "local-cluster[2,1,1024]", 0)
+
+
+def killed_drivers(folder: Path, master: str, rows: int) -> None:
+    (folder / "closure.dl").write_text(PROGRAM)
+    (folder / "pipeline.toml").write_text(CONFIG.replace("MASTER", master).replace("ROWS", str(rows)))
+    (folder / "edges.csv").write_text("a,b\n1,2\n2,3\n")
+    (folder / "inbox").mkdir()
+    (folder / "inbox" / "E.1.csv").write_text("op,a,b\ninsert,3,4\ndelete,1,2\n")
+    assert play("driver", folder, "before").returncode == -signal.SIGKILL
+    assert play("driver", folder, "after").returncode == -signal.SIGKILL
+    done = play("driver", folder, "nothing")
     assert done.returncode == 0, done.stderr[-4000:]
     assert done.stdout == "version 2 batch known\n"
-    told = pq.read_table(tmp_path / "changes").to_pylist()
+    told = pq.read_table(folder / "changes").to_pylist()
     changes = sorted((row["version"], row["weight"], row["a"], row["b"]) for row in told)
     first = [(1, 1, 1, 2), (1, 1, 1, 3), (1, 1, 2, 3)]
     assert changes == [*first, (2, -1, 1, 2), (2, -1, 1, 3), (2, 1, 2, 4), (2, 1, 3, 4)]
+
+
+@pytest.fixture(scope="module")
+def outcomes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outcomes]:
+    def work(fault: Callable[[Path], None]) -> None:
+        fault(tmp_path_factory.mktemp(fault.__name__))
+
+    yield from side_by_side(request, "test_right_after", work, at_once=2)
+
+
+FAULTS = (
+    killed_executors,
+    the_same_on_a_cluster,
+    failing_tasks_exiting_workers_and_little_memory,
+    killed_drivers_and_a_batch_delivered_twice,
+)
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
+def test_right_after(fault: Callable[[Path], None], outcomes: Outcomes) -> None:
+    outcomes[fault].result()

@@ -114,7 +114,9 @@ def test_a_sink_that_cannot_be_read_gets_no_rows(spark: SparkSession, tmp_path: 
     try:
         for part in folder.glob("*.parquet"):
             part.write_bytes(b"not a table any more")
-        with pytest.raises(DataError, match=r"sink All \(tide_gone\): to write no row of version 1 twice, tide_gone has"):
+        with pytest.raises(
+            DataError, match=r"sink All \(tide_gone\): to write no row of version 1 twice, tide_gone has"
+        ):
             write_changes(Sink("All", "table", "tide_gone", {}, "changes"), rows, 1, 1)
     finally:
         spark.sql("DROP TABLE tide_gone")

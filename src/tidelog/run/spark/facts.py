@@ -5,15 +5,15 @@ A relation that rules derive, too, keeps its facts in a relation of their own (`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from pyspark.sql import functions as f
 
 from tidelog.plan.nodes import Plan
 from tidelog.plan.separate_facts import stored_in
 from tidelog.run.contract import Change
-from tidelog.run.spark.checkpoint import gathered, settle
-from tidelog.run.spark.relation import RANK, SUPPORT, Relation, by_hash
+from tidelog.run.spark.checkpoint import Question, answers, gathered
+from tidelog.run.spark.relation import RANK, SUPPORT, Parts, Relation, by_hash
 from tidelog.run.spark.rows import frame_of
 from tidelog.run.spark.store import Store, finished
 
@@ -42,17 +42,21 @@ def change_facts(
         store.reset(name)
         if stored is not None and stored is not derived:
             store.relations[name].settled = stored.settled
-    for name, change in facts.items():
-        _change(store, stored_in(name, store.plan.relations), change)
+    asked = [
+        one for name, change in facts.items() for one in _asked(store, stored_in(name, store.plan.relations), change)
+    ]
+    found = answers([question for question, _ in asked]) if asked else []
+    for (_, take), (part, _) in zip(asked, found, strict=True):
+        take((part,) if part.count else ())
     for name in orphans:
         relation = store.relations[name]
-        parts = finished(relation).settled
+        parts = finished([relation])[0].settled
         relation.settled, relation.inserted, relation.removed, relation.deleted = parts, (), (), ()
         store.compare(name)
 
 
-def _change(store: Store, name: str, change: Change) -> None:
-    """Find out which facts are new and which were there; they are inserted and deleted then."""
+def _asked(store: Store, name: str, change: Change) -> Iterator[tuple[Question, Callable[[Parts], None]]]:
+    """Ask which facts were there and which are new; each answer with how the relation takes it."""
     relation = store.touch(name)
     columns, spark = relation.columns, store.frames.spark
     fresh = None
@@ -65,8 +69,7 @@ def _change(store: Store, name: str, change: Change) -> None:
         if fresh is not None:
             given = given.join(fresh, columns, "left_anti")
         stored = gathered(relation.settled)
-        gone, _ = settle(by_hash(given).join(stored, columns).select(*columns, RANK, SUPPORT))
-        relation.removed = relation.deleted = (gone,) if gone.count else ()
+        gone = by_hash(given).join(stored, columns).select(*columns, RANK, SUPPORT)
+        yield Question(gone), relation.delete
     if fresh is not None:
-        new, _ = settle(relation.new_in(fresh, relation.settled))
-        relation.inserted = (new,) if new.count else ()
+        yield Question(relation.new_in(fresh, relation.settled)), relation.insert

@@ -63,7 +63,8 @@ class Pipeline:
         bindings: Bindings | None = None
         steps = list(steps_of(self._tree))
         for step in steps:
-            if isinstance(step, Scan) and self._size(step) == 0:
+            read = step.input if isinstance(step, Aggregate) else step
+            if isinstance(read, Scan) and self._size(read) == 0:
                 return None
         place = 0
         while place < len(steps):

@@ -110,6 +110,14 @@ class Relation:
         other.__dict__.update(self.__dict__)
         return other
 
+    def delete(self, parts: Parts) -> None:
+        """Let stored facts be what this update deletes."""
+        self.removed = self.deleted = parts
+
+    def insert(self, parts: Parts) -> None:
+        """Let facts be what this update inserts."""
+        self.inserted = parts
+
     @property
     def cell_types(self) -> tuple[Type, ...]:
         """The types of the columns there are."""

@@ -20,7 +20,18 @@ from tidelog.run.holding import Holding
 from tidelog.run.limits import OverBudgetError, Watch
 from tidelog.run.phases import AFTER, BEFORE, DELETED, INSERTED
 from tidelog.run.spark.absorb import Outcome, Told, absorbed, bootstrapped, exchanged, released
-from tidelog.run.spark.checkpoint import Asked, Part, Question, answered, ask, gathered, one_scan, settle, united
+from tidelog.run.spark.checkpoint import (
+    Asked,
+    Part,
+    Question,
+    answered,
+    answers,
+    ask,
+    gathered,
+    one_scan,
+    settle,
+    united,
+)
 from tidelog.run.spark.encode import Cells, spark_type
 from tidelog.run.spark.pipeline import Pipeline
 from tidelog.run.spark.relation import (
@@ -323,8 +334,7 @@ class Store(Holding[Relation]):
 
     def finish(self) -> None:
         """Make the update final in every relation it touched."""
-        for name, relation in self.touched.items():
-            self.relations[name] = finished(relation)
+        self.relations.update(zip(self.touched, finished(list(self.touched.values())), strict=True))
 
     # --- aggregates --------------------------------------------------------------------------------------------------
 
@@ -369,22 +379,37 @@ def _difference(relation: Relation, these: Parts, others: Parts) -> Parts:
     return (found,) if found.count else ()
 
 
-def finished(relation: Relation) -> Relation:
-    """Return a relation after its update: one table again if anything but insertions happened."""
+def finished(relations: Sequence[Relation]) -> list[Relation]:
+    """Return relations after their update: one table each again if anything but insertions happened, all by one job."""
+    tables = {place: _table(one) for place, one in enumerate(relations) if one.final is None and _is_revised(one)}
+    found = answers([Question(table) for table in tables.values()]) if tables else []
+    whole = dict(zip(tables, (part for part, _ in found), strict=True))
+    return [_finished(one, whole.get(place)) for place, one in enumerate(relations)]
+
+
+def _is_revised(relation: Relation) -> bool:
+    return bool(relation.removed or relation.replaced or relation.changes)
+
+
+def _table(relation: Relation) -> DataFrame:
+    """Return what a relation holds after its update, with the support that is left."""
+    hidden = (*relation.removed, *relation.replaced)
+    parts = [relation.without(gathered(relation.settled), hidden)] if relation.settled else []
+    parts += [part.frame for part in (*relation.inserted, *relation.replaced)]
+    rows = united(parts)
+    sums = relation.change_sums()
+    if sums is None:
+        return rows
+    support = (f.col(SUPPORT) + f.coalesce(f.col(CHANGE), f.lit(0))).alias(SUPPORT)
+    return rows.join(by_hash(sums), relation.columns, "left").select(*relation.columns, RANK, support)
+
+
+def _finished(relation: Relation, whole: Part | None) -> Relation:
     done = Relation(relation.name, relation.types, relation.empty)
     done.counted = relation.counted
     if relation.final is not None:
         done.settled = relation.final
-    elif relation.removed or relation.replaced or relation.changes:
-        hidden = (*relation.removed, *relation.replaced)
-        parts = [relation.without(gathered(relation.settled), hidden)] if relation.settled else []
-        parts += [part.frame for part in (*relation.inserted, *relation.replaced)]
-        rows = united(parts)
-        sums = relation.change_sums()
-        if sums is not None:
-            support = (f.col(SUPPORT) + f.coalesce(f.col(CHANGE), f.lit(0))).alias(SUPPORT)
-            rows = rows.join(by_hash(sums), relation.columns, "left").select(*relation.columns, RANK, support)
-        whole, _ = settle(rows)
+    elif whole is not None:
         done.settled = (whole,) if whole.count else ()
     else:
         done.settled = relation.settled

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from tests.generate.pipeline import answers
 from tests.run.spark.conftest import TINY
+from tests.run.spark.faults.memory import SMALL, outgrow
 from tidelog import Database
 from tidelog.base.extern import Externs
 from tidelog.run.contract import Change
@@ -59,7 +60,8 @@ def play(spark: SparkSession, folder: Path, how: str) -> None:
 
 
 if __name__ == "__main__":
-    session = start_session("2,4", TINY | {"spark.driver.memory": "1g"})
+    session = start_session("2,4", TINY | SMALL)
     for kind in ("raises", "exits"):
         play(session, Path(sys.argv[1]), kind)
+    outgrow(session)
     session.stop()
