@@ -2,12 +2,13 @@
 
     python -m benchmarks.update batch|tracked|updates STRATEGY PROGRAM FOLDER RELATION RULE SECONDS OUTPUT...
 
-`batch` and `tracked` only materialise, for their peak memory. Every kind of update is done at least once; SECONDS bound
-how often they are repeated. An empty RULE leaves rules alone. First all is done by recomputing, which is what an update
-is held against: a database with that strategy commits the same change, which it evaluates from scratch without keeping
-anything, and tells as exactly what has changed. Where that takes long it is done for one size only. Before anything is
-timed every kind is done once on a database that is dropped then, unless that takes long: kernels are compiled or loaded
-when they are first used, which is no cost of an update.
+`batch` and `tracked` only materialise, for their peak memory. Facts are taken out and put back at least three times,
+since what they derive differs by orders of magnitude; SECONDS bound how often more is done. An empty RULE leaves rules
+alone. First all is done by recomputing, which is what an update is held against: a database with that strategy commits
+the same change, which it evaluates from scratch without keeping anything, and tells as exactly what has changed. Where
+that takes long it is done for one size only. Before anything is timed every kind is done once on a database that is
+dropped then, unless that takes long: kernels are compiled or loaded when they are first used, which is no cost of an
+update.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ from tidelog.session.transaction import Transaction
 
 SIZES = (1, 10, 100, 1000)
 REPEATS = {1: 15, 10: 9, 100: 5}
-"""How often an update of a size is done, each time with other facts, if there is time; larger ones 3 times."""
+"""How often an update of a size is done, each time with other facts, if there is time; larger ones `FEWEST` times."""
+FEWEST = 3
+"""So many samples there are of each size, even if that takes longer than it should: one alone says little."""
 
 AGAIN = 5.0
 """Seconds below which the evaluation from scratch is done twice."""
@@ -91,11 +94,11 @@ def _strategy(profile: list[Work]) -> str:
 
 
 def facts_in_and_out(
-    session: Session, relation: str, deadline: float, sizes: Sequence[int] = (), most: int = 15
+    session: Session, relation: str, deadline: float, sizes: Sequence[int] = (), most: int = 15, *, fewest: int = 1
 ) -> Iterator[dict[str, Any]]:
     """Take random facts out and put them back, in growing numbers; by default up to 1,000, and 1% of them.
 
-    Each number of facts has its share of the time that is left until the deadline.
+    Each number of facts has its share of the time that is left until the deadline, or what the fewest samples take.
     """
     rows: list[Row] = list(session.database.relation(relation).rows())
     rng = random.Random(5)
@@ -106,11 +109,11 @@ def facts_in_and_out(
         end = now + (deadline - now) / (len(all_sizes) - place)
         out: list[Measured] = []
         back: list[Measured] = []
-        for _ in range(min(most, REPEATS.get(size, 3))):
+        for _ in range(min(most, REPEATS.get(size, FEWEST))):
             some = rng.sample(rows, size)
             out.append(session.timed(lambda tx, some=some: tx.delete(relation, some)))  # type: ignore[misc]
             back.append(session.timed(lambda tx, some=some: tx.insert(relation, some)))  # type: ignore[misc]
-            if time.perf_counter() > end:
+            if time.perf_counter() > end and len(out) >= fewest:
                 break
         yield line("delete", size, out)
         yield line("insert", size, back)
@@ -131,8 +134,9 @@ def rule_in_and_out(session: Session, rule: str, seconds: float, most: int = 3) 
 
 
 def every_kind(session: Session, relation: str, rule: str, seconds: float) -> Iterator[dict[str, Any]]:
-    """Do every kind of update, once if there is no time for more."""
-    yield from facts_in_and_out(session, relation, time.perf_counter() + seconds)
+    """Do every kind of update, once if there is no time at all."""
+    fewest = FEWEST if seconds else 1
+    yield from facts_in_and_out(session, relation, time.perf_counter() + seconds, fewest=fewest)
     if rule:
         yield from rule_in_and_out(session, rule, seconds / 5)
 

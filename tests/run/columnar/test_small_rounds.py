@@ -20,9 +20,9 @@ from tidelog.session.soak.histories import random_history
 
 HISTORIES = 12
 ROOMS = {
-    "ample": {"SOON": 0},
-    "scarce": {"SOON": 1, "LARGEST": 12, "ROOM": 24, "WAITING": 16, "LOOK": 20, "PAUSE": 1},
-    "barest": {"SOON": 0, "LARGEST": 3, "ROOM": 6, "WAITING": 3, "LOOK": 1, "PAUSE": 0},
+    "ample": {},
+    "scarce": {"LARGEST": 12, "ROOM": 24, "LOOK": 20, "PAUSE": 1},
+    "barest": {"LARGEST": 3, "ROOM": 6, "LOOK": 1, "PAUSE": 0},
 }
 PROGRAM = """
 input relation Edge(a: u32, b: u32)

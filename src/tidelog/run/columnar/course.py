@@ -99,16 +99,26 @@ class Course:
     @cached_property
     def forms(self) -> Forms | None:
         """The course as the kernel for small rounds takes it; None if it does not."""
-        links: list[Link] = []
-        link = self.first
+        deltas = [step.version for step in self.scans].count(Version.DELTA)
+        if self.sources is None or not self.from_delta or self.scans[0].version is not Version.DELTA or deltas != 1:
+            return None
+        return self._forms([], self.first)
+
+    @cached_property
+    def twins(self) -> Sequence[Forms]:
+        """The same with another scan after the delta, where there is the choice."""
+        assert self.first is not None
+        other = None if self.first.then is None else self.first.then.other
+        made = None if other is None else self._forms([self.first], other)
+        return () if made is None else (made,)
+
+    def _forms(self, links: list[Link], link: Link | None) -> Forms | None:
         while link is not None:
             if not isinstance(link.step, Scan | AntiJoin):
                 return None
             links.append(link)
             link = link.then
-        deltas = [step.version for step in self.scans].count(Version.DELTA)
-        if self.sources is None or not self.from_delta or self.scans[0].version is not Version.DELTA or deltas != 1:
-            return None
+        assert self.sources is not None
         made = Forms(links, self.sources)
         return made if made.possible else None
 

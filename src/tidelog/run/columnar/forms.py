@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
+
 from tidelog.base.record import record
 from tidelog.run.columnar.kernels import lines
 from tidelog.run.columnar.layout import Field, Layout
@@ -22,6 +25,7 @@ VARIABLES = 64
 """A course has at most so many variables."""
 
 Line = tuple[int, ...]
+Numbers = npt.NDArray[np.int64]
 
 
 @record
@@ -48,9 +52,14 @@ class Forms:
         self._head: tuple[Layout, Sequence[Line]] | None = None
 
     @property
+    def names(self) -> int:
+        """How many variables there are."""
+        return len(self._numbers)
+
+    @property
     def possible(self) -> bool:
         """Whether there are not too many variables."""
-        return len(self._numbers) <= VARIABLES
+        return self.names <= VARIABLES
 
     def form(self, place: int, layout: Layout) -> Form:
         """Return the form of a link for rows of a layout."""
@@ -85,6 +94,11 @@ class Forms:
         if isinstance(source, int):
             return _line(lines.CONSTANT, source, field)
         return _line(lines.SET, self._numbers[source], field)
+
+
+def lines_of(found: Sequence[Line], width: int) -> Numbers:
+    """Return lines of so many numbers as an array."""
+    return np.array(found, np.int64).reshape(len(found), width)
 
 
 def _line(kind: int, what: int, field: Field) -> Line:

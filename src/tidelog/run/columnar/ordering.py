@@ -7,6 +7,7 @@ its order was last chosen. Distinct values of a column are estimated from a samp
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,9 +16,14 @@ from tidelog.plan.nodes import Plan, Project, Rule, Scan, Version
 from tidelog.plan.order_joins import order_joins
 from tidelog.plan.rederive import HEAD, rederive
 from tidelog.plan.rediscover import rediscover
+from tidelog.run.columnar.arrays import arrays, prefix
 from tidelog.run.columnar.course import Course, Courses
 from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.relation import Relation
+from tidelog.run.contract import Phase
+
+if TYPE_CHECKING:
+    from tidelog.run.columnar.script import Script
 
 SAMPLE = 4096
 
@@ -29,6 +35,8 @@ class Orders:
         self._courses = Courses(codec)
         self._chosen: dict[tuple[int, int | None, bool], tuple[Rule, tuple[int, ...], Course]] = {}
         self._distinct: dict[str, tuple[int, list[int]]] = {}
+        self.scripts: dict[tuple[Phase, tuple[int, ...]], Script] = {}
+        """What kernels were told of rules."""
         self._plan: Plan | None = None
         self._planned: dict[str, list[tuple[int, ...]]] = {}
 
@@ -111,17 +119,25 @@ class Orders:
 
 
 def estimate_distinct(relation: Relation, size: int) -> list[int]:
-    """Estimate the number of distinct values in each column: those of a sample, scaled up if the sample hardly repeats.
+    """Estimate the number of distinct values in each column from rows at even distances.
 
-    The sample takes rows at even distances from the largest batch.
+    Where an order begins with the column, a row in a run of n equal values stands for 1/n of a value. Otherwise the
+    values of the rows are counted, and scaled up if they hardly repeat: too many where equal values stand together.
     """
-    batches = (*relation.main.settled, *relation.main.inserted, relation.main.delta)
+    return [_distinct_in(relation, column, size) for column in range(relation.arity)]
+
+
+def _distinct_in(relation: Relation, column: int, size: int) -> int:
+    order = relation.led_by((column,))
+    chosen = relation.main if order is None else order
+    batches = (*chosen.settled, *chosen.inserted, chosen.delta)
     largest = max((batch for batch in batches if batch is not None), key=lambda batch: batch.size, default=None)
     if largest is None or not largest.size:
-        return [1] * relation.arity
-    rows = largest.rows[:, :: max(1, largest.size // SAMPLE)]
-    counts: list[int] = []
-    for column in range(relation.arity):
+        return 1
+    rows = np.ascontiguousarray(largest.rows[:, :: max(1, largest.size // SAMPLE)])
+    if order is None:
         seen = len(np.unique(relation.layout.codes(rows, column)))
-        counts.append(seen if 2 * seen < rows.shape[1] else max(1, seen * size // rows.shape[1]))
-    return counts
+        return seen if 2 * seen < rows.shape[1] else max(1, seen * size // rows.shape[1])
+    full, shift = order.layout.prefix(1)
+    low, high, _ = arrays(largest.size).ranges(prefix(rows, full, shift), largest.rows, full, shift)
+    return max(1, round(size * float(np.mean(1 / (high - low)))))

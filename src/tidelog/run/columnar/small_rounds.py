@@ -15,31 +15,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tidelog.plan.nodes import Rule
-from tidelog.run.columnar.absorb import absorbed, gather
 from tidelog.run.columnar.arrays import CompiledArrays, Mask, Words, arrays
 from tidelog.run.columnar.batch import Batch, Log
 from tidelog.run.columnar.cost import SHORT
+from tidelog.run.columnar.forms import Numbers
 from tidelog.run.columnar.kernels import lines
-from tidelog.run.columnar.pipeline import Bag
 from tidelog.run.columnar.relation import UNCOUNTED, Order, Relation
-from tidelog.run.columnar.told import Numbers, Told
+from tidelog.run.columnar.told import Told
 from tidelog.run.contract import Phase, Support
 from tidelog.run.limits import analysis
 
 if TYPE_CHECKING:
     from tidelog.run.columnar.store import Store
 
-SMALL = 256
+SMALL = 4096
 """Deltas of up to so many tuples in all are small."""
-LARGEST = 1024
+LARGEST = 16384
 """A small round has at most so many derivations, and looks at a few times as many rows."""
 ROOM = 2 * LARGEST
-WAITING = 8 * LARGEST
-"""So many tuples of a relation can be recent, and so many derivations of others can wait to be counted."""
+"""So many tuples of a relation can be recent."""
+LOGGED = 8
+"""So many times as many values as a round can have derivations are overwritten before what is logged is put away."""
 LOOK = 1 << 17
 """After about so many rows looked at the watch looks at the clock again."""
-SOON = 1
-"""So many rounds of a phase are done one by one first: to tell the kernel what to do costs about as much as one."""
 PAUSE = 8
 """After a round that was not small, so many rounds are not tried; twice as many if the next is not small either."""
 
@@ -96,24 +94,6 @@ class Recent:
         return Batch(rows, self.ranks[place, these].astype(np.int32), counts)
 
 
-class Waiting:
-    """Derivations of tuples that are not recent."""
-
-    def __init__(self, told: Told) -> None:
-        self._told = told
-        self.rows = np.empty((told.width, WAITING), np.uint64)
-        self.rank, self.head = np.empty(WAITING, np.int64), np.empty(WAITING, np.int64)
-
-    def bag(self, place: int, count: int, *, ranked: bool) -> Bag | None:
-        """Return those of a relation's tuples, if there are any."""
-        those = np.flatnonzero(self.head[:count] == place)
-        if not len(those):
-            return None
-        layout = self._told.relations[place].layout
-        rank = self.rank[those].astype(np.int32) if ranked else None
-        return Bag(layout, np.ascontiguousarray(self.rows[: layout.words, those]), rank)
-
-
 def small_rounds(store: Store, rules: Sequence[Rule], most: int) -> int:
     """Do up to so many rounds of a stratum at once while they are small; return how many were done."""
     table = arrays()
@@ -154,16 +134,16 @@ def _are_small(store: Store) -> bool:
 
 def _gain(store: Store, told: Told, recent: Recent, table: CompiledArrays, most: int) -> Numbers:
     """Absorb in rounds, and let recent tuples join their relations; the last of them are the delta."""
-    waiting, answer = Waiting(told), np.zeros(lines.ANSWER, np.int64)
-    counting = told.relations[0].support is not Support.NONE
+    log, answer = np.empty((LOGGED * LARGEST, 3), np.int64), np.zeros(lines.ANSWER, np.int64)
+    logged = Log(log, answer[lines.LOGGED :], told.kept, [], table.rounds.undo)
+    if store.phase is not Phase.BOOT:
+        store.journal.log(logged)
+    counting = any(map(store.counts, told.relations))
     what = store.ranked, counting, store.watch.round, most, LOOK, told.shape(LARGEST), LARGEST
-    table.rounds.gain(told.lines, recent.arrays, (waiting.rows, waiting.rank, waiting.head), answer, *what)
+    table.rounds.gain(told.lines, recent.arrays, log, answer, *what)
+    logged.close([])
     if answer[lines.ROUNDS]:
         for place, relation in enumerate(told.relations):
-            bag = waiting.bag(place, answer[lines.LEFT], ranked=store.ranked)
-            if bag is not None:
-                number = store.watch.round if store.phase is Phase.BOOT else None
-                absorbed(relation, gather(relation, [bag]), store.journal, number)
             if recent.count[place]:
                 _join(store, relation, *recent.parts(place))
     return answer

@@ -102,7 +102,7 @@ class Store(Dividing[Relation]):
         self.filters = Filters()
         self.known = Knowledge()
         self._weights = weights(self.phase)
-        self.pause, self.delay = small_rounds.SOON, small_rounds.PAUSE
+        self.pause, self.delay = 0, small_rounds.PAUSE
         """How many rounds are not tried as small ones, and how many will not be if the next try is in vain."""
 
     @property
@@ -133,7 +133,7 @@ class Store(Dividing[Relation]):
         self._weights = weights(phase)
         self.filters = Filters()
         self.known = Knowledge()
-        self.pause, self.delay = small_rounds.SOON, small_rounds.PAUSE
+        self.pause, self.delay = 0, small_rounds.PAUSE
 
     def derive(self, jobs: Sequence[Job]) -> Bags:
         """Evaluate trees; return for each head relation its bags."""

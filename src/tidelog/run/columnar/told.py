@@ -1,4 +1,4 @@
-"""What `kernels.rounds` is told of a stratum: its variants, and the batches that their steps see, as lines of numbers.
+"""What `kernels.rounds` is told of a stratum: its rules (`script`), and the batches that they see, as lines of numbers.
 
 The addresses hold as long as the relations are left alone. Marks of batches that have none are lent: where the kernel
 has used them, the batch takes them over (`take_marks`).
@@ -12,20 +12,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tidelog.plan.nodes import AntiJoin, Rule, Scan
+from tidelog.plan.nodes import Rule
 from tidelog.run.columnar.arrays import Marks, Words
 from tidelog.run.columnar.batch import Batch
-from tidelog.run.columnar.forms import Forms, Line
+from tidelog.run.columnar.forms import Line, Numbers, lines_of
 from tidelog.run.columnar.kernels import lines
 from tidelog.run.columnar.layout import moves
-from tidelog.run.columnar.relation import Order, Relation, Where
+from tidelog.run.columnar.relation import Order, Where
+from tidelog.run.columnar.script import Sight, script_of
 from tidelog.run.contract import Phase
-from tidelog.run.phases import ALIVE, REMOVED, View
+from tidelog.run.phases import ALIVE
 
 if TYPE_CHECKING:
     from tidelog.run.columnar.store import Store
 
-Numbers = npt.NDArray[np.int64]
+SIGHT = 8
+"""A round looks at no more than so many times as many rows as it may have derivations."""
 
 
 class Told:
@@ -35,29 +37,23 @@ class Told:
         self._store = store
         self._losing = store.phase is Phase.DELETE
         self.relations = [store.relation(name) for name in sorted(store.members)]
-        self._places = {relation.name: place for place, relation in enumerate(self.relations)}
-        self._variants: list[Line] = []
-        self._steps: list[Line] = []
-        self._fields: list[Line] = []
+        self._script = script_of(store, rules)
         self._batches: list[Line] = []
-        self._seen: dict[tuple[int, View], tuple[int, int]] = {}
         self._recent: list[tuple[int, Order]] = []
         """The lines that are the recent tuples in an order."""
         self._held: dict[int, Batch] = {}
-        """The batches in which tuples may die, by their lines."""
+        """The batches in which tuples may die, or be counted, by their lines."""
         self._lent: dict[int, Marks] = {}
-        self._depth, self._wide = 0, 1
-        blocked = {name for rule in rules for name in self._tell_rule(rule)}
         self.orders = [(place, order) for place, one in enumerate(self.relations) for order in one.orders.values()]
         """The orders of all relations, the main one of each first."""
         self.width = max(order.layout.words for _, order in self.orders)
         self.sorted = np.empty((len(self.orders), self.width + 1, room), np.uint64)
         """Recent tuples in each order, with their places behind them."""
-        self.lines = self._tell_members(blocked)
+        self.lines = self._tell()
 
     def shape(self, largest: int) -> tuple[int, int, int]:
-        """Return how many steps a variant has at most, how many words a key, and how many rows a round looks at."""
-        return self._depth, self._wide, 8 * largest
+        """Return how many variables a variant has at most, how many words a key, and how many rows a round looks at."""
+        return self._script.names, self._script.wide, SIGHT * largest
 
     def orders_of(self, place: int) -> list[tuple[int, Order]]:
         """Return the orders of a relation with their numbers, the main one first."""
@@ -65,7 +61,7 @@ class Told:
 
     @property
     def held(self) -> list[Batch]:
-        """The batches in which tuples may die."""
+        """The batches in which tuples may die, or be counted."""
         return list(self._held.values())
 
     @property
@@ -95,70 +91,13 @@ class Told:
             found.append((self._held[line], where[where[:, 0] == line, 1]))
         return found
 
-    # --- variants ----------------------------------------------------------------------------------------------------
-
-    def _tell_rule(self, rule: Rule) -> list[str]:
-        """Tell the variants of a rule; return the relations whose delta is read by variants that cannot be told."""
-        blocked: list[str] = []
-        for variant in rule.variants:
-            if variant.delta is None or rule.reads[variant.delta] not in self._places:
-                continue
-            course = self._store.orders.best(rule, variant.tree, self._store.relation)
-            if course.forms is None:
-                blocked.append(rule.reads[variant.delta])
-            else:
-                self._tell_variant(rule, course.forms)
-        return blocked
-
-    def _tell_variant(self, rule: Rule, forms: Forms) -> None:
-        first = len(self._steps)
-        delta, *links = forms.links
-        assert isinstance(delta.step, Scan)
-        member, head = self._places[delta.step.relation], self._places[rule.head]
-        for place, link in enumerate(links, 1):
-            step = link.step
-            scan = step.right if isinstance(step, AntiJoin) else step
-            assert isinstance(scan, Scan)
-            self._tell_step(rule, forms, place, scan, anti=scan is not step)
-        self._depth = max(self._depth, len(links))
-        bound = self._add(forms.form(0, self.relations[member].layout).new)
-        given = self._add(forms.head(self.relations[head].layout))
-        self._variants.append((member, first, len(self._steps), head, *bound, *given))
-
-    def _tell_step(self, rule: Rule, forms: Forms, place: int, scan: Scan, *, anti: bool) -> None:
-        store, own = self._store, scan.relation in self._places
-        relation, view = store.relation(scan.relation), store.view(scan, rule, negated=anti)
-        order = relation.order(forms.links[place].probe.columns)
-        form = forms.form(place, order.layout)
-        self._wide = max(self._wide, form.full + 1)
-        batches = self._see(relation, order, View(view.limit, view.inserted) if own else view, own=own)
-        key, new = self._add(form.key), self._add(form.new)
-        old = own and not view.delta
-        self._steps.append((anti, *batches, form.full, form.shift, *key, *new, old, own))
-
-    def _see(self, relation: Relation, order: Order, view: View, *, own: bool) -> tuple[int, int]:
-        """Tell the batches of a view, once; return the lines."""
-        key = id(order), view
-        found = self._seen.get(key)
-        if found is None:
-            start, dying = len(self._batches), own and self._losing
-            for batch, limit in relation.batches(order, view):
-                self._batches.append(_line(batch, self._marks(batch) if dying else batch.mark, limit))
-            if own and not self._losing:
-                self._recent.append((len(self._batches), order))
-                self._batches.append((0,) * lines.BATCH)
-            found = self._seen[key] = start, len(self._batches)
-        return found
-
-    def _add(self, fields: Sequence[Line]) -> tuple[int, int]:
-        start = len(self._fields)
-        self._fields += fields
-        return start, len(self._fields)
-
-    # --- members -----------------------------------------------------------------------------------------------------
-
-    def _tell_members(self, blocked: set[str]) -> tuple[Numbers | Words, ...]:
-        """Tell the relations of the stratum and their orders; return all lines."""
+    def _tell(self) -> tuple[Numbers | Words, ...]:
+        """Return all lines: of the rules, of the batches that they see, of the relations of the stratum."""
+        script = self._script
+        steps = script.steps.copy()
+        if script.sights:
+            seen = np.array([self._see(sight) for sight in script.sights], np.int64)
+            steps[:, lines.BATCHES], steps[:, lines.END] = seen[script.steps[:, lines.BATCHES]].T
         orders: list[Line] = []
         paths: list[Words] = []
         for place, order in self.orders:
@@ -169,24 +108,30 @@ class Told:
             orders.append((order.layout.words, start, start + len(paths[-1]), held, len(self._batches)))
         members: list[Line] = []
         for place, relation in enumerate(self.relations):
-            numbers = [number for number, _ in self.orders_of(place)]
-            members.append((relation.layout.words, numbers[0], numbers[-1] + 1, relation.name in blocked))
+            those = [number for number, _ in self.orders_of(place)]
+            members.append((relation.layout.words, those[0], those[-1] + 1, relation.name in script.blocked))
         for at, order in self._recent:
             self._batches[at] = self._recent_line(order)
-        fields = np.array(self._fields, np.uint64).reshape(len(self._fields), 6)
-        return (
-            *(_numbers(self._variants, 8), _numbers(self._steps, 11), fields, _numbers(self._batches, lines.BATCH)),
-            *(_numbers(members, 4), _numbers(orders, 5), np.concatenate(paths)),
-        )
+        told = script.variants, steps, script.fields, lines_of(self._batches, lines.BATCH)
+        return *told, lines_of(members, lines.MEMBERS), lines_of(orders, lines.ORDER), np.concatenate(paths)
+
+    def _see(self, sight: Sight) -> tuple[int, int]:
+        """Tell the batches that a step sees; return the lines."""
+        relation = self._store.relation(sight.relation)
+        order = relation.orders[sight.columns]
+        start, dying = len(self._batches), sight.own and self._losing
+        for batch, limit in relation.batches(order, sight.view):
+            self._batches.append(_line(batch, self._marks(batch) if dying else batch.mark, limit))
+        if sight.own and not self._losing:
+            self._recent.append((len(self._batches), order))
+            self._batches.append((0,) * lines.BATCH)
+        return start, len(self._batches)
 
     def _hold(self, order: Order) -> None:
         """Tell the batches of an order, among which tuples are looked for by themselves."""
         for batch in (*order.settled, *order.inserted):
-            if self._losing:
-                self._held[len(self._batches)] = batch
-                self._batches.append(_line(batch, self._marks(batch), REMOVED))
-            else:
-                self._batches.append(_line(batch, batch.mark, ALIVE))
+            self._held[len(self._batches)] = batch
+            self._batches.append(_line(batch, self._marks(batch) if self._losing else batch.mark, ALIVE))
 
     def _recent_line(self, order: Order) -> Line:
         """Return the line of the recent tuples in an order; behind each row stands its place in the table."""
@@ -211,7 +156,3 @@ def _line(batch: Batch, marks: Marks | None, limit: int) -> Line:
 def _address(array: npt.NDArray[Any]) -> int:
     where: int = array.__array_interface__["data"][0]  # a third of what `ctypes.data` costs
     return where
-
-
-def _numbers(found: Sequence[Line], width: int) -> Numbers:
-    return np.array(found, np.int64).reshape(len(found), width)

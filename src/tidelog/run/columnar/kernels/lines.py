@@ -1,13 +1,21 @@
 """What stands where in the lines of numbers by which `rounds` is told what to do; see there."""
 
-DELTA, FIRST, LAST, HEAD, BINDS, BOUND, GIVES, GIVEN = range(8)
-"""A variant: member whose delta it reads, steps, member of the head, fields that its delta binds, and of the head."""
+DELTA, FIRST, LAST, HEAD, BINDS, BOUND, GIVES, GIVEN, TWIN = range(9)
+"""A variant: member whose delta it reads, steps, member of the head, fields that its delta binds, and of the head; how
+many of the next lines are the same with its steps in another order."""
+VARIANT = 9
+"""How many numbers a variant has."""
 
 ANTI, BATCHES, END, FULL, SHIFT, KEY, KEYED, NEW, NAMED, OLD, RANKED = range(11)
 """A step: whether it is an anti-join, batches, prefix, fields of the key, fields bound, old tuples only, with ranks."""
 
+STEP = 11
+"""How many numbers a step has."""
+
 KIND, WHAT, WORD, DOWN, MASK, BASE = range(6)
 """A field: what to do with it, a variable or constant, and its place in a row."""
+FIELD = 6
+"""How many numbers a field has."""
 SET, SAME, CONSTANT = range(3)
 """A field is (or gives) a variable; it must equal a variable; it must equal (or is) a constant."""
 
@@ -23,8 +31,11 @@ WORDS, ORDERS, ORDERED, BLOCKED = range(4)
 WIDTH, MOVES, MOVED, HELD, HOLDING = range(5)
 """An order of a member: words of a row, the moves that make one of a row of the first order, and batches."""
 
-ROUNDS, DERIVATIONS, VISITS, LEFT, LOGGED, STATUS = range(6)
-"""What is told in return."""
+MEMBERS, ORDER = 4, 5
+"""How many numbers a member and an order have."""
+
+ROUNDS, DERIVATIONS, VISITS, LOGGED, SHIFTED, STATUS = range(6)
+"""What is told in return: among other things how many words of recent tuples made room for others."""
 ANSWER = 6
 """How many numbers that are."""
 TOO_MANY = 1

@@ -1,235 +1,38 @@
 """Rounds of a few tuples, one after the other, without going back to the interpreter in between.
 
 A round of a deep recursion, or of a small update, often has a handful of tuples; made of array functions it costs some
-70 microseconds around the kernels. Here variants of rules are evaluated tuple at a time: the fields of a tuple of the
-delta bind variables, each step searches the sorted batches of its relation for the key that variables make, binds more
-of them for each match, and the last gives a row of the head. What to do is told in lines of numbers (`lines`): rows,
-marks, ranks and counts of batches are known by their addresses.
+70 microseconds around the kernels for each rule. Here one kernel evaluates all of them (`deriving`). What to do is told
+in lines of numbers (`lines`): rows, marks, ranks and counts of batches are known by their addresses.
 
 Tuples that become true are *recent*: in the table of their member (a relation of the stratum) as they came, so that the
 delta is the end of it, and sorted in each order of the relation, each row with its place in the table behind it. `gain`
-absorbs and `lose` releases derivations, as `run.columnar.absorb` does. Both stop before a round for which there may be
-no room, or that is larger than they are made for, and leave it as if it had not been begun.
+absorbs and `lose` releases derivations, as `run.columnar.absorb` does; what they overwrite is logged. Both stop before
+a round for which there may be no room, or that is larger than they are made for, and leave it as if it had not been
+begun.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
 from tidelog.run.columnar.kernels import lines
+from tidelog.run.columnar.kernels.deriving import derive, make_room
+from tidelog.run.columnar.kernels.searching import (
+    ALIVE,
+    compare,
+    locate,
+    lower,
+    put_count,
+    put_mark,
+    rank_of,
+    read_count,
+    read_mark,
+)
+from tidelog.run.columnar.kernels.sorting import FEW, order_one
 
 U = np.uint64
-ALIVE, DYING, REMOVED = 0, 1, 2
-
-
-def _reader(kind: Any) -> Any:
-    """Return a function that reads a number of some type at an address."""
-
-    @intrinsic
-    def read(_typing, _address):  # type: ignore[no-untyped-def]
-        def code(context, builder, _signature, arguments):  # type: ignore[no-untyped-def]
-            pointer = context.get_value_type(kind).as_pointer()
-            return builder.load(builder.inttoptr(arguments[0], pointer))
-
-        return kind(types.int64), code
-
-    return read
-
-
-def _writer(kind: Any) -> Any:
-    """Return a function that writes a number of some type at an address."""
-
-    @intrinsic
-    def write(_typing, _address, _value):  # type: ignore[no-untyped-def]
-        def code(context, builder, _signature, arguments):  # type: ignore[no-untyped-def]
-            pointer = context.get_value_type(kind).as_pointer()
-            builder.store(arguments[1], builder.inttoptr(arguments[0], pointer))
-            return context.get_dummy_value()
-
-        return types.void(types.int64, kind), code
-
-    return write
-
-
-_word, _rank, _mark, _count = (_reader(kind) for kind in (types.uint64, types.int32, types.uint8, types.int64))
-_put_mark, _put_count = _writer(types.uint8), _writer(types.int64)
-
-
-# --- searching -------------------------------------------------------------------------------------------------------
-
-
-@njit(cache=True, nogil=True)
-def _compare(rows, stride, j, keys, d, full, shift):  # type: ignore[no-untyped-def]
-    """Return 1 if the prefix of row j comes before key d, -1 if after it, 0 if it equals it."""
-    for w in range(full):
-        a, b = _word(rows + w * stride + 8 * j), keys[d, w]
-        if a != b:
-            return 1 if a < b else -1
-    if shift < 64:
-        a, b = _word(rows + full * stride + 8 * j) >> U(shift), keys[d, full]
-        if a != b:
-            return 1 if a < b else -1
-    return 0
-
-
-@njit(cache=True, nogil=True)
-def _lower(rows, stride, size, keys, d, full, shift):  # type: ignore[no-untyped-def]
-    """Return the first row whose prefix is not below key d."""
-    p, h = 0, size
-    if full == 0 and shift == 64:
-        return p
-    while p < h:
-        middle = (p + h) >> 1
-        if _compare(rows, stride, middle, keys, d, full, shift) > 0:
-            p = middle + 1
-        else:
-            h = middle
-    return p
-
-
-@njit(cache=True, nogil=True)
-def _find(batches, first, end, keys, d, words, least, most):  # type: ignore[no-untyped-def]
-    """Return the batch and place of a row whose mark is in a range; -1 if there is none."""
-    for b in range(first, end):
-        rows, stride, size = batches[b, lines.ROWS], batches[b, lines.STRIDE], batches[b, lines.SIZE]
-        p = _lower(rows, stride, size, keys, d, words, 64)
-        if p < size and _compare(rows, stride, p, keys, d, words, 64) == 0:
-            mark = _mark(batches[b, lines.MARKS] + p) if batches[b, lines.MARKS] else ALIVE
-            if least <= mark <= most:
-                return b, p
-    return -1, 0
-
-
-@njit(cache=True, nogil=True)
-def _make_key(fields, first, end, names, keys, d):  # type: ignore[no-untyped-def]
-    """Make key d of variables and constants; return whether there is room for all of them."""
-    for w in range(keys.shape[1]):
-        keys[d, w] = U(0)
-    for f in range(first, end):
-        code = fields[f, lines.WHAT]
-        if fields[f, lines.KIND] == U(lines.SET):
-            code = names[np.int64(code)]
-        code -= fields[f, lines.BASE]
-        if code > fields[f, lines.MASK]:
-            return False
-        if fields[f, lines.MASK]:
-            keys[d, np.int64(fields[f, lines.WORD])] |= code << fields[f, lines.DOWN]
-    return True
-
-
-@njit(cache=True, nogil=True)
-def _bind(fields, first, end, rows, stride, j, names):  # type: ignore[no-untyped-def]
-    """Bind variables to fields of row j; return whether fields that must equal something do."""
-    for f in range(first, end):
-        code = fields[f, lines.BASE]
-        if fields[f, lines.MASK]:
-            word = _word(rows + np.int64(fields[f, lines.WORD]) * stride + 8 * j)
-            code += (word >> fields[f, lines.DOWN]) & fields[f, lines.MASK]
-        kind = fields[f, lines.KIND]
-        if kind == U(lines.SET):
-            names[np.int64(fields[f, lines.WHAT])] = code
-        elif kind == U(lines.SAME):
-            if names[np.int64(fields[f, lines.WHAT])] != code:
-                return False
-        elif fields[f, lines.WHAT] != code:
-            return False
-    return True
-
-
-@njit(cache=True, nogil=True)
-def _next_match(step, fields, batches, begun, count, names, keys, d, line, at):  # type: ignore[no-untyped-def]
-    """Go to the next row that matches key d and is seen, and bind variables; return it, -1 if there is none; visits."""
-    visits = 0
-    while line[d] < step[lines.END]:
-        b = line[d]
-        rows, stride, member = batches[b, lines.ROWS], batches[b, lines.STRIDE], batches[b, lines.MEMBER]
-        size = batches[b, lines.SIZE] if member < 0 else count[member]
-        if at[d] < 0:
-            at[d] = _lower(rows, stride, size, keys, d, step[lines.FULL], step[lines.SHIFT])
-        while at[d] < size and _compare(rows, stride, at[d], keys, d, step[lines.FULL], step[lines.SHIFT]) == 0:
-            j = at[d]
-            at[d] = j + 1
-            visits += 1
-            if member >= 0:
-                if step[lines.OLD] and np.int64(_word(rows + batches[b, lines.LINE] + 8 * j)) >= begun[member]:
-                    continue
-            elif batches[b, lines.MARKS] and np.int64(_mark(batches[b, lines.MARKS] + j)) > batches[b, lines.LIMIT]:
-                continue
-            if _bind(fields, step[lines.NEW], step[lines.NAMED], rows, stride, j, names):
-                return j, visits
-        line[d] = b + 1
-        at[d] = -1
-    return -1, visits
-
-
-# --- deriving --------------------------------------------------------------------------------------------------------
-
-
-@njit(cache=True, nogil=True)
-def _derive(told, recent, ranked, shape, out, out_rank, out_head):  # type: ignore[no-untyped-def]
-    """Write what the delta derives; return how many rows, or -1 if they are too many or have no room, and visits."""
-    variants, steps, fields, batches = told[:4]
-    table, ranks, begun, count = recent[0], recent[1], recent[5], recent[6]
-    names = np.empty(64, np.uint64)
-    depth, wide, most = shape
-    keys = np.zeros((depth + 1, wide), np.uint64)
-    line, at = np.empty(depth + 1, np.int64), np.empty(depth + 1, np.int64)
-    rank = np.zeros(depth + 2, np.int64)
-    made = visits = 0
-    for v in range(variants.shape[0]):
-        variant = variants[v]
-        m, first, last = variant[lines.DELTA], variant[lines.FIRST], variant[lines.LAST]
-        base = np.int64(table[m].ctypes.data)
-        for i in range(begun[m], count[m]):
-            if not _bind(fields, variant[lines.BINDS], variant[lines.BOUND], base, 8 * table.shape[2], i, names):
-                continue
-            rank[0] = ranks[m, i]
-            s, entering = first, True
-            while s >= first:
-                d = s - first
-                if s == last:
-                    if made == out.shape[0] or not _make_key(
-                        fields, variant[lines.GIVES], variant[lines.GIVEN], names, out, made
-                    ):
-                        return -1, visits
-                    out_rank[made], out_head[made] = rank[d], variant[lines.HEAD]
-                    made += 1
-                    s, entering = s - 1, False
-                    continue
-                step = steps[s]
-                j = -1
-                if entering or not step[lines.ANTI]:
-                    possible = True
-                    if entering:
-                        line[d], at[d] = step[lines.BATCHES], -1
-                        possible = _make_key(fields, step[lines.KEY], step[lines.KEYED], names, keys, d)
-                    visits += 1
-                    if possible:
-                        j, more = _next_match(step, fields, batches, begun, count, names, keys, d, line, at)
-                        visits += more
-                    if visits > most:
-                        return -1, visits
-                if (entering and j < 0) if step[lines.ANTI] else j >= 0:
-                    rank[d + 1] = rank[d]
-                    if ranked and step[lines.RANKED]:
-                        rank[d + 1] = max(rank[d], _rank_of(batches, line[d], j, ranks))
-                    s, entering = s + 1, True
-                else:
-                    s, entering = s - 1, False
-    return made, visits
-
-
-@njit(cache=True, nogil=True)
-def _rank_of(batches, b, j, ranks):  # type: ignore[no-untyped-def]
-    """Return the rank of a row of a batch."""
-    member = batches[b, lines.MEMBER]
-    if member >= 0:
-        return ranks[member, np.int64(_word(batches[b, lines.ROWS] + batches[b, lines.LINE] + 8 * j))]
-    return np.int64(_rank(batches[b, lines.RANKS] + 4 * j)) if batches[b, lines.RANKS] else batches[b, lines.RANK]
+DYING, REMOVED = 1, 2
 
 
 @njit(cache=True, nogil=True)
@@ -261,9 +64,9 @@ def _moved(orders, o, moves, table, m, i, row):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _derived(told, recent, answer, ranked, shape, out, out_rank, out_head):  # type: ignore[no-untyped-def]
+def _derived(told, recent, answer, ranked, room, out, out_rank, out_head):  # type: ignore[no-untyped-def]
     """Write what the delta derives, and answer for the work; return how many, or below 0 if they are too many."""
-    made, visits = _derive(told, recent, ranked, shape, out, out_rank, out_head)
+    made, visits = derive(told, recent, ranked, room, out, out_rank, out_head)
     answer[lines.VISITS] += visits
     if made < 0:
         answer[lines.STATUS] = lines.TOO_MANY
@@ -272,90 +75,201 @@ def _derived(told, recent, answer, ranked, shape, out, out_rank, out_head):  # t
     return made
 
 
+@njit(cache=True, nogil=True)
+def _make_scratch(table, largest):  # type: ignore[no-untyped-def]
+    """Return room for rows of which places are wanted: a round may have no time to ask for it."""
+    n = max(largest, table.shape[2])
+    places, line, at, low = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    return np.empty((n, table.shape[1]), np.uint64), places, line, at, low
+
+
+@njit(cache=True, nogil=True)
+def _locate_heads(told, out, out_head, made, most, line, at, scratch):  # type: ignore[no-untyped-def]
+    """Write where the tuples of derivations are that have a mark up to a limit: batch, or -1, and place."""
+    batches, members, orders = told[3], told[4], told[5]
+    keys, these, found, places, low = scratch
+    for m in range(members.shape[0]):
+        n = 0
+        for k in range(made):
+            if out_head[k] == m:
+                these[n] = k
+                for w in range(out.shape[1]):
+                    keys[n, w] = out[k, w]
+                n += 1
+        o = members[m, lines.ORDERS]
+        first, end = orders[o, lines.HELD], orders[o, lines.HOLDING]
+        locate(batches, first, end, keys, n, members[m, lines.WORDS], ALIVE, most, found, places, low)
+        for i in range(n):
+            line[these[i]], at[these[i]] = found[i], places[i]
+
+
 # --- absorbing -------------------------------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
 def gain(  # type: ignore[no-untyped-def]
-    told, recent, waiting, answer, ranked, counting, number, rounds, most, shape, largest
+    told, recent, log, answer, ranked, counting, number, rounds, most, shape, largest
 ):
     """Absorb what the delta derives, and go on with what is new, for up to so many rounds and about `most` visits.
 
-    Derivations of tuples that are not recent wait to be counted by others. In a bootstrap (not `ranked`) a tuple has
-    as rank the `number` of its round.
+    It also stops when as many words have been moved: recent tuples had better join the batches.
+
+    In a bootstrap (not `ranked`) a tuple has as rank the `number` of its round, and what comes later is no support.
     """
     members, table, begun, count = told[4], recent[0], recent[5], recent[6]
-    row = np.empty((1, table.shape[1] + 1), np.uint64)
+    row, scratch = np.empty((1, table.shape[1] + 1), np.uint64), _make_scratch(table, largest)
     out = np.empty((largest, table.shape[1]), np.uint64)
     out_rank, out_head = np.empty(largest, np.int64), np.empty(largest, np.int64)
-    before = np.empty(members.shape[0], np.int64)
-    for m in range(members.shape[0]):
-        for i in range(count[m]):
-            _insert(told, recent, m, i, row)
+    line, at, room = np.empty(largest, np.int64), np.empty(largest, np.int64), make_room(shape)
+    before = np.zeros(members.shape[0], np.int64)
+    found = np.full(_places_for(count.sum()), -1, np.int64)
+    _note(members, table, before, count, found)
+    _arrange(told, recent, answer, before, row, scratch)
     while answer[lines.ROUNDS] < rounds and _may_go_on(members, begun, count):
-        waits = answer[lines.LEFT] + largest > waiting[0].shape[1]
-        if answer[lines.VISITS] > most or waits or not _has_room(count, table.shape[2], largest):
+        full = answer[lines.LOGGED] + 2 * largest > log.shape[0]
+        busy = max(answer[lines.VISITS], answer[lines.SHIFTED]) > most
+        if busy or full or not _has_room(count, table.shape[2], largest):
             return
-        made = _derived(told, recent, answer, ranked, shape, out, out_rank, out_head)
+        made = _derived(told, recent, answer, ranked, room, out, out_rank, out_head)
         if made < 0:
             return
+        if _places_for(count.sum() + made) > found.shape[0]:
+            found = np.full(2 * _places_for(count.sum() + made), -1, np.int64)
+            before[:] = 0
+            _note(members, table, before, count, found)
         before[:] = count
+        _locate_heads(told, out, out_head, made, ALIVE, line, at, scratch)
         for k in range(made):
-            rank, head = out_rank[k], out_head[k]
-            _absorb(told, recent, waiting, answer, ranked, counting, number, before, out, rank, head, k, row)
+            rank, m = out_rank[k], out_head[k]
+            p = _place_of(found, m, table, out, k, members[m, lines.WORDS])
+            if found[p] >= 0 or line[k] < 0:
+                _absorb(members, recent, found, p, ranked, number + answer[lines.ROUNDS], before, out, rank, m, k)
+            elif counting:
+                _support(told[3], recent[1], line[k], at[k], rank, ranked, log, answer)
+        _arrange(told, recent, answer, before, row, scratch)
         begun[:] = before
         answer[lines.ROUNDS] += 1
 
 
 @njit(cache=True, nogil=True)
-def _absorb(  # type: ignore[no-untyped-def]
-    told, recent, waiting, answer, ranked, counting, number, before, out, rank, m, k, row
-):
-    """Absorb derivation k of a tuple of a member."""
-    batches, members, orders = told[3], told[4], told[5]
-    table, ranks, support, every, ordered, _, count = recent
-    o, words = members[m, lines.ORDERS], members[m, lines.WORDS]
-    base, stride = np.int64(ordered[o].ctypes.data), 8 * ordered.shape[2]
-    p = _lower(base, stride, count[m], out, k, words, 64)
-    if p < count[m] and _compare(base, stride, p, out, k, words, 64) == 0:
-        i = np.int64(ordered[o, words, p])
-        every[m, i] += 1
-        if i >= before[m]:
-            support[m, i] += 1
-            if ranked:
-                ranks[m, i] = max(ranks[m, i], rank + 1)
-        elif ranked and rank < ranks[m, i]:
-            support[m, i] += 1
-        return
-    b, _ = _find(batches, orders[o, lines.HELD], orders[o, lines.HOLDING], out, k, words, ALIVE, ALIVE)
-    if b >= 0:
-        if counting:
-            at = answer[lines.LEFT]
-            waiting[0][:words, at] = out[k, :words]
-            waiting[1][at], waiting[2][at] = rank, m
-            answer[lines.LEFT] += 1
-        return
-    i = count[m]
-    table[m, :words, i] = out[k, :words]
-    ranks[m, i] = rank + 1 if ranked else number + answer[lines.ROUNDS]
-    support[m, i] = every[m, i] = 1
-    _insert(told, recent, m, i, row)
-    count[m] += 1
+def _places_for(count):  # type: ignore[no-untyped-def]
+    """Return how many places a table has in which so many tuples are found fast: a power of two."""
+    size = 64
+    while size < 2 * count:
+        size *= 2
+    return size
 
 
 @njit(cache=True, nogil=True)
-def _insert(told, recent, m, i, row):  # type: ignore[no-untyped-def]
-    """Put tuple i of a member's table, after those before it, to its place in every order."""
+def _place_of(found, m, table, rows, k, words):  # type: ignore[no-untyped-def]
+    """Return the place where row k, a tuple of a member, is noted or would be."""
+    capacity, last = table.shape[2], found.shape[0] - 1
+    mixed = U(m + 1)
+    for w in range(words):
+        mixed = (mixed ^ rows[k, w]) * U(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> U(32)
+    p = np.int64(mixed & U(last))
+    while found[p] >= 0:
+        if found[p] // capacity == m:
+            i = found[p] % capacity
+            same = True
+            for w in range(words):
+                same &= table[m, w, i] == rows[k, w]
+            if same:
+                return p
+        p = (p + 1) & last
+    return p
+
+
+@njit(cache=True, nogil=True)
+def _note(members, table, start, count, found):  # type: ignore[no-untyped-def]
+    """Note where the tuples of each member's table are."""
+    row = np.empty((1, table.shape[1]), np.uint64)
+    for m in range(members.shape[0]):
+        words = members[m, lines.WORDS]
+        for i in range(start[m], count[m]):
+            row[0, :words] = table[m, :words, i]
+            found[_place_of(found, m, table, row, 0, words)] = m * table.shape[2] + i
+
+
+@njit(cache=True, nogil=True)
+def _absorb(members, recent, found, p, ranked, number, before, out, rank, m, k):  # type: ignore[no-untyped-def]
+    """Absorb derivation k of a tuple of a member that is recent, as is noted at place p, or new."""
+    table, ranks, support, every, _, _, count = recent
+    words = members[m, lines.WORDS]
+    if found[p] < 0:
+        i = count[m]
+        table[m, :words, i] = out[k, :words]
+        ranks[m, i] = rank + 1 if ranked else number
+        support[m, i] = every[m, i] = 1
+        found[p] = m * table.shape[2] + i
+        count[m] += 1
+        return
+    i = found[p] % table.shape[2]
+    every[m, i] += 1
+    if i >= before[m]:
+        support[m, i] += 1
+        if ranked:
+            ranks[m, i] = max(ranks[m, i], rank + 1)
+    elif ranked and rank < ranks[m, i]:
+        support[m, i] += 1
+
+
+@njit(cache=True, nogil=True)
+def _support(batches, ranks, b, p, rank, ranked, log, answer):  # type: ignore[no-untyped-def]
+    """Count a derivation of a tuple that is not recent."""
+    address = batches[b, lines.COUNTS] + p * batches[b, lines.NEXT]
+    if batches[b, lines.LINE]:
+        _add(address + batches[b, lines.LINE], 1, log, answer)
+    if ranked and rank < rank_of(batches, b, p, ranks):
+        _add(address, 1, log, answer)
+
+
+@njit(cache=True, nogil=True)
+def _arrange(told, recent, answer, before, row, scratch):  # type: ignore[no-untyped-def]
+    """Put the tuples that have come to the members' tables to their places in every order."""
     members, orders, moves = told[4:]
-    table, ordered = recent[0], recent[4]
-    for o in range(members[m, lines.ORDERS], members[m, lines.ORDERED]):
-        width = orders[o, lines.WIDTH]
-        _moved(orders, o, moves, table, m, i, row)
-        p = _lower(np.int64(ordered[o].ctypes.data), 8 * ordered.shape[2], i, row, 0, width, 64)
-        for w in range(width + 1):
-            for j in range(i, p, -1):
-                ordered[o, w, j] = ordered[o, w, j - 1]
-            ordered[o, w, p] = row[0, w] if w < width else U(i)
+    table, ordered, count = recent[0], recent[4], recent[6]
+    rows, places = scratch[:2]
+    for m in range(members.shape[0]):
+        old, new = before[m], count[m] - before[m]
+        if new == 0:
+            continue
+        for o in range(members[m, lines.ORDERS], members[m, lines.ORDERED]):
+            width = orders[o, lines.WIDTH]
+            for i in range(new):
+                _moved(orders, o, moves, table, m, old + i, row)
+                for w in range(width):
+                    rows[i, w] = row[0, w]
+            _sort(rows, new, width, places)
+            base, stride, h = np.int64(ordered[o].ctypes.data), 8 * ordered.shape[2], old
+            for k in range(new - 1, -1, -1):
+                i = places[k]
+                p = lower(base, stride, h, rows, i, width, 64)
+                for w in range(width + 1):
+                    for j in range(h - 1, p - 1, -1):
+                        ordered[o, w, j + k + 1] = ordered[o, w, j]
+                    ordered[o, w, p + k] = rows[i, w] if w < width else U(old + i)
+                answer[lines.SHIFTED] += h - p
+                h = p
+
+
+@njit(cache=True, nogil=True)
+def _sort(rows, n, width, places):  # type: ignore[no-untyped-def]
+    """Write the places of n rows in their order."""
+    if n > FEW:
+        found = np.arange(n)
+        for w in range(width - 1, -1, -1):
+            _, found = order_one(rows[:n, w][found], found, np.empty(n, np.uint64), np.empty(n, np.int64))
+        places[:n] = found
+        return
+    base, apart = np.int64(rows.ctypes.data), 8 * rows.shape[1]
+    for k in range(n):
+        p = k
+        while p > 0 and compare(base + apart * places[p - 1], 8, 0, rows, k, width, 64) < 0:
+            places[p] = places[p - 1]
+            p -= 1
+        places[p] = k
 
 
 # --- releasing -------------------------------------------------------------------------------------------------------
@@ -367,89 +281,108 @@ def lose(  # type: ignore[no-untyped-def]
 ):
     """Release what the delta derives, and go on with what has lost its support, as `gain` does.
 
-    `where` has the batch and the place of each tuple of the tables in each order. What is overwritten is logged.
+    `where` has the batch and the place of each tuple of the tables in each order.
     """
-    batches, members, orders, moves = told[3:]
+    batches, members, orders = told[3:6]
     table, begun, count = recent[0], recent[5], recent[6]
-    row = np.empty((1, table.shape[1] + 1), np.uint64)
+    row, scratch = np.empty((1, table.shape[1] + 1), np.uint64), _make_scratch(table, largest)
     out = np.empty((largest, table.shape[1]), np.uint64)
     out_rank, out_head = np.empty(largest, np.int64), np.empty(largest, np.int64)
-    before = np.empty(members.shape[0], np.int64)
-    for m in range(members.shape[0]):
-        for i in range(count[m]):
-            for o in range(members[m, lines.ORDERS], members[m, lines.ORDERED]):
-                _moved(orders, o, moves, table, m, i, row)
-                first, end = orders[o, lines.HELD], orders[o, lines.HOLDING]
-                where[o, i, 0], where[o, i, 1] = _find(
-                    batches, first, end, row, 0, orders[o, lines.WIDTH], DYING, DYING
-                )
+    line, at, room = np.empty(largest, np.int64), np.empty(largest, np.int64), make_room(shape)
+    before = np.zeros(members.shape[0], np.int64)
+    _locate_dying(told, recent, where, before, 0, DYING, row, scratch)
     entries = 2 * largest + orders.shape[0] * (largest + table.shape[2])
     while answer[lines.ROUNDS] < rounds and _may_go_on(members, begun, count):
         full = answer[lines.LOGGED] + entries > log.shape[0]
         if answer[lines.VISITS] > most or full or not _has_room(count, table.shape[2], largest):
             return
-        made = _derived(told, recent, answer, True, shape, out, out_rank, out_head)
+        made = _derived(told, recent, answer, True, room, out, out_rank, out_head)
         if made < 0:
             return
-        for m in range(members.shape[0]):
-            for i in range(begun[m], count[m]):
-                for o in range(members[m, lines.ORDERS], members[m, lines.ORDERED]):
-                    _set_mark(batches, where[o, i, 0], where[o, i, 1], DYING, REMOVED, log, answer)
+        _mark(told, where, begun, count, 0, REMOVED, log, answer)
         before[:] = count
+        _locate_heads(told, out, out_head, made, REMOVED, line, at, scratch)
         for k in range(made):
-            _release(told, recent, where, log, answer, out, out_rank[k], out_head[k], k, row)
+            if line[k] >= 0:
+                _release(told, recent, where, log, answer, out, out_rank[k], out_head[k], k, line[k], at[k])
+        _locate_dying(told, recent, where, before, 1, ALIVE, row, scratch)
+        _mark(told, where, before, count, 1, DYING, log, answer)
+        for m in range(members.shape[0]):
+            for o in range(members[m, lines.ORDERS], members[m, lines.ORDERED]):
+                for i in range(before[m], count[m]):
+                    batches[where[o, i, 0], lines.GONE] += 1
         begun[:] = before
         answer[lines.ROUNDS] += 1
 
 
 @njit(cache=True, nogil=True)
-def _release(told, recent, where, log, answer, out, rank, m, k, row):  # type: ignore[no-untyped-def]
-    """Take derivation k from a tuple of a member, which dies if it has no support left."""
+def _locate_dying(told, recent, where, start, skipped, mark, row, scratch):  # type: ignore[no-untyped-def]
+    """Find the tuples of the tables from some places on, which have a mark, in their orders but the first so many."""
     batches, members, orders, moves = told[3:]
+    table, count = recent[0], recent[6]
+    keys, _, line, at, low = scratch
+    for m in range(members.shape[0]):
+        n = count[m] - start[m]
+        for o in range(members[m, lines.ORDERS] + skipped, members[m, lines.ORDERED]):
+            width = orders[o, lines.WIDTH]
+            for i in range(n):
+                _moved(orders, o, moves, table, m, start[m] + i, row)
+                for w in range(width):
+                    keys[i, w] = row[0, w]
+            locate(batches, orders[o, lines.HELD], orders[o, lines.HOLDING], keys, n, width, mark, mark, line, at, low)
+            for i in range(n):
+                where[o, start[m] + i, 0], where[o, start[m] + i, 1] = line[i], at[i]
+
+
+@njit(cache=True, nogil=True)
+def _mark(told, where, start, end, skipped, mark, log, answer):  # type: ignore[no-untyped-def]
+    """Mark tuples of the tables in their orders but the first so many."""
+    batches, members = told[3], told[4]
+    for m in range(members.shape[0]):
+        for o in range(members[m, lines.ORDERS] + skipped, members[m, lines.ORDERED]):
+            for i in range(start[m], end[m]):
+                _set_mark(batches, where[o, i, 0], where[o, i, 1], mark, log, answer)
+
+
+@njit(cache=True, nogil=True)
+def _release(told, recent, where, log, answer, out, rank, m, k, b, p):  # type: ignore[no-untyped-def]
+    """Take derivation k from a tuple of a member, at place p of a batch; it is dying if it has no support left."""
+    batches, members = told[3], told[4]
     table, ranks, count = recent[0], recent[1], recent[6]
     o, words = members[m, lines.ORDERS], members[m, lines.WORDS]
-    b, p = _find(batches, orders[o, lines.HELD], orders[o, lines.HOLDING], out, k, words, ALIVE, REMOVED)
-    if b < 0:
-        return
     address = batches[b, lines.COUNTS] + p * batches[b, lines.NEXT]
     if batches[b, lines.LINE]:
-        _take_one(address + batches[b, lines.LINE], log, answer)
-    own = _rank_of(batches, b, p, ranks)
+        _add(address + batches[b, lines.LINE], -1, log, answer)
+    own = rank_of(batches, b, p, ranks)
     if rank >= own:
         return
-    _take_one(address, log, answer)
-    if _count(address) != 0 or _mark(batches[b, lines.MARKS] + p) != ALIVE:
+    _add(address, -1, log, answer)
+    if read_count(address) != 0 or read_mark(batches[b, lines.MARKS] + p) != ALIVE:
         return
     i = count[m]
     table[m, :words, i] = out[k, :words]
     ranks[m, i] = own
-    for order in range(o, members[m, lines.ORDERED]):
-        if order > o:
-            _moved(orders, order, moves, table, m, i, row)
-            first, end = orders[order, lines.HELD], orders[order, lines.HOLDING]
-            b, p = _find(batches, first, end, row, 0, orders[order, lines.WIDTH], ALIVE, ALIVE)
-        _set_mark(batches, b, p, ALIVE, DYING, log, answer)
-        batches[b, lines.GONE] += 1
-        where[order, i, 0], where[order, i, 1] = b, p
+    where[o, i, 0], where[o, i, 1] = b, p
+    _set_mark(batches, b, p, DYING, log, answer)
     count[m] += 1
 
 
 @njit(cache=True, nogil=True)
-def _take_one(address, log, answer):  # type: ignore[no-untyped-def]
-    """Take one from a count."""
-    at, old = answer[lines.LOGGED], _count(address)
+def _add(address, more, log, answer):  # type: ignore[no-untyped-def]
+    """Add to a count."""
+    at, old = answer[lines.LOGGED], read_count(address)
     log[at, 0], log[at, 1], log[at, 2] = address, 8, old
     answer[lines.LOGGED] += 1
-    _put_count(address, old - 1)
+    put_count(address, old + more)
 
 
 @njit(cache=True, nogil=True)
-def _set_mark(batches, b, p, old, new, log, answer):  # type: ignore[no-untyped-def]
+def _set_mark(batches, b, p, mark, log, answer):  # type: ignore[no-untyped-def]
     """Mark a row of a batch."""
     at, address = answer[lines.LOGGED], batches[b, lines.MARKS] + p
-    log[at, 0], log[at, 1], log[at, 2] = address, 1, old
+    log[at, 0], log[at, 1], log[at, 2] = address, 1, np.int64(read_mark(address))
     answer[lines.LOGGED] += 1
-    _put_mark(address, np.uint8(new))
+    put_mark(address, np.uint8(mark))
 
 
 @njit(cache=True, nogil=True)
@@ -457,6 +390,6 @@ def undo(log):  # type: ignore[no-untyped-def]
     """Put back what was overwritten."""
     for at in range(log.shape[0] - 1, -1, -1):
         if log[at, 1] == 1:
-            _put_mark(log[at, 0], np.uint8(log[at, 2]))
+            put_mark(log[at, 0], np.uint8(log[at, 2]))
         else:
-            _put_count(log[at, 0], log[at, 2])
+            put_count(log[at, 0], log[at, 2])
