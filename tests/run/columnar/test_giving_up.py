@@ -79,7 +79,7 @@ Far(x, n) :- Reach(x, y), var n = y.group_by(x).count().
 
 
 def test_no_update_pays_for_counts_it_does_not_need(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A load counts; an update that gives way does not, nor one as large after it; a small one goes on from there."""
+    """A load counts; an update that gives way does not, nor one not even tried; a small one goes on from there."""
     monkeypatch.setitem(choose.LEAST, "work", 30_000.0)
     found = Database(GRAPH, strategy="auto", switch=Switch(0.01))
     edges = [(n, n + 1) for n in range(300)] + [(1_000 + n, 1_001 + n) for n in range(5)]
@@ -95,16 +95,16 @@ def test_no_update_pays_for_counts_it_does_not_need(monkeypatch: pytest.MonkeyPa
 
     middle = [edges[n] for n in range(0, 300, 20)]
     assert commit(edges, [])[::2] == ("recompute", True)
-    strategy, reason, counted = commit([], middle)
-    assert (strategy, counted) == ("recompute", False)
-    assert reason.startswith("the update took more than")
-    strategy, reason, _ = commit(middle, [])
-    assert (strategy, reason) == ("recompute", "15 tuples changed below it, and with 15 an update took too long")
+    reasons = []
+    for _ in range(6):
+        strategy, reason, counted = commit([], middle)
+        assert (strategy, counted) == ("recompute", False)
+        reasons.append(reason)
+        assert commit(middle, [])[::2] == ("recompute", False)
+    untried = "15 tuples changed below it, and with 15 updates took too long"
+    assert [reason == untried for reason in reasons] == [False, False, True, True, True, False]
     assert commit([], [edges[-1]])[::2] == ("ranked", False)
     assert commit([edges[-1]], [])[::2] == ("ranked", False)
-    assert commit([], middle)[1].startswith("15 tuples")
-    assert commit(middle, [])[1].startswith("15 tuples")
-    assert commit([], middle)[1].startswith("the update took more than"), "every fourth is tried"
     found.follow_by("auto")
     assert found._store._engine.holding("Reach")[0].counted  # type: ignore[attr-defined]
 

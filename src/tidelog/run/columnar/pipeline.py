@@ -94,6 +94,11 @@ class Way:
     known: Known | None = None
     """Whose map that is, if it is that of the head relation."""
 
+    @property
+    def sifts(self) -> bool:
+        """Whether some matches are left out at once."""
+        return self.few_times or self.bits is not None
+
 
 class Pipeline:
     """The evaluation of one course over a store. Made anew for each evaluation; cheap."""
@@ -252,6 +257,8 @@ class Pipeline:
         if matches is None or not matches.total:
             return
         way = self._way(link, matches)
+        if not way.sifts:
+            self.store.spend_on_matches(matches.total)  # before it is done, should it be too much
         if way.few_times:
             matches = matches.together(way.output)
         if matches.total <= CHUNK or matches.table.count == 1:
@@ -300,12 +307,11 @@ class Pipeline:
         if not matches.total:
             return
         if link.probe.equal:
-            self.store.spend_on_matches(matches.total)
             self._go(link.then, matches.table_of(link.probe, link.wanted(self._next_columns(link))))
             return
         made = matches.emit(way.output, few_times=way.few_times, bits=way.bits, counted=not self._distinct)
-        sifted = matches.total - made.count if way.few_times or way.bits is not None else 0
-        self.store.spend_on_matches(matches.total - sifted, sifted)
+        if way.sifts:
+            self.store.spend_on_matches(made.count, matches.total - made.count)
         if way.known is not None:
             way.known.note(made.count if self._distinct else 0)
         elif way.few_times or way.bits is not None:

@@ -14,8 +14,8 @@ keeps only ranks, the next small update goes the usual way, and nobody ever pays
 is counted from the beginning are loads, which bring at least half of what a stratum reads, and strata with aggregates,
 whose groups have no state between before and after in which one could count.
 
-An update with as great a change below as one that was given up, and a greater one than any that was not, is not even
-tried, except for every fourth.
+Where two updates in a row were given up, one with as great a change below and a greater one than any that was not is
+not even tried, except for every fourth. Changes that take something away and those that do not are told apart.
 """
 
 from __future__ import annotations
@@ -43,17 +43,18 @@ RETRY = 4
 """Of so many updates of a size that was given up, one is tried."""
 
 
+IN_A_ROW = 2
+"""So many have to be given up first."""
+
+
 @record
-class Cost:
-    """What an evaluation from scratch took, in units of work and in seconds, and how the updates since have gone.
+class Past:
+    """How updates of a stratum have gone. Their size is the number of tuples changed below."""
 
-    Their size is the number of tuples changed below.
-    """
-
-    work: float
-    time: float
-    given_up: int | None = None
+    given_up: int = 0
     """The size of the last one that was given up."""
+    in_a_row: int = 0
+    """How many were, since one was not."""
     done: int = 0
     """The greatest size of one that was not."""
     untried: int = 0
@@ -61,7 +62,30 @@ class Cost:
 
     def forbids(self, size: int) -> bool:
         """Tell whether an update of a size is not to be tried."""
-        return self.given_up is not None and size >= self.given_up and size > self.done and self.untried < RETRY - 1
+        likely = self.in_a_row >= IN_A_ROW and size >= self.given_up and size > self.done
+        return likely and self.untried < RETRY - 1
+
+    def giving_up(self, size: int) -> Past:
+        """Return what is known after one of a size was given up."""
+        return Past(size, self.in_a_row + 1, self.done)
+
+    def doing(self, size: int) -> Past:
+        """Return what is known after one of a size was not given up."""
+        return Past(self.given_up, 0, max(self.done, size))
+
+
+@record
+class Cost:
+    """What an evaluation from scratch took, in units of work and in seconds, and how the updates since have gone."""
+
+    work: float
+    time: float
+    past: tuple[Past, Past] = (Past(), Past())
+    """Of those that take nothing away below, and of the others."""
+
+    def after(self, past: Past, *, losing: bool) -> Cost:
+        """Return the same with another past of updates of one kind."""
+        return replace(self, past=(self.past[0], past) if losing else (past, self.past[1]))
 
 
 NOTHING = Cost(0, 0.0)
@@ -211,12 +235,15 @@ def maintain(
         return scratch.evaluate("its groups need counts that its tuples do not have")
     start = time.perf_counter()
     spent = backend.derivations
-    last, size = costs.get(members, NOTHING), _size(backend, stratum)
+    last, (deleted, inserted) = costs.get(members, NOTHING), _size(backend, stratum)
+    size, losing = deleted + inserted, deleted > 0
+    past = last.past[losing]
     budget = _budget(switch_of(strategy) if switch is None else switch, last)
-    hopeless = _named(strategy) == DEFAULT and budget != UNLIMITED and last.forbids(size)
+    hopeless = _named(strategy) == DEFAULT and budget != UNLIMITED and past.forbids(size)
     if hopeless and not removed and not added and _need_not_count(backend, stratum):
-        reason = f"{size:,} tuples changed below it, and with {last.given_up:,} an update took too long"
-        return scratch.evaluate(reason, replace(last, untried=last.untried + 1), counted=False)
+        reason = f"{size:,} tuples changed below it, and with {past.given_up:,} updates took too long"
+        untried = last.after(replace(past, untried=past.untried + 1), losing=losing)
+        return scratch.evaluate(reason, untried, counted=False)
     watch.budget, watch.patience = budget.work, start + budget.seconds
     backend.begin()
     name = _named(strategy)
@@ -227,13 +254,13 @@ def maintain(
         reason = str(over) or f"the update took more than {budget}"
         watch.budget = watch.patience = math.inf
         backend.drop()
-        tried = last if removed or added else replace(last, given_up=size, untried=0)
+        tried = last if removed or added else last.after(past.giving_up(size), losing=losing)
         work = scratch.evaluate(reason, tried, counted=not _need_not_count(backend, stratum))
         return replace(work, derivations=backend.derivations - spent, seconds=time.perf_counter() - start)
     finally:
         watch.budget = watch.patience = math.inf
-    if members in costs and size > last.done:
-        costs[members] = replace(last, done=size)
+    if members in costs and (size > past.done or past.in_a_row):
+        costs[members] = last.after(past.doing(size), losing=losing)
     used = backend.derivations - spent
     reason = "chosen by the user" if budget == UNLIMITED else f"within {budget}"
     return Work(stratum.number, stratum.relations, name, reason, rounds, used, time.perf_counter() - start)
@@ -273,9 +300,10 @@ def _below(stratum: Stratum) -> set[str]:
     return {relation for rule in stratum.rules for relation in rule.reads}.difference(stratum.relations)
 
 
-def _size(backend: Backend, stratum: Stratum) -> int:
-    """Return how many tuples have changed below a stratum."""
-    return sum(sum(backend.changed(relation)) for relation in _below(stratum))
+def _size(backend: Backend, stratum: Stratum) -> tuple[int, int]:
+    """Return how many tuples were deleted and inserted below a stratum."""
+    changes = [backend.changed(relation) for relation in _below(stratum)]
+    return sum(deleted for deleted, _ in changes), sum(inserted for _, inserted in changes)
 
 
 def _need_not_count(backend: Backend, stratum: Stratum) -> bool:
