@@ -11,7 +11,7 @@ from tests.run.spark.conftest import Outcomes, side_by_side
 from tidelog.run.spark.engine import SparkEngine
 from tidelog.session.soak.histories import random_history
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]  # a test also waits for those beside it
 
 HISTORIES = 25
 PARTITIONS = (2, 1, 7)

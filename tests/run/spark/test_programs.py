@@ -22,7 +22,7 @@ from tidelog.run.contract import Change
 from tidelog.run.spark.engine import SparkEngine
 from tidelog.session.exchange import load_facts
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]  # a test also waits for those beside it
 
 DELETE = os.environ.get("TIDELOG_SPARK_DELETE") == "1"
 
