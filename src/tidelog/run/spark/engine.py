@@ -26,7 +26,7 @@ from tidelog.plan.separate_facts import stored_in
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
 from tidelog.run.limits import Watch, tell
-from tidelog.run.maintain.choose import Cost, Costs, Earlier, maintain, reached, strategy_of
+from tidelog.run.maintain.choose import NOTHING, Cost, Costs, Earlier, maintain, reached, strategy_of
 from tidelog.run.maintain.rounds import reads_change
 from tidelog.run.phases import AFTER, DELETED, INSERTED
 from tidelog.run.spark.checkpoint import collect, gathered, settle
@@ -302,6 +302,8 @@ class SparkEngine:
         done = maintain(store, stratum, earlier, costs, store.watch, strategy, evaluate=claims.evaluate)
         if store.is_left_to_driver:
             reason = f"the update took more than {UPDATE_ROUNDS} rounds"
+            members = frozenset(stratum.relations)  # how many rounds it takes the size of a change does not tell
+            costs[members] = replace(costs[members], past=NOTHING.past)
         if done is None or done.strategy != "recompute":
             return done
         return replace(done, strategy=claims.how.get(stratum.number, done.strategy), reason=reason or done.reason)
