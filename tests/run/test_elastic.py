@@ -20,7 +20,8 @@ from tidelog.plan.nodes import Plan, Scan
 from tidelog.run.columnar import store
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import Change, Phase, Row, Support, Switch, Work
-from tidelog.run.maintain import choose
+from tidelog.run.maintain import cost
+from tidelog.run.maintain.cost import Cost
 from tidelog.run.tuples.differences import Difference
 from tidelog.run.tuples.engine import TuplesEngine, Ways
 from tidelog.run.tuples.relation import Find
@@ -257,8 +258,8 @@ def test_switching(switch: Switch | None, count: int, strategy: str, reason: str
 def test_switching_by_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """The update may take a fifth of the time of the last bootstrap, and is dropped in the round after that."""
     engine = chains(Switch(0.2, "time"))
-    monkeypatch.setitem(choose.LEAST, "time", 0.0)
-    engine._costs = {members: choose.Cost(cost.work, 0.0) for members, cost in engine._costs.items()}
+    monkeypatch.setitem(cost.LEAST, "time", 0.0)
+    engine._costs = {members: Cost(cost.work, 0.0) for members, cost in engine._costs.items()}
     work = cut(engine, 10)
     assert (work.strategy, work.reason) == ("recompute", "the update took more than 0.0 ms")
     assert next(iter(engine._costs.values())).time > 0

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from tidelog.run.contract import Switch
-from tidelog.run.maintain import choose
+from tidelog.run.maintain import choose, cost
 from tidelog.session.soak.graphs import NODES, graph_history
 from tidelog.session.soak.soak import Setting, Tally, soak
 
@@ -34,7 +34,7 @@ def test_histories_by_one_strategy(strategy: str) -> None:
 @pytest.mark.parametrize("least", [2.0, 12_000.0])
 def test_histories_that_overrun_their_budget(least: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """All updates of recursive relations do, or some, which then go on with support that nobody has counted."""
-    monkeypatch.setitem(choose.LEAST, "work", least)
+    monkeypatch.setitem(cost.LEAST, "work", least)
     monkeypatch.setattr(choose, "_is_load", lambda backend, stratum: False)
     monkeypatch.setattr(choose, "DEFAULT_SWITCH", Switch(0.01))
     _, failure = soak(min(40, HISTORIES), 700, Setting(None, "auto"), ignore)

@@ -77,6 +77,8 @@ class Watch:
         self.round = 0
         self.spent: float = 0.0
         """Work so far, in units of the engine's."""
+        self.saved: float = 0.0
+        """How much less the updates of strata so far have taken than evaluating them from scratch does."""
         self.budget: float = math.inf
         """How much work the update of the stratum may still take."""
         self.patience: float = math.inf
@@ -88,7 +90,7 @@ class Watch:
 
     def restart(self) -> None:
         """Count from nothing, for another attempt at the same update; its time goes on."""
-        self._tuples, self.round, self.spent = 0, 0, 0.0
+        self._tuples, self.round, self.spent, self.saved = 0, 0, 0.0, 0.0
         self.budget = self.patience = math.inf
         self.strategy, self.stratum, self.rule = "", None, None
 

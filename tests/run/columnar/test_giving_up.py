@@ -14,7 +14,7 @@ import pytest
 from tests.generate.checking import follow
 from tidelog.run.columnar import absorb, engine, small_rounds, store
 from tidelog.run.contract import Switch, Work
-from tidelog.run.maintain import choose
+from tidelog.run.maintain import choose, cost
 from tidelog.session.database import Database
 from tidelog.session.soak.histories import random_history
 
@@ -26,7 +26,7 @@ LENGTH = 4
 def test_updates_that_give_way_between_others(often: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "SURVEYED", 0)
     monkeypatch.setattr(store, "OFTEN", often)
-    monkeypatch.setitem(choose.LEAST, "work", 12_000.0)  # two rounds, but not three
+    monkeypatch.setitem(cost.LEAST, "work", 12_000.0)  # two rounds, but not three
     reasons: set[str] = set()
 
     def maintain(*given: Any) -> Work | None:
@@ -48,7 +48,7 @@ def test_support_is_found_when_it_is_needed(small: int, often: int, monkeypatch:
     monkeypatch.setattr(small_rounds, "SMALL", small)
     monkeypatch.setattr(store, "SURVEYED", 0)
     monkeypatch.setattr(store, "OFTEN", often)
-    monkeypatch.setitem(choose.LEAST, "work", 12_000.0)
+    monkeypatch.setitem(cost.LEAST, "work", 12_000.0)
     kept = lost = 0
     settled = absorb.settled
 
@@ -80,7 +80,7 @@ Far(x, n) :- Reach(x, y), var n = y.group_by(x).count().
 
 def test_no_update_pays_for_counts_it_does_not_need(monkeypatch: pytest.MonkeyPatch) -> None:
     """A load counts; an update that gives way does not, nor one not even tried; a small one goes on from there."""
-    monkeypatch.setitem(choose.LEAST, "work", 30_000.0)
+    monkeypatch.setitem(cost.LEAST, "work", 30_000.0)
     found = Database(GRAPH, strategy="auto", switch=Switch(0.01))
     edges = [(n, n + 1) for n in range(300)] + [(1_000 + n, 1_001 + n) for n in range(5)]
 
@@ -111,7 +111,7 @@ def test_no_update_pays_for_counts_it_does_not_need(monkeypatch: pytest.MonkeyPa
 
 def test_uncounted_tuples_of_a_rule_with_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     """Groups have no state in which one could count: their strata are counted, also if such a rule comes later."""
-    monkeypatch.setitem(choose.LEAST, "work", 1.0)
+    monkeypatch.setitem(cost.LEAST, "work", 1.0)
     found = Database(
         """
 input relation Edge(a: u32, b: u32)
@@ -130,7 +130,7 @@ Heavy(x, z) :- Heavy(x, y), Edge(y, z), x != z.
     with found.transaction() as tx:
         tx.delete("Edge", [(4, 5)])
     assert not found._store._engine.holding("Heavy")[0].counted  # type: ignore[attr-defined]
-    monkeypatch.setitem(choose.LEAST, "work", 1e9)
+    monkeypatch.setitem(cost.LEAST, "work", 1e9)
     with found.transaction() as tx:
         tx.add_rules(rule)
     found.verify()

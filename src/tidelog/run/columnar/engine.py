@@ -32,7 +32,8 @@ from tidelog.run.columnar.threads import helpers
 from tidelog.run.columnar.verify import check_support
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Support, Switch, Update, Work
 from tidelog.run.limits import Watch
-from tidelog.run.maintain.choose import Costs, Earlier, maintain, reached, strategy_of, support_of
+from tidelog.run.maintain.choose import Earlier, maintain, reached, strategy_of, support_of
+from tidelog.run.maintain.cost import Costs
 from tidelog.run.phases import ALIVE, DELETED, INSERTED, REMOVED
 
 KEEP_CLOSURES = ("auto", "modular")

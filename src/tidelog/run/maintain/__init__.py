@@ -6,5 +6,5 @@
 * `elastic`: a stratum brought up to date iteration by iteration, each tuple with its first one.
 * `modular`: a stratum brought up to date by deleting what has no nonrecursive derivation left and deriving again.
 * `rounds`: the phases and rounds that the update algorithms share.
-* `choose`: which of them, and the way back to the first when another takes too long.
+* `choose`: which of them, and the way back to the first when another takes too long; `cost`: how long that is.
 """

@@ -6,7 +6,8 @@ a budget: a share of what an evaluation from scratch takes, in units of work, wh
 seconds (`Switch`; Zhao et al. call the share the switching parameter). When it overruns, its partial work is dropped
 and the stratum is evaluated from scratch; strata above see only the difference. With a share s an update costs at most
 1 + s such evaluations, and one that is dropped at most (1 + s) / s times what it would have cost to go on. The default
-keeps the first small: no update should be felt as dearer than starting over.
+keeps the first small: no commit should be felt as dearer than starting over. What strata before it in the commit have
+saved is lent to a stratum, up to half of an evaluation: the commit is no dearer for it.
 
 To keep it small where support is dear, an evaluation that takes the place of an update does not count: each tuple has
 its rank, and its support is found when it first loses some (`Backend.reset`). So the 1 + s are of an evaluation that
@@ -14,83 +15,29 @@ keeps only ranks, the next small update goes the usual way, and nobody ever pays
 is counted from the beginning are loads, which bring at least half of what a stratum reads, and strata with aggregates,
 whose groups have no state between before and after in which one could count.
 
-Where two updates in a row were given up, one with as great a change below and a greater one than any that was not is
-not even tried, except for every fourth. Changes that take something away and those that do not are told apart.
+An update of an empty stratum that brings at least half of what it reads is not even tried. Where two updates in a row
+were given up, one with as great a change below and a greater one than any that was not is not tried either, except for
+every fourth. Changes that take something away and those that do not are told apart.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from heapq import heappop, heappush
-from typing import Any, assert_never
+from typing import Any
 
 from tidelog.base.record import record
 from tidelog.plan.nodes import Plan, Rule, Stratum
 from tidelog.run.contract import Backend, Support, Switch, Work
 from tidelog.run.limits import OverBudgetError, Watch
 from tidelog.run.maintain import dred, elastic, modular, ranked
+from tidelog.run.maintain.cost import NOTHING, UNLIMITED, Budget, Cost, Costs, Past, budget_of
 from tidelog.run.maintain.seminaive import bootstrap
 
-LEAST = {"work": 200_000.0, "time": 0.005}
-"""Units and seconds that are always allowed: below this what a transaction costs anyway decides."""
 NEVER = Switch(math.inf)
-
-
-RETRY = 4
-"""Of so many updates of a size that was given up, one is tried."""
-
-
-IN_A_ROW = 2
-"""So many have to be given up first."""
-
-
-@record
-class Past:
-    """How updates of a stratum have gone. Their size is the number of tuples changed below."""
-
-    given_up: int = 0
-    """The size of the last one that was given up."""
-    in_a_row: int = 0
-    """How many were, since one was not."""
-    done: int = 0
-    """The greatest size of one that was not."""
-    untried: int = 0
-    """How many were not tried since one was."""
-
-    def forbids(self, size: int) -> bool:
-        """Tell whether an update of a size is not to be tried."""
-        likely = self.in_a_row >= IN_A_ROW and size >= self.given_up and size > self.done
-        return likely and self.untried < RETRY - 1
-
-    def giving_up(self, size: int) -> Past:
-        """Return what is known after one of a size was given up."""
-        return Past(size, self.in_a_row + 1, self.done)
-
-    def doing(self, size: int) -> Past:
-        """Return what is known after one of a size was not given up."""
-        return Past(self.given_up, 0, max(self.done, size))
-
-
-@record
-class Cost:
-    """What an evaluation from scratch took, in units of work and in seconds, and how the updates since have gone."""
-
-    work: float
-    time: float
-    past: tuple[Past, Past] = (Past(), Past())
-    """Of those that take nothing away below, and of the others."""
-
-    def after(self, past: Past, *, losing: bool) -> Cost:
-        """Return the same with another past of updates of one kind."""
-        return replace(self, past=(self.past[0], past) if losing else (past, self.past[1]))
-
-
-NOTHING = Cost(0, 0.0)
-Costs = MutableMapping[frozenset[str], Cost]
-"""What the last bootstrap of each stratum took, by its relations."""
 
 
 @record
@@ -233,63 +180,76 @@ def maintain(
         return scratch.evaluate("its relations were not one stratum before")
     if _aggregates(stratum) and not all(backend.counted(relation) for relation in members):
         return scratch.evaluate("its groups need counts that its tuples do not have")
-    start = time.perf_counter()
-    spent = backend.derivations
-    last, (deleted, inserted) = costs.get(members, NOTHING), _size(backend, stratum)
-    size, losing = deleted + inserted, deleted > 0
-    past = last.past[losing]
-    budget = _budget(switch_of(strategy) if switch is None else switch, last)
-    hopeless = _named(strategy) == DEFAULT and budget != UNLIMITED and past.forbids(size)
-    if hopeless and not removed and not added and _need_not_count(backend, stratum):
-        reason = f"{size:,} tuples changed below it, and with {past.given_up:,} updates took too long"
-        untried = last.after(replace(past, untried=past.untried + 1), losing=losing)
-        return scratch.evaluate(reason, untried, counted=False)
-    watch.budget, watch.patience = budget.work, start + budget.seconds
-    backend.begin()
-    name = _named(strategy)
-    watch.strategy = name
-    try:
-        rounds = ALGORITHMS[name].update(backend, stratum, removed, added, watch)
-    except OverBudgetError as over:
-        reason = str(over) or f"the update took more than {budget}"
-        watch.budget = watch.patience = math.inf
-        backend.drop()
-        tried = last if removed or added else last.after(past.giving_up(size), losing=losing)
-        work = scratch.evaluate(reason, tried, counted=not _need_not_count(backend, stratum))
-        return replace(work, derivations=backend.derivations - spent, seconds=time.perf_counter() - start)
-    finally:
-        watch.budget = watch.patience = math.inf
-    if members in costs and (size > past.done or past.in_a_row):
-        costs[members] = last.after(past.doing(size), losing=losing)
-    used = backend.derivations - spent
-    reason = "chosen by the user" if budget == UNLIMITED else f"within {budget}"
-    return Work(stratum.number, stratum.relations, name, reason, rounds, used, time.perf_counter() - start)
+    return _Attempt(scratch, strategy, removed, added).make(switch)
 
 
 @record
-class Budget:
-    """What an update may take."""
+class _Attempt:
+    """An update of a stratum by an algorithm, which may be given up, or not even tried."""
 
-    work: float = math.inf
-    seconds: float = math.inf
+    scratch: _Scratch
+    strategy: str
+    removed: Sequence[Rule]
+    added: Sequence[Rule]
 
-    def __str__(self) -> str:
-        return f"{self.work:,.0f} units of work" if self.work < math.inf else f"{self.seconds * 1000:.1f} ms"
+    def make(self, switch: Switch | None) -> Work:
+        """Bring the stratum up to date, or have it evaluated."""
+        backend, stratum, watch = self.scratch.backend, self.scratch.stratum, self.scratch.watch
+        start, derived, spent = time.perf_counter(), backend.derivations, watch.spent
+        last, (deleted, inserted) = self.scratch.last, _size(backend, stratum)
+        size, losing = deleted + inserted, deleted > 0
+        past = last.past[losing]
+        lent = max(0.0, watch.saved) if self.strategy == "auto" and switch is None else 0.0
+        budget = budget_of(switch_of(self.strategy) if switch is None else switch, last, lent)
+        reason = self._hopeless(past, size) if budget != UNLIMITED else ""
+        if reason:
+            untried = last.after(replace(past, untried=past.untried + 1), losing=losing)
+            return self.scratch.evaluate(reason, untried, counted=not _need_not_count(backend, stratum))
+        try:
+            rounds = self._update(budget, start)
+        except OverBudgetError as over:
+            reason = str(over) or f"the update took more than {budget}"
+            watch.budget = watch.patience = math.inf
+            watch.saved -= watch.spent - spent
+            backend.drop()
+            tried = last if self._changes_rules else last.after(past.giving_up(size), losing=losing)
+            work = self.scratch.evaluate(reason, tried, counted=not _need_not_count(backend, stratum))
+            return replace(work, derivations=backend.derivations - derived, seconds=time.perf_counter() - start)
+        finally:
+            watch.budget = watch.patience = math.inf
+        watch.saved += last.work - (watch.spent - spent)
+        if size > past.done or past.in_a_row:
+            self.scratch.note(last.after(past.doing(size), losing=losing))
+        used, reason = (
+            backend.derivations - derived,
+            "chosen by the user" if budget == UNLIMITED else f"within {budget}",
+        )
+        name, seconds = _named(self.strategy), time.perf_counter() - start
+        return Work(stratum.number, stratum.relations, name, reason, rounds, used, seconds)
 
+    @property
+    def _changes_rules(self) -> bool:
+        return bool(self.removed or self.added)
 
-UNLIMITED = Budget()
+    def _hopeless(self, past: Past, size: int) -> str:
+        """Return why the update is not even to be tried, if it is not."""
+        backend, stratum = self.scratch.backend, self.scratch.stratum
+        if _named(self.strategy) != DEFAULT or self._changes_rules:
+            return ""
+        if _is_load(backend, stratum) and not any(map(backend.count, stratum.relations)):
+            return "it was empty, and at least half of what it reads is new"
+        if past.forbids(size) and _need_not_count(backend, stratum):
+            return f"{size:,} tuples changed below it, and with {past.given_up:,} updates took too long"
+        return ""
 
-
-def _budget(switch: Switch, last: Cost) -> Budget:
-    if switch.share == math.inf:
-        return UNLIMITED
-    match switch.by:
-        case "work":
-            return Budget(work=max(LEAST["work"], switch.share * last.work))
-        case "time":
-            return Budget(seconds=max(LEAST["time"], switch.share * last.time))
-        case _:
-            assert_never(switch.by)
+    def _update(self, budget: Budget, start: float) -> int:
+        """Run the algorithm within a budget; return the number of rounds."""
+        backend, watch = self.scratch.backend, self.scratch.watch
+        watch.budget, watch.patience = budget.work, start + budget.seconds
+        backend.begin()
+        watch.strategy = _named(self.strategy)
+        algorithm = ALGORITHMS[watch.strategy]
+        return algorithm.update(backend, self.scratch.stratum, self.removed, self.added, watch)
 
 
 def _aggregates(stratum: Stratum) -> bool:
@@ -326,6 +286,16 @@ class _Scratch:
     costs: Costs
     watch: Watch
     how: Evaluate
+
+    @property
+    def last(self) -> Cost:
+        """What is known of the evaluations and updates so far."""
+        return self.costs.get(frozenset(self.stratum.relations), NOTHING)
+
+    def note(self, cost: Cost) -> None:
+        """Keep what is known for the next update."""
+        if frozenset(self.stratum.relations) in self.costs:
+            self.costs[frozenset(self.stratum.relations)] = cost
 
     def evaluate(self, reason: str, past: Cost = NOTHING, *, counted: bool = True) -> Work:
         """Evaluate it, and find the difference; `past` is how updates have gone so far."""

@@ -26,7 +26,8 @@ from tidelog.plan.separate_facts import stored_in
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
 from tidelog.run.limits import Watch, tell
-from tidelog.run.maintain.choose import NOTHING, Cost, Costs, Earlier, maintain, reached, strategy_of
+from tidelog.run.maintain.choose import Earlier, maintain, reached, strategy_of
+from tidelog.run.maintain.cost import NOTHING, Cost, Costs
 from tidelog.run.maintain.rounds import reads_change
 from tidelog.run.phases import AFTER, DELETED, INSERTED
 from tidelog.run.spark.checkpoint import collect, gathered, settle

@@ -18,7 +18,8 @@ from tidelog.plan.nodes import Plan, Stratum
 from tidelog.plan.separate_facts import stored_in
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Support, Switch, Update, Work
 from tidelog.run.limits import Watch
-from tidelog.run.maintain.choose import Costs, Earlier, maintain, reached, strategy_of, support_of
+from tidelog.run.maintain.choose import Earlier, maintain, reached, strategy_of, support_of
+from tidelog.run.maintain.cost import Costs
 from tidelog.run.phases import DELETED, INSERTED
 from tidelog.run.tuples.algebra import AlgebraEvaluator
 from tidelog.run.tuples.differences import DIFFERENCES
