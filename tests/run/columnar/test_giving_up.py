@@ -61,7 +61,7 @@ def test_support_is_found_when_it_is_needed(small: int, often: int, monkeypatch:
         return found
 
     monkeypatch.setattr(store, "settled", settling)
-    for seed in range(100, 100 + HISTORIES):
+    for seed in range(100, 100 + 2 * HISTORIES):
         follow(random_history(Random(seed), 3 * LENGTH), lambda plan: engine.ColumnarEngine(plan, switch=Switch(0.01)))
     assert kept > 10
     assert lost > 10

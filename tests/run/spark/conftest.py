@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,15 +34,30 @@ def spark() -> Iterator[SparkSession]:
     session.stop()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Ask last for the outcome of what goes on beside all others."""
+    items.sort(key=lambda item: isinstance(item, pytest.Function) and item.originalname == "test_right_after")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def faults(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outcomes]:
+    """Faults have processes of their own, so one after the other goes on beside all other tests."""
+
+    def work(fault: Callable[[Path], None]) -> None:
+        fault(tmp_path_factory.mktemp(fault.__name__))
+
+    yield from side_by_side(request, "test_right_after", work, at_once=1)
+
+
 def side_by_side(
     request: pytest.FixtureRequest, test: str, work: Callable[[Any], None], at_once: int = AT_ONCE
 ) -> Iterator[Outcomes]:
     """Do the work of all chosen tests of a name, several at once; yield for the parameter of each what to wait for.
 
-    For a fixture of the test's module: the tests themselves only ask for their own outcome.
+    For a fixture: the tests themselves only ask for their own outcome.
     """
     items = [item for item in request.session.items if isinstance(item, pytest.Function)]
-    chosen = [item for item in items if item.originalname == test and item.path == request.path]
+    chosen = [item for item in items if item.originalname == test and item.get_closest_marker("spark")]
     with ThreadPoolExecutor(at_once) as pool:
         try:
             yield {given: pool.submit(work, given) for item in chosen for given in item.callspec.params.values()}

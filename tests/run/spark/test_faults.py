@@ -6,13 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from tests.run.spark.conftest import Outcomes, side_by_side
+from tests.run.spark.conftest import Outcomes
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
@@ -98,14 +98,6 @@ def killed_drivers(folder: Path, master: str, rows: int) -> None:
     assert changes == [*first, (2, -1, 1, 2), (2, -1, 1, 3), (2, 1, 2, 4), (2, 1, 3, 4)]
 
 
-@pytest.fixture(scope="module")
-def outcomes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outcomes]:
-    def work(fault: Callable[[Path], None]) -> None:
-        fault(tmp_path_factory.mktemp(fault.__name__))
-
-    yield from side_by_side(request, "test_right_after", work, at_once=2)
-
-
 FAULTS = (
     killed_executors,
     the_same_on_a_cluster,
@@ -115,5 +107,5 @@ FAULTS = (
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
-def test_right_after(fault: Callable[[Path], None], outcomes: Outcomes) -> None:
-    outcomes[fault].result()
+def test_right_after(fault: Callable[[Path], None], faults: Outcomes) -> None:
+    faults[fault].result()

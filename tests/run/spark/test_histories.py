@@ -21,7 +21,7 @@ PARTITIONS = (2, 1, 7)
 def followed(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[Outcomes]:
     def work(seed: int) -> None:
         partitions = PARTITIONS[seed % len(PARTITIONS)]
-        history = random_history(Random(seed), 4)
+        history = random_history(Random(seed), 3)
         follow(history, lambda plan: SparkEngine(plan, spark=spark, partitions=partitions, driver_rows=0))
 
     yield from side_by_side(request, "test_every_step_is_right", work)

@@ -11,6 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tidelog import DataError, ProgramError, UserError
+from tidelog.run import limits
 from tidelog.session.pipeline.config import read_config
 from tidelog.session.pipeline.run import Outcome, Pipeline
 from tidelog.session.progress import Progress, watching
@@ -180,7 +181,10 @@ def test_a_failed_sink_leaves_the_last_version(
     assert changes(spark, folder)[3:] == [(2, -1, "a", "c"), (2, -1, "b", "c")]
 
 
-def test_watch(folder: Path, spark: SparkSession, pipeline: Callable[[], Pipeline]) -> None:
+def test_watch(
+    folder: Path, spark: SparkSession, pipeline: Callable[[], Pipeline], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "INTERVAL", 0.0)  # each round is told
     inbox = folder / "inbox"
     inbox.mkdir()
     (inbox / "Blocked.1.csv").write_text("op,port\ninsert,80\n")
