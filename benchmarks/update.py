@@ -172,6 +172,8 @@ def main() -> None:
                 pass
         recomputed = recomputing(session, relation, rule, float(seconds) / 3) if kind == "updates" else []
         told["batch"], told["batch_cpu"] = min(first[0], session.initial), min(first[1], session.initial_cpu)
+    if kind == "updates":
+        del session  # what it holds is not to stand beside what the next one does
     if kind != "batch":
         session = Session(Path(program), Path(folder), strategy)
         told["tracked"], told["tracked_cpu"] = session.initial, session.initial_cpu

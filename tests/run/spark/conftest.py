@@ -18,7 +18,7 @@ TINY = {
     "spark.driver.extraJavaOptions": JAVA,
     "spark.sql.codegen.wholeStage": "false",  # compiling a query costs more than running it on ten rows
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",  # the same of its expressions
-    "spark.buffer.pageSize": "1m",  # what every table in memory begins with; by default 32 times as much
+    "spark.buffer.pageSize": "1m",  # what every table in memory begins with; the default is made for large ones
     "spark.sql.shuffle.partitions": "2",  # of the user's own queries; 200 of them cost more than the rows
 }
 AT_ONCE = 4

@@ -12,7 +12,7 @@ from tidelog.run.contract import Change
 from tidelog.run.spark.engine import SparkEngine
 
 SMALL = {"spark.driver.memory": "1g", "spark.memory.fraction": "0.02"}
-"""About 14 MB for all state and work, which the state below does not fit into."""
+"""Little memory for state and work, so that the state below does not fit into it."""
 PROGRAM = """
 input relation E(a: u32, b: u32)
 output relation T(a: u32, b: u32)

@@ -20,9 +20,9 @@ from tidelog.run.columnar.kernels import lines
 from tidelog.run.columnar.kernels.deriving import derive, make_room
 from tidelog.run.columnar.kernels.searching import (
     ALIVE,
+    bisect,
     compare,
     locate,
-    lower,
     put_count,
     put_mark,
     rank_of,
@@ -245,7 +245,7 @@ def _arrange(told, recent, answer, before, row, scratch):  # type: ignore[no-unt
             base, stride, h = np.int64(ordered[o].ctypes.data), 8 * ordered.shape[2], old
             for k in range(new - 1, -1, -1):
                 i = places[k]
-                p = lower(base, stride, h, rows, i, width, 64)
+                p = bisect(base, stride, 0, h, rows, i, width, 64, 1)
                 for w in range(width + 1):
                     for j in range(h - 1, p - 1, -1):
                         ordered[o, w, j + k + 1] = ordered[o, w, j]

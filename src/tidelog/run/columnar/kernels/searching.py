@@ -68,12 +68,11 @@ def compare(rows, stride, j, keys, d, full, shift):  # type: ignore[no-untyped-d
 
 
 @njit(cache=True, nogil=True)
-def lower(rows, stride, size, keys, d, full, shift):  # type: ignore[no-untyped-def]
-    """Return the first row whose prefix is not below key d."""
-    p, h = 0, size
+def bisect(rows, stride, p, h, keys, d, full, shift, least):  # type: ignore[no-untyped-def]
+    """Return the first row from p to h that compares with key d below `least`: 1 for not before it, 0 for after it."""
     while p < h:
         middle = (p + h) >> 1
-        if compare(rows, stride, middle, keys, d, full, shift) > 0:
+        if compare(rows, stride, middle, keys, d, full, shift) >= least:
             p = middle + 1
         else:
             h = middle
@@ -88,14 +87,7 @@ def run_end(rows, stride, size, keys, d, full, shift, p):  # type: ignore[no-unt
         p = a + 1
         a += step
         step <<= 1
-    h = min(size, a)
-    while p < h:
-        middle = (p + h) >> 1
-        if compare(rows, stride, middle, keys, d, full, shift) == 0:
-            p = middle + 1
-        else:
-            h = middle
-    return p
+    return bisect(rows, stride, p, min(size, a), keys, d, full, shift, 0)
 
 
 @njit(cache=True, nogil=True)
