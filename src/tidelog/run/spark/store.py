@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql import types as s
+from pyspark.sql.pandas.types import to_arrow_schema
 
-from tidelog.base.expr import Function
+from tidelog.base.expr import Const, Function
 from tidelog.base.types import Type, TypeDefinition
-from tidelog.plan.nodes import Aggregate, Plan, Rule
-from tidelog.run.contract import Job, Phase
+from tidelog.plan.nodes import Aggregate, Plan, Rule, Unit
+from tidelog.run.contract import Job, Phase, Row
 from tidelog.run.holding import Holding
 from tidelog.run.limits import OverBudgetError, Watch
 from tidelog.run.phases import AFTER, BEFORE, DELETED, INSERTED
@@ -33,11 +35,13 @@ from tidelog.run.spark.checkpoint import (
     united,
 )
 from tidelog.run.spark.encode import Cells, spark_type
+from tidelog.run.spark.named import integer, named
 from tidelog.run.spark.pipeline import Pipeline
 from tidelog.run.spark.relation import (
     CHANGE,
     RANK,
     SUPPORT,
+    TIMES,
     Parts,
     Relation,
     by_hash,
@@ -46,6 +50,7 @@ from tidelog.run.spark.relation import (
     size_of,
 )
 from tidelog.run.spark.replay import Again, Replays
+from tidelog.run.spark.rows import frame_of
 
 DERIVATION = 20
 """Units of work; that a round costs more than any derivations is left to who chooses a cluster."""
@@ -65,7 +70,7 @@ class Frames:
     def one_row(self) -> DataFrame:
         """Return one row that says nothing."""
         if self._one_row is None:
-            self._one_row = self.spark.createDataFrame([(0,)], s.StructType([s.StructField("unit", s.LongType())]))
+            self._one_row = self.spark.createDataFrame(pa.table({"unit": pa.array([0], pa.int64())}))
         return self._one_row
 
     def relation(self, name: str, types: Sequence[Type]) -> Relation:
@@ -75,7 +80,8 @@ class Frames:
         if key not in self._empty:
             fields = [s.StructField(column_name(number), kind) for number, kind in enumerate(kinds)]
             schema = s.StructType([*fields, *(s.StructField(name, s.LongType()) for name in (RANK, SUPPORT))])
-            self._empty[key] = self.spark.createDataFrame([], schema)
+            # as an Arrow table it is a part of plans, which fold what is made of it; as a list it would be an RDD
+            self._empty[key] = self.spark.createDataFrame(to_arrow_schema(schema).empty_table())
         return Relation(name, types, self._empty[key])
 
 
@@ -147,11 +153,24 @@ class Store(Holding[Relation]):
             if again is not None:
                 return again
         found: dict[str, list[DataFrame]] = {}
+        stated: dict[str, list[Row]] = {}
         for rule, tree in jobs:
+            values = [one.value for one in tree.expressions if isinstance(one, Const)]
+            if isinstance(tree.input, Unit) and len(values) == len(tree.expressions):
+                stated.setdefault(rule.head, []).append(tuple(values))
+                continue
             bag = Pipeline(rule, tree, self).run()
             if bag is not None:
                 found.setdefault(rule.head, []).append(bag)
+        for name, rows in stated.items():
+            found.setdefault(name, []).append(self._stated(name, rows))
         return {name: united(bags) for name, bags in found.items()}
+
+    def _stated(self, name: str, rows: Sequence[Row]) -> DataFrame:
+        """Return facts that the program states as one bag: a query for each of them would be planned."""
+        relation = self.relation(name)
+        frame = frame_of(rows, relation.types, self.cells, self.frames.spark)
+        return frame.select(*map(named, relation.columns), integer(0, RANK), integer(1, TIMES))
 
     def unite(self, bags: Sequence[Bags]) -> Bags:
         """Put bags of the same head relations together."""
