@@ -11,8 +11,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.generate.checking import follow
+from tests.run.spark.at_once import AtOnce
 from tests.run.spark.conftest import Outcomes, side_by_side
-from tidelog.run.spark.engine import SparkEngine
 from tidelog.session.soak.histories import random_history
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]  # a test also waits for those beside it
@@ -27,7 +27,7 @@ def followed(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[Ou
     def work(seed: int) -> None:
         partitions = PARTITIONS[seed % len(PARTITIONS)]
         history = random_history(Random(seed), STEPS)
-        follow(history, lambda plan: SparkEngine(plan, spark=spark, partitions=partitions, driver_rows=0))
+        follow(history, lambda plan: AtOnce(plan, spark=spark, partitions=partitions, driver_rows=0))
 
     yield from side_by_side(request, "test_every_step_is_right", work)
 

@@ -13,6 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.cases import case_name, externs_of, program_cases
+from tests.run.spark.at_once import AtOnce
 from tests.run.spark.conftest import Outcomes, side_by_side
 from tests.run.spark.test_engine import alike
 from tidelog import Database
@@ -55,10 +56,10 @@ def outcomes(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[Ou
     def work(case: Path) -> None:
         database = load(case)
         plan = database.plan
-        loop = SparkEngine(plan, spark=spark, partitions=2, driver_rows=0, replicate_rows=0)
+        loop = AtOnce(plan, spark=spark, partitions=2, driver_rows=0, replicate_rows=0)
         check(database, loop, "round by round")
         if any(decompose(stratum) for stratum in plan.strata if stratum.recursive):
-            check(database, SparkEngine(plan, spark=spark, partitions=2, driver_rows=0), "in one job")
+            check(database, AtOnce(plan, spark=spark, partitions=2, driver_rows=0), "in one job")
 
     yield from side_by_side(request, "test_rows_and_changes", work)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -30,13 +30,14 @@ from tidelog.run.maintain.choose import Earlier, maintain, reached, strategy_of
 from tidelog.run.maintain.cost import NOTHING, Cost, Costs
 from tidelog.run.maintain.rounds import reads_change
 from tidelog.run.phases import AFTER, DELETED, INSERTED
-from tidelog.run.spark.checkpoint import collect, gathered, settle
+from tidelog.run.spark.checkpoint import collect, gathered, settle, united
 from tidelog.run.spark.claim import REPLICATE_ROWS, UPDATE_ROUNDS, Claims
 from tidelog.run.spark.encode import Cells
 from tidelog.run.spark.facts import change_facts, kept_relations
 from tidelog.run.spark.frames import given_out, taken_in
 from tidelog.run.spark.jobs import one_group
 from tidelog.run.spark.local import held
+from tidelog.run.spark.named import integer, named, rows_of
 from tidelog.run.spark.recovery import attempted, keepers
 from tidelog.run.spark.relation import SUPPORT, TIMES, Relation, size_of
 from tidelog.run.spark.rows import SimpleRows, SparkRows, frame_of
@@ -45,6 +46,7 @@ from tidelog.run.spark.session import adopt, engine_session, is_local, settings_
 from tidelog.run.spark.store import BROADCAST_ROWS, Frames, Store
 
 DRIVER_ROWS = 100_000
+_WHOSE = "whose"
 T = TypeVar("T")
 
 
@@ -172,7 +174,7 @@ class SparkEngine:
         """Check that tuples are distinct and have support; return what is wrong."""
         if self._driver is not None:
             return self._driver.verify()
-        return self._safely(lambda: [p for relation in self._committed.relations.values() for p in _problems(relation)])
+        return self._safely(lambda: _problems(list(self._committed.relations.values())))
 
     def snapshot(self) -> Any:
         """Return the current state."""
@@ -342,11 +344,22 @@ def _changes(store: Store, before: State, plan: Plan) -> dict[str, Change]:
     return changes
 
 
-def _problems(relation: Relation) -> Iterator[str]:
-    if not relation.settled:
-        return
-    rows = gathered(relation.settled)
-    tuples = rows.groupBy(*relation.columns).agg(f.count(f.lit(1)).alias(TIMES), f.min(SUPPORT).alias(SUPPORT))
-    wrong = (f.count_if(f.col(TIMES) > 1).alias("repeated"), f.count_if(f.col(SUPPORT) < 1).alias("unsupported"))
-    found = collect(tuples.agg(*wrong)).to_pylist()[0]
-    yield from (f"{relation.name} has {count} {kind} tuples" for kind, count in found.items() if count)
+def _problems(relations: Sequence[Relation]) -> list[str]:
+    """Return which relations have wrong tuples, and how many; found by one job."""
+    held = [relation for relation in relations if relation.settled]
+    if not held:
+        return []
+    frames = []
+    for number, relation in enumerate(held):
+        rows = gathered(relation.settled).groupBy(*map(named, relation.columns))
+        tuples = rows.agg(rows_of(TIMES), f.min(SUPPORT).alias(SUPPORT))
+        wrong = tuples.where((named(TIMES) > 1) | (named(SUPPORT) < 1))
+        frames.append(wrong.select(integer(number, _WHOSE), TIMES, SUPPORT))
+    repeated, unsupported = (f.count_if(f.col(TIMES) > 1), f.count_if(f.col(SUPPORT) < 1))
+    found = united(frames).groupBy(_WHOSE).agg(repeated.alias("repeated"), unsupported.alias("unsupported"))
+    return [
+        f"{held[told[_WHOSE]].name} has {told[kind]} {kind} tuples"
+        for told in sorted(collect(found).to_pylist(), key=lambda told: told[_WHOSE])
+        for kind in ("repeated", "unsupported")
+        if told[kind]
+    ]
