@@ -1,4 +1,8 @@
-"""One session for all tests of the engine on Spark, with settings for many tiny jobs, and tests side by side in it."""
+"""One session for all tests of the engine on Spark, with settings for many tiny jobs, and tests side by side in it.
+
+Some queries are compiled, as users have it: those of the histories named in `test_histories.COMPILED`. The program that
+`test_standalone` submits has no settings but those of docs/cluster.md.
+"""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -8,6 +12,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from tidelog.run.spark.engine import SparkEngine
 from tidelog.run.spark.session import start_session
 
 # Most code runs a few times only: no compiler for hot code. But there is much of it: without room for all that is
@@ -21,6 +26,7 @@ TINY = {
     "spark.buffer.pageSize": "1m",  # what every table in memory begins with; the default is made for large ones
     "spark.sql.shuffle.partitions": "2",  # of the user's own queries; 200 of them cost more than the rows
 }
+COMPILED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
 AT_ONCE = 4
 """Tests whose jobs run at the same time: the driver waits most of a tiny job's time."""
 
@@ -32,6 +38,13 @@ def spark() -> Iterator[SparkSession]:
     session = start_session(2, TINY)
     yield session
     session.stop()
+
+
+def compiled(engine: SparkEngine) -> SparkEngine:
+    """Let Spark compile an engine's queries, as it does by default."""
+    for name, value in COMPILED.items():
+        engine.spark.conf.set(name, value)
+    return engine
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,32 +1,25 @@
-"""Rows in and out: facts to DataFrames of cells, and a DataFrame as a lazy collection of values.
-
-`read_together` brings several such collections to the driver by one job, where each alone would take one.
-"""
+"""Rows in and out: facts to DataFrames of cells, and a DataFrame as a lazy collection of values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from tidelog.base import types as t
 from tidelog.base.types import Type
 from tidelog.run.contract import Row, Rows
-from tidelog.run.spark.checkpoint import collect, united
+from tidelog.run.spark.checkpoint import collect
 from tidelog.run.spark.encode import Cells, arrow_type, content, spark_type
-from tidelog.run.spark.named import integer, once, renamed
 from tidelog.run.spark.recovery import attempted
 from tidelog.run.spark.relation import column_name, columns_of
 
 T = TypeVar("T")
-_WHOSE = "whose"
-_ROWS_A_TASK = 100_000
 
 
 class SparkRows(Collection[Row]):
@@ -52,15 +45,6 @@ class SparkRows(Collection[Row]):
     def __len__(self) -> int:
         return self._count
 
-    @property
-    def is_read(self) -> bool:
-        """Whether the rows are here already."""
-        return "_rows" in vars(self)
-
-    def take(self, table: Any) -> None:
-        """Take cells that were read as the rows."""
-        self._rows = decoded(table, self.types, self._cells)
-
     @cached_property
     def _rows(self) -> list[Row]:
         if not self._count:
@@ -82,38 +66,6 @@ class SparkRows(Collection[Row]):
         if not isinstance(row, tuple) or len(row) != len(self.types):
             return False
         return bool(self._count) and self._safely(lambda: contains(self.frame, row, self.types, self._cells))
-
-
-def read_together(several: Iterable[SparkRows]) -> None:
-    """Bring the rows of several collections, of one engine, to the driver by one job.
-
-    A column of theirs is one of the columns of its type, which is null in the rows of those that have fewer of them.
-    """
-    wanted = [rows for rows in several if len(rows) and not rows.is_read]
-    if len(wanted) < 2:
-        return
-    slots = [_slots(rows.types) for rows in wanted]
-    every = dict.fromkeys(slot for each in slots for slot in each)
-    frames = []
-    for number, (rows, own) in enumerate(zip(wanted, slots, strict=True)):
-        names = dict(zip(own, columns_of(len(rows.types)), strict=True))
-        columns = [renamed(names[slot], slot) if slot in names else _nothing(slot) for slot in every]
-        frames.append(rows.frame.select(integer(number, _WHOSE), *columns))
-    table = collect(united(frames).coalesce(1 + sum(map(len, wanted)) // _ROWS_A_TASK))
-    for number, (rows, own) in enumerate(zip(wanted, slots, strict=True)):
-        rows.take(table.filter(pc.equal(table[_WHOSE], number)).select(own))
-
-
-def _slots(types: Sequence[Type]) -> list[str]:
-    """Return which of all columns of its type each column is: the type, and a number."""
-    kinds = [spark_type(type).simpleString() for type in types] or ["boolean"]
-    return [f"{kind} {kinds[:place].count(kind)}" for place, kind in enumerate(kinds)]
-
-
-@once
-def _nothing(slot: str) -> Column:
-    """Return a column without values."""
-    return f.lit(None).cast(slot.partition(" ")[0]).alias(slot)
 
 
 class SimpleRows(SparkRows):

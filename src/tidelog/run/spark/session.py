@@ -70,8 +70,10 @@ def start_session(cores: int | str = "*", settings: dict[str, str] | None = None
 def settings_of(spark: SparkSession | None) -> dict[str, int]:
     """Return what a session, or the running one, says about the engine; raise `UserError` if it makes no sense."""
     session = spark or SparkSession.getActiveSession()
+    if session is None:
+        return {}
     found: dict[str, int] = {}
-    for name in _names(session) if session is not None else ():
+    for name in _names(session):
         if not name.startswith(PREFIX):
             continue
         key, value = name.removeprefix(PREFIX), str(session.conf.get(name))
@@ -86,7 +88,7 @@ def settings_of(spark: SparkSession | None) -> dict[str, int]:
 
 def _names(session: SparkSession) -> list[str]:
     """Return the names of a session's settings: by one call, where `conf.getAll` takes hundreds."""
-    found: str = session._jsparkSession.conf().getAll().keySet().mkString("\n")  # type: ignore[attr-defined]  # noqa: SLF001
+    found: str = session._jsparkSession.conf().getAll().keySet().mkString("\n")  # noqa: SLF001
     return found.split("\n")
 
 
