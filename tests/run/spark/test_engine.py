@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import time
@@ -10,8 +11,10 @@ from decimal import Decimal
 from threading import Timer
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as f
 
 from tests.generate.pipeline import answers, plan_text
 from tidelog import Database, DataError, EvaluationError, LimitError, UserError
@@ -20,6 +23,7 @@ from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import Change, Limits
 from tidelog.run.maintain import cost
 from tidelog.run.reference.engine import ReferenceEngine
+from tidelog.run.spark.checkpoint import Part
 from tidelog.run.spark.engine import SparkEngine
 
 pytestmark = pytest.mark.spark
@@ -293,6 +297,26 @@ def test_structures_as_structs_arrays_and_maps(spark: SparkSession) -> None:
     change = tx.result.changes["Out"].to_spark(spark)
     assert [row.weight for row in change.where("t.`1` = 'b' and s.ends[1].y = 4").collect()] == [1]
     assert dict(db.relation("Out").to_spark(text=True).dtypes)["s"] == "string"
+
+
+def test_verify_counts_what_is_wrong(spark: SparkSession) -> None:
+    text = CLOSURE + 'output relation B(x: string)\nB("${x}") :- E(x, _).\n'
+    engine = SparkEngine(plan_text(text), spark=spark, driver_rows=0, replicate_rows=0, partitions=2)
+    engine.update({"E": Change([(1, 2), (2, 3)])})
+    assert engine.verify() == []
+    relations = engine.snapshot()[0].relations
+    relations["E"].settled *= 2
+    (part,) = relations["B"].settled
+    relations["B"].settled = (Part(part.frame.withColumn("support", f.lit(0).cast("long")), part.count),)
+    assert sorted(engine.verify()) == ["B has 2 unsupported tuples", "E has 2 repeated tuples"]
+
+
+def test_workers_do_not_search_modules_for_garbage(spark: SparkSession) -> None:
+    def frozen(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for _ in batches:
+            yield pa.RecordBatch.from_pydict({"objects": [gc.get_freeze_count()]})
+
+    assert min(row.objects for row in spark.range(2).mapInArrow(frozen, "objects long").collect()) > 100_000
 
 
 def test_settings_of_the_session(spark: SparkSession) -> None:

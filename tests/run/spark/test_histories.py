@@ -5,6 +5,7 @@ TIDELOG_SPARK_STEPS sets how many steps a history has.
 
 import os
 from collections.abc import Iterator
+from itertools import product
 from random import Random
 
 import pytest
@@ -42,6 +43,6 @@ def followed(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[Ou
     yield from side_by_side(request, "test_every_step_is_right", work)
 
 
-@pytest.mark.parametrize("played", [(seed, partitions) for seed in range(HISTORIES) for partitions in PARTITIONS])
+@pytest.mark.parametrize("played", product(range(HISTORIES), PARTITIONS), ids=lambda played: "{} in {}".format(*played))
 def test_every_step_is_right(played: Played, followed: Outcomes) -> None:
     followed[played].result()
