@@ -43,6 +43,9 @@ def followed(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[Ou
     yield from side_by_side(request, "test_every_step_is_right", work)
 
 
-@pytest.mark.parametrize("played", product(range(HISTORIES), PARTITIONS), ids=lambda played: "{} in {}".format(*played))
+PLAYED = list(product(range(HISTORIES), PARTITIONS))
+
+
+@pytest.mark.parametrize("played", PLAYED, ids=lambda played: "{} in {}".format(*played))
 def test_every_step_is_right(played: Played, followed: Outcomes) -> None:
     followed[played].result()
