@@ -242,9 +242,9 @@ def cut(engine: ColumnarEngine, count: int) -> Work:
 @pytest.mark.parametrize(
     ("switch", "count", "strategy", "reason"),
     [
-        pytest.param(None, 10, "elastic", "within 200,000 units of work", id="low impact"),
-        pytest.param(None, 5_000, "recompute", "the update took more than 200,000 units of work", id="high impact"),
-        pytest.param(Switch(3.0), 5_000, "elastic", "within 2,", id="a larger share"),
+        pytest.param(None, 10, "elastic", "within 100,000 units of work", id="low impact"),
+        pytest.param(None, 5_000, "recompute", "the update took more than 100,000 units of work", id="high impact"),
+        pytest.param(Switch(3.0), 5_000, "elastic", "within 1,", id="a larger share"),
         pytest.param(Switch(math.inf), 5_000, "elastic", "chosen by the user", id="never"),
         pytest.param(Switch(1e9, "time"), 5_000, "elastic", "within ", id="by time, enough of it"),
     ],
@@ -277,7 +277,7 @@ def test_work_is_also_what_leads_to_nothing() -> None:
     engine = ColumnarEngine(plan_text(program), strategy="auto")
     engine.update({"Link": Change([(7, y) for y in range(100_000)]), "End": Change([(9,)])})
     (work,) = engine.update({"Wanted": Change([(7,)])}).work
-    assert work.reason == "the update took more than 200,000 units of work"
+    assert work.reason == "the update took more than 100,000 units of work"
     assert work.derivations <= 2
     assert list(engine.rows("Found")) == [(7,)]
 
@@ -291,7 +291,7 @@ def test_a_database_shows_what_ran_and_why() -> None:
     database = Database(CLOSURE, strategy="elastic")
     with database.transaction() as tx:
         tx.insert("Edge", [(1, 2), (2, 3)])
-    assert "Path: elastic (within 200,000 units of work)" in show_profile(tx.result)
+    assert "Path: elastic (within 100,000 units of work)" in show_profile(tx.result)
     database.follow_by("elastic", Switch(math.inf))
     with database.transaction() as tx:
         tx.delete("Edge", [(1, 2)])

@@ -80,7 +80,7 @@ Far(x, n) :- Reach(x, y), var n = y.group_by(x).count().
 
 def test_no_update_pays_for_counts_it_does_not_need(monkeypatch: pytest.MonkeyPatch) -> None:
     """A load counts; an update that gives way does not, nor one not even tried; a small one goes on from there."""
-    monkeypatch.setitem(cost.LEAST, "work", 30_000.0)
+    monkeypatch.setitem(cost.LEAST, "work", 300_000.0)
     found = Database(GRAPH, strategy="auto", switch=Switch(0.01))
     edges = [(n, n + 1) for n in range(300)] + [(1_000 + n, 1_001 + n) for n in range(5)]
 

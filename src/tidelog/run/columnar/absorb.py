@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from tidelog.base.record import record
-from tidelog.run.columnar.arrays import Mask, Places, Ranks, Words, arrays, no_rows, united
+from tidelog.run.columnar.arrays import Mask, Places, Ranks, Words, arrays, chosen, no_rows, united
 from tidelog.run.columnar.batch import Batch, Journal
 from tidelog.run.columnar.layout import Layout, moves
 from tidelog.run.columnar.pipeline import Bag
@@ -103,9 +103,9 @@ def exchanged(relation: Relation, before: Sequence[Bag], after: Sequence[Bag]) -
     net = sums(found.counted(), firsts)
     heads = found.rows[:, firsts]
 
-    def bag(chosen: Mask) -> Bag:
-        kept = np.ascontiguousarray(heads[:, chosen])
-        return Bag(relation.layout, kept, np.zeros(kept.shape[1], np.int32), np.abs(net[chosen]))
+    def bag(picked: Mask) -> Bag:
+        kept = chosen(heads, picked)
+        return Bag(relation.layout, kept, np.zeros(kept.shape[1], np.int32), np.abs(net[picked]))
 
     return bag(net < 0), bag(net > 0)
 
@@ -123,7 +123,7 @@ def absorbed(
     what is derived later uses a tuple of a rank that is not lower. Perhaps it is known that all tuples are new.
     """
     firsts = arrays(found.rows.shape[1]).firsts(found.rows)
-    heads = np.ascontiguousarray(found.rows[:, firsts])
+    heads = chosen(found.rows, firsts)
     every = sums(found.counted(), firsts)
     present = [] if all_new else list(relation.locate(relation.main, heads, ALIVE))
     new = np.ones(len(firsts), bool)
@@ -138,12 +138,12 @@ def absorbed(
     both = np.stack([every[new]] * relation.lines)
     if relation.support is Support.COUNTED:
         both[0] = _nonrecursive(found, firsts, boot)[new]
-        return Batch(np.ascontiguousarray(heads[:, new]), 1, both)
+        return Batch(chosen(heads, new), 1, both)
     if boot is not None:
-        return Batch(np.ascontiguousarray(heads[:, new]), boot, both)
+        return Batch(chosen(heads, new), boot, both)
     rank = np.zeros(found.rows.shape[1], np.int32) if found.rank is None else found.rank
     above = np.maximum.reduceat(rank, firsts)[new] + 1 if len(firsts) else np.empty(0, np.int32)
-    return Batch(np.ascontiguousarray(heads[:, new]), above.astype(np.int32), both)
+    return Batch(chosen(heads, new), above.astype(np.int32), both)
 
 
 def _nonrecursive(found: Gathered, firsts: Places, boot: int | None) -> Places:
@@ -166,7 +166,7 @@ def fresh(relation: Relation, found: Gathered) -> Words:
         low, high, _ = table.ranges(fresh, batch.rows, fresh.shape[0], 64)
         there = high > low
         there[there] = batch.mark[low[there]] == ALIVE
-        fresh = np.ascontiguousarray(fresh[:, ~there])
+        fresh = chosen(fresh, ~there)
     return fresh.copy()
 
 
@@ -180,7 +180,7 @@ def released(relation: Relation, found: Gathered, journal: Journal) -> tuple[Bat
     if relation.support is Support.NONE:
         return *_overdeleted(relation, found), no_rows(relation.layout.words)
     firsts = arrays(found.rows.shape[1]).firsts(found.rows)
-    heads = np.ascontiguousarray(found.rows[:, firsts])
+    heads = chosen(found.rows, firsts)
     present = list(relation.locate(relation.main, heads, REMOVED))
     rank = _ranks(present, len(firsts))
     supporting = _supporting(found, firsts, rank)
@@ -199,12 +199,12 @@ def released(relation: Relation, found: Gathered, journal: Journal) -> tuple[Bat
         if here.any():
             lost[places] = here
             where.append((batch, targets[here]))
-    return _without_support(relation, heads, rank, lost), where, np.ascontiguousarray(heads[:, doubtful])
+    return _without_support(relation, heads, rank, lost), where, chosen(heads, doubtful)
 
 
 def _without_support(relation: Relation, heads: Words, rank: Ranks, lost: Mask) -> Batch:
     counts = relation.counts(int(np.count_nonzero(lost)), 0)
-    return Batch(np.ascontiguousarray(heads[:, lost]), rank[lost], counts)
+    return Batch(chosen(heads, lost), rank[lost], counts)
 
 
 def settled(relation: Relation, found: Gathered | None, journal: Journal) -> tuple[Batch, Where]:
@@ -220,7 +220,7 @@ def settled(relation: Relation, found: Gathered | None, journal: Journal) -> tup
     if found is not None and found.rows.shape[1]:
         table = arrays(found.rows.shape[1])
         firsts = table.firsts(found.rows)
-        heads = np.ascontiguousarray(found.rows[:, firsts])
+        heads = chosen(found.rows, firsts)
         places, _, _ = table.ranges(heads, rows, rows.shape[0], 64)
         supporting[places] = _supporting(found, firsts, rank[places])
         every[places] = sums(found.counted(), firsts)
@@ -244,7 +244,7 @@ def _overdeleted(relation: Relation, found: Gathered) -> tuple[Batch, Where]:
     for batch, places, targets in relation.locate(relation.main, heads, ALIVE):
         there[places] = True
         where.append((batch, targets))
-    return Batch(np.ascontiguousarray(heads[:, there])), where
+    return Batch(chosen(heads, there)), where
 
 
 def sums(values: Places, firsts: Places) -> Places:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tidelog.run.columnar.arrays import Places, Words, arrays
+from tidelog.run.columnar.arrays import Mask, Places, Words, arrays, chosen
 from tidelog.run.columnar.kernels import GAP
 from tidelog.run.columnar.narrow import Directory
 from tidelog.run.phases import ALIVE
@@ -160,14 +160,24 @@ class Batch:
         """The number of rows that hold."""
         return self.size - self.gone
 
-    def taken(self, places: Any) -> Batch:
-        """Return the rows at ascending places."""
+    def taken(self, which: Mask | Places) -> Batch:
+        """Return the rows at ascending places, or where a mask is true."""
+        places = np.flatnonzero(which) if which.dtype == bool else which
         return Batch(
-            np.ascontiguousarray(self.rows[:, places]),
+            chosen(self.rows, places),
             self.rank[places] if isinstance(self.rank, np.ndarray) else self.rank,
-            None if self.counts is None else self.counts[:, places],
+            None if self.counts is None else self.counts.take(places, axis=1),
             None if self.mark is None else self.mark[places],
         )
+
+    def without(self, rows: Words) -> Batch:
+        """Return the rows that are not among sorted ones."""
+        low, high, total = arrays(self.size).ranges(rows, self.rows, rows.shape[0], 64)
+        if not total:
+            return self
+        kept = np.ones(self.size, bool)
+        kept[low[high > low]] = False
+        return self.taken(kept)
 
     def unmarked(self) -> Batch:
         """Return the rows whatever becomes of them here."""

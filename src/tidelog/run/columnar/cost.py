@@ -1,12 +1,13 @@
 """What this engine's operations cost in work, which decides when an update gives way (`run.contract.Switch`).
 
-A unit is what a row costs that a join matches in an evaluation from scratch, some 25 ns of processor time. The weights
-were fitted to evaluations from scratch and updates of 1 to 1,000 facts of a dense and a sparse closure and of LUBM, and
-rounded by hand. Of those 39 that took more than 10 ms, 36 are told within a factor of two and 27 within 1.3; the others
-are a first evaluation, which loads kernels, and two deletions of 10 facts, told at a fifth and at under a half of what
-they took. By derivations alone 13 are told within a factor of two. Since then rounds of an update have become cheaper:
-on CRDT, with thousands of rounds of a few tuples, one costs as much as a round from scratch. Rows that are left out at
-once were fitted to Andersen's analysis, where most are: from scratch a unit is 21 ns there, in an update 15.
+A unit is some 25 ns of processor time. The weights were fitted by hand to evaluations from scratch and to updates of 10
+to 1,000 facts, by stratum: those of a text editor (CRDT), of Andersen's analysis, of LUBM and of closures. Of 90 that
+took more than 5 ms, 49 from scratch and 41 updates, 78 are told within a factor of 1.3. The others are told up to 1.6
+times too high, or too low: by four times at worst, where a deletion counts support in many small rounds.
+
+What an evaluation from scratch took is what the one would take that an update may give way to, which does not count
+(`Backend.reset`). So rows that only counting has to look at weigh less, and comparing with what there was is a part of
+it. A deletion may leave less to evaluate than there was: no weight can tell.
 """
 
 from __future__ import annotations
@@ -25,14 +26,35 @@ class Weights:
     round: float
 
 
-BOOT = Weights(1, 10, 0, 4_000)
-UPDATE = Weights(3.5, 10, 15, 5_000)
+BOOT = Weights(0.8, 5, 0, 4_000)
+"""From scratch, where nothing is counted."""
+COUNTED = Weights(1.6, 8, 0, 4_000)
+"""From scratch, where all derivations are."""
+FIRST = Weights(0.8, 1, 0, 4_000)
+"""In the first round from scratch, counted or not: there is nothing yet to merge with."""
+SUPPORTED = Weights(0.3, 5, 0, 4_000)
+"""From scratch, where only support is counted, as most rows are of tuples that are there: what uncounted ones take."""
+UPDATE = Weights(2.2, 8, 8, 5_000)
+COUNTING = Weights(2.2, 8, 8, 40_000)
+"""In an update, where support that nobody has counted is."""
 SIFTED = 0.15
 """For a row matched that is left out at once, since it is known (`known`) or has just been made."""
-SHORT = Weights(4, 10, 20, 20)
+SHORT = Weights(2.5, 8, 8, 45)
 """In a round of few tuples that a kernel does (`small_rounds`); `match` is for a row it looks at."""
+SHIFTED = 0.28
+"""For a word of a recent tuple that makes room for another there."""
 
 
-def weights(phase: Phase) -> Weights:
-    """Return what counts in a phase: rows have ranks and marks in all but a bootstrap."""
-    return BOOT if phase is Phase.BOOT else UPDATE
+COMPARED = 1.5
+"""For a tuple that is compared with what there was, after an evaluation in the place of an update."""
+
+
+def weights(phase: Phase, *, counted: bool) -> Weights:
+    """Return what counts in a phase; `counted` tells whether all derivations are in a bootstrap."""
+    match phase:
+        case Phase.BOOT:
+            return COUNTED if counted else BOOT
+        case Phase.COUNT:
+            return COUNTING
+        case _:
+            return UPDATE

@@ -18,7 +18,7 @@ import numpy as np
 from tidelog.base.record import record
 from tidelog.plan.nodes import Plan, Stratum
 from tidelog.plan.separate_facts import stored_in
-from tidelog.run.columnar.arrays import Mask, Words, arrays
+from tidelog.run.columnar.arrays import Mask, Words, arrays, chosen
 from tidelog.run.columnar.batch import Batch, Journal
 from tidelog.run.columnar.claim import Claims, explained
 from tidelog.run.columnar.closed import Closed
@@ -293,4 +293,4 @@ def _present(relation: Relation, rows: Words) -> tuple[Mask, Where]:
 
 def _chosen(rows: Words, keep: Mask) -> Words:
     """Return the rows where the mask is true."""
-    return rows if keep.all() else np.ascontiguousarray(rows[:, keep])
+    return rows if keep.all() else chosen(rows, keep)

@@ -14,7 +14,7 @@ from threading import Lock
 import numpy as np
 
 from tidelog.base.types import Type
-from tidelog.run.columnar.arrays import Places, Words, arrays, no_rows
+from tidelog.run.columnar.arrays import Places, Words, arrays, chosen, no_rows
 from tidelog.run.columnar.batch import Batch, Journal, condensed, merge, push
 from tidelog.run.columnar.layout import NOTHING, Layout, Range, moves, place, roomy
 from tidelog.run.columnar.lazy import LazyBatch
@@ -384,24 +384,24 @@ class Relation:
                 self.observed = tuple(known.join(codes) for known, codes in zip(self.observed, found, strict=True))
                 return
 
-    def rebuild(self, kept: Batch, inserted: Batch, deleted: Words) -> None:
-        """Hold these tuples: some that were there before this update, some that it inserted, and some it deleted."""
+    def differ(self, before: Words) -> None:
+        """Let what is held be what an update has made of sorted rows: it inserted some tuples, and deleted others."""
+        batch = self.gathered()
+        low, high, _ = arrays(batch.size).ranges(before, batch.rows, before.shape[0], 64)
+        new = np.ones(batch.size, bool)
+        new[low[high > low]] = False
+        inserted, deleted = batch.taken(new), chosen(before, high == low)
+        counts = self.counts(deleted.shape[1], 0)
+        gone = Batch(deleted, None if counts is None else 0, counts, np.full(deleted.shape[1], REMOVED, np.uint8))
+        self.main.settled = [batch] if batch.size else []
         for order in self.orders.values():
-            order.settled, order.inserted, order.delta = [], [], None
-            order.dying, order.removed = [], []
-        self.set_delta(kept)
-        self.settle()
-        self.set_delta(inserted)
-        self.insert()
-        count = deleted.shape[1]
-        if count:
-            marks = np.full(count, REMOVED, np.uint8)
-            counts = self.counts(count, 0)
-            gone = Batch(deleted, None if counts is None else 0, counts, marks)
-            for order in self.orders.values():
-                again = gone if order is self.main else self._reordered(gone, order)
-                order.settled.append(again)
-                order.removed.append((again, np.arange(count)))
+            more, less = (part if order is self.main else self._reordered(part, order) for part in (inserted, gone))
+            if more.size:
+                order.settled = [kept for held in order.settled if (kept := held.without(more.rows)).size]
+                order.inserted = [more]
+            if less.size:
+                order.settled.append(less)
+                order.removed.append((less, np.arange(less.size)))
         self.set_deleted(deleted)
 
     def exchange(

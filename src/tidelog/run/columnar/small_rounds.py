@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tidelog.plan.nodes import Rule
-from tidelog.run.columnar.arrays import CompiledArrays, Mask, Words, arrays
+from tidelog.run.columnar.arrays import CompiledArrays, Mask, Words, arrays, chosen
 from tidelog.run.columnar.batch import Batch, Log
-from tidelog.run.columnar.cost import SHORT
+from tidelog.run.columnar.cost import SHIFTED, SHORT
 from tidelog.run.columnar.forms import Numbers
 from tidelog.run.columnar.kernels import lines
-from tidelog.run.columnar.relation import UNCOUNTED, Order, Relation
+from tidelog.run.columnar.relation import Order, Relation
 from tidelog.run.columnar.told import Told
 from tidelog.run.contract import Phase, Support
 from tidelog.run.limits import analysis
@@ -80,14 +80,13 @@ class Recent:
         assert delta is not None
         return older, delta
 
-    def _batch(self, place: int, rows: Words, which: Words, chosen: Mask, *, main: bool) -> Batch:
-        relation, rows = self._told.relations[place], np.ascontiguousarray(rows[:, chosen])
+    def _batch(self, place: int, rows: Words, which: Words, picked: Mask, *, main: bool) -> Batch:
+        relation, rows = self._told.relations[place], chosen(rows, picked)
         if relation.support is Support.NONE:
             return Batch(rows)
-        these = which[chosen].astype(np.int64)
+        these = which[picked].astype(np.int64)
         if self._boot and not relation.counted:
-            ranks = self.ranks[place, these].astype(np.int32)
-            return Batch(rows, ranks, relation.counts(len(these), UNCOUNTED) if main else None)
+            return Batch(rows, self.ranks[place, these].astype(np.int32))
         kept = relation.counts(0, 0)
         both = (self.support[place, these], self.every[place, these])
         counts = None if kept is None or not main else np.stack(both[: len(kept)])
@@ -115,7 +114,8 @@ def small_rounds(store: Store, rules: Sequence[Rule], most: int) -> int:
     store.derivations += int(answer[lines.DERIVATIONS])
     if store.phase is not Phase.DELETE:
         store.watch.add_tuples(changed)
-    store.watch.spend(rounds * SHORT.round + int(answer[lines.VISITS]) * SHORT.match + changed * SHORT.added)
+    work = rounds * SHORT.round + int(answer[lines.VISITS]) * SHORT.match + int(answer[lines.SHIFTED]) * SHIFTED
+    store.watch.spend(work + changed * SHORT.added)
     return rounds
 
 

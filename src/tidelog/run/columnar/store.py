@@ -17,7 +17,7 @@ from tidelog.run.columnar.aggregate import group, reduce_groups
 from tidelog.run.columnar.arrays import Words, arrays
 from tidelog.run.columnar.batch import Batch, Journal, merge
 from tidelog.run.columnar.closed import Closed
-from tidelog.run.columnar.cost import SIFTED, weights
+from tidelog.run.columnar.cost import COMPARED, COUNTED, FIRST, SIFTED, SUPPORTED, UPDATE, Weights, weights
 from tidelog.run.columnar.course import Course
 from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.iterations import Schedule
@@ -101,7 +101,7 @@ class Store(Dividing[Relation]):
         self._counting = Lock()
         self.filters = Filters()
         self.known = Knowledge()
-        self._weights = weights(self.phase)
+        self._later = UPDATE
         self.pause, self.delay = 0, small_rounds.PAUSE
         """How many rounds are not tried as small ones, and how many will not be if the next try is in vain."""
 
@@ -113,6 +113,13 @@ class Store(Dividing[Relation]):
     def counts(self, relation: Relation) -> bool:
         """Tell whether it matters how often a tuple of a relation is derived now."""
         return relation.support is not Support.NONE and (relation.counted or self.phase is not Phase.BOOT)
+
+    def _counts_all(self, relation: Relation) -> bool:
+        return self.counts(relation) and relation.lines > 1
+
+    @property
+    def _weights(self) -> Weights:
+        return FIRST if self.phase is Phase.BOOT and self.watch.round == 1 else self._later
 
     def fresh(self, name: str) -> Relation:
         """Return an empty relation with the columns of the plan."""
@@ -130,7 +137,7 @@ class Store(Dividing[Relation]):
     def enter(self, phase: Phase, members: frozenset[str]) -> None:
         """Begin a phase of work on the stratum of these relations."""
         super().enter(phase, members)
-        self._weights = weights(phase)
+        self._later = weights(phase, counted=any(map(self._counts_all, map(self.relation, members))))
         self.filters = Filters()
         self.known = Knowledge()
         self.pause, self.delay = 0, small_rounds.PAUSE
@@ -213,9 +220,7 @@ class Store(Dividing[Relation]):
             delta = absorbed(target, found, self.journal, self.watch.round if boot else None, all_new=new is not None)
         else:
             rows = found.rows if new is not None else fresh(target, found)
-            delta = Batch(rows)
-            if target.support is not Support.NONE:
-                delta = Batch(rows, self.watch.round, target.counts(delta.size, UNCOUNTED))
+            delta = Batch(rows) if target.support is Support.NONE else Batch(rows, self.watch.round)
         target.set_delta(delta)
         if boot and counted:
             self._judge(target, delta, bag)
@@ -237,7 +242,9 @@ class Store(Dividing[Relation]):
         if target.support is not Support.RANKED or target.derived <= SURVEYED:
             return
         if target.derived > OFTEN * target.count():
-            target.lines = 1
+            target.lines, self._later = 1, SUPPORTED
+            # Updates are held against what an evaluation takes that does not count: it would have left most out.
+            self.watch.spend((target.count() - target.derived) * (COUNTED.match - SIFTED))
             for batch in (*target.main.settled, delta):
                 assert batch.counts is not None
                 batch.counts = batch.counts[:1].copy()
@@ -445,15 +452,15 @@ class Store(Dividing[Relation]):
         """Make the difference to what a relation held its net change."""
         old, new = self._aside.pop(relation), self.relations[relation]
         new.settle()
-        if not old.count():
+        self.watch.spend(new.count() * COMPARED)  # also if there is nothing to compare with: there will be next time
+        if old.count():
+            before = gather(new, [Bag(old.layout, old.rows(AFTER))]).rows  # first, as it may change the layout of `new`
+            new.differ(before)
+        else:
             new.all_is_new()
-            return
-        before = gather(new, [Bag(old.layout, old.rows(AFTER))]).rows  # first, as it may change the layout of `new`
-        batch = new.gathered()
-        low, high, _ = arrays(batch.size).ranges(before, batch.rows, batch.rows.shape[0], 64)
-        kept = np.zeros(batch.size, bool)
-        kept[low[high > low]] = True
-        new.rebuild(batch.taken(kept), batch.taken(~kept), np.ascontiguousarray(before[:, high == low]))
+        if new.support is Support.RANKED and not new.counted:
+            for batch in (*new.main.settled, *new.main.inserted):
+                batch.counts = new.counts(batch.size, UNCOUNTED) if batch.counts is None else batch.counts
 
     # --- aggregates --------------------------------------------------------------------------------------------------
 

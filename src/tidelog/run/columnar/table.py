@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping
 import numpy as np
 
 from tidelog.base.record import record
-from tidelog.run.columnar.arrays import Mask, Places, Ranks, Words, arrays, no_rows
+from tidelog.run.columnar.arrays import Mask, Places, Ranks, Words, arrays, chosen, no_rows
 from tidelog.run.columnar.layout import Field, Layout, Range, moves, place, range_of
 
 Source = str | int
@@ -43,7 +43,8 @@ class Table:
     def taken(self, places: Places | Mask | slice) -> Table:
         """Return the rows at these places, in this order."""
         rank = None if self.rank is None else self.rank[places]
-        return Table(self.layout, np.ascontiguousarray(self.rows[:, places]), rank)
+        rows = np.ascontiguousarray(self.rows[:, places]) if isinstance(places, slice) else chosen(self.rows, places)
+        return Table(self.layout, rows, rank)
 
     def part(self, start: int, end: int) -> Table:
         """Return the rows from one place to another."""

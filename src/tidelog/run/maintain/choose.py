@@ -7,7 +7,7 @@ seconds (`Switch`; Zhao et al. call the share the switching parameter). When it 
 and the stratum is evaluated from scratch; strata above see only the difference. With a share s an update costs at most
 1 + s such evaluations, and one that is dropped at most (1 + s) / s times what it would have cost to go on. The default
 keeps the first small: no commit should be felt as dearer than starting over. What strata before it in the commit have
-saved is lent to a stratum, up to half of an evaluation: the commit is no dearer for it.
+saved is lent to a stratum, up to what evaluating it takes: the commit is no dearer for it.
 
 To keep it small where support is dear, an evaluation that takes the place of an update does not count: each tuple has
 its rank, and its support is found when it first loses some (`Backend.reset`). So the 1 + s are of an evaluation that
@@ -200,7 +200,7 @@ class _Attempt:
         size, losing = deleted + inserted, deleted > 0
         past = last.past[losing]
         lent = max(0.0, watch.saved) if self.strategy == "auto" and switch is None else 0.0
-        budget = budget_of(switch_of(self.strategy) if switch is None else switch, last, lent)
+        budget = budget_of(self._switch if switch is None else switch, last, lent)
         reason = self._hopeless(past, size) if budget != UNLIMITED else ""
         if reason:
             untried = last.after(replace(past, untried=past.untried + 1), losing=losing)
@@ -226,6 +226,12 @@ class _Attempt:
         )
         name, seconds = _named(self.strategy), time.perf_counter() - start
         return Work(stratum.number, stratum.relations, name, reason, rounds, used, seconds)
+
+    @property
+    def _switch(self) -> Switch:
+        """When the update is given up: where a rule goes, half as late, since the last evaluation was with it."""
+        usual = switch_of(self.strategy)
+        return replace(usual, share=usual.share / 2) if self.removed else usual
 
     @property
     def _changes_rules(self) -> bool:
@@ -307,8 +313,8 @@ class _Scratch:
             backend.reset(relation, counted=counted)
         rounds = self.how(backend, stratum, self.watch)
         used = backend.derivations - spent
-        took = replace(past, work=self.watch.spent - before, time=time.perf_counter() - start)
-        self.costs[frozenset(stratum.relations)] = took
         for relation in stratum.relations:
             backend.compare(relation)
+        took = replace(past, work=self.watch.spent - before, time=time.perf_counter() - start)
+        self.costs[frozenset(stratum.relations)] = took
         return Work(stratum.number, stratum.relations, "recompute", reason, rounds, used, time.perf_counter() - start)

@@ -10,7 +10,7 @@ from typing import assert_never
 from tidelog.base.record import record
 from tidelog.run.contract import Switch
 
-LEAST = {"work": 200_000.0, "time": 0.005}
+LEAST = {"work": 100_000.0, "time": 0.005}
 """Units and seconds that are always allowed: below this what a transaction costs anyway decides."""
 RETRY = 4
 """Of so many updates of a size that was given up, one is tried."""
@@ -81,13 +81,13 @@ UNLIMITED = Budget()
 
 
 def budget_of(switch: Switch, last: Cost, lent: float) -> Budget:
-    """Return what an update may take: its share, and what is lent to it, but not over half of an evaluation then."""
+    """Return what an update may take: its share, and what is lent to it, but then no more than an evaluation."""
     if switch.share == math.inf:
         return UNLIMITED
     match switch.by:
         case "work":
             own = switch.share * last.work
-            return Budget(work=max(LEAST["work"], own, min(own + lent, last.work / 2)))
+            return Budget(work=max(LEAST["work"], own, min(own + lent, last.work)))
         case "time":
             return Budget(seconds=max(LEAST["time"], switch.share * last.time))
         case _:
