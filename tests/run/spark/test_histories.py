@@ -1,10 +1,11 @@
-"""Random histories on Spark with the driver's path off: right after every step, with 1, 2 or 7 partitions.
+"""Random histories on Spark with the driver's path off: right after every step, each with 1, 2 and 7 partitions.
 
 TIDELOG_SPARK_STEPS sets how many steps a history has.
 """
 
 import os
 from collections.abc import Iterator
+from itertools import product
 from random import Random
 
 import pytest
@@ -42,7 +43,7 @@ def followed(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[Ou
     yield from side_by_side(request, "test_every_step_is_right", work)
 
 
-PLAYED = [(seed, PARTITIONS[seed % len(PARTITIONS)]) for seed in range(HISTORIES)]
+PLAYED = list(product(range(HISTORIES), PARTITIONS))
 
 
 @pytest.mark.parametrize("played", PLAYED, ids=lambda played: "{} in {}".format(*played))
