@@ -17,7 +17,7 @@ from tidelog.base import types as t
 from tidelog.base.expr import Const, Var
 from tidelog.base.record import record
 from tidelog.plan.classify import recursive_scans
-from tidelog.plan.nodes import Rule, Scan, Stratum
+from tidelog.plan.nodes import Project, Rule, Scan, Stratum
 
 
 @record
@@ -80,6 +80,24 @@ def spread(stratum: Stratum, sizes: Mapping[Fragment, int], most: int) -> Spread
 def may_spread(stratum: Stratum) -> bool:
     """Tell whether a stratum can be spread if its fragments are few."""
     return spread(stratum, dict.fromkeys(fragments_of(stratum), 0), 0) is not None
+
+
+def copied(rule: Rule) -> str | None:
+    """Return the relation whose tuples a rule derives again as they are, and does nothing else."""
+    match rule.body:
+        case Project(Scan(relation, terms, _, _, columns), _, expressions) if terms == columns == expressions:
+            return relation
+        case _:
+            return None
+
+
+def copied_into(relation: str, strata: Sequence[Stratum]) -> Stratum | None:
+    """Return the stratum that can be spread and copies a relation, if nothing else reads that."""
+    readers = [(stratum, rule) for stratum in strata for rule in stratum.rules if relation in rule.reads]
+    if len(readers) != 1:
+        return None
+    ((stratum, rule),) = readers
+    return stratum if copied(rule) == relation and may_spread(stratum) else None
 
 
 def _several(atoms: Sequence[Scan]) -> Sequence[Scan]:

@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, reduce
-from typing import Any
+from typing import Any, Protocol
 
 from py4j.protocol import Py4JError
 from pyspark import StorageLevel
@@ -48,18 +48,26 @@ class Kept:
         return scan(self)
 
 
+class Held(Protocol):
+    """Computed rows in a form of their own."""
+
+    @property
+    def frame(self) -> DataFrame:
+        """The rows as a DataFrame."""
+
+
 @record
 class Part:
     """Rows that are computed, their number, and whether they are where a shuffle by the tuple would put them."""
 
-    rows: DataFrame | Kept
+    rows: DataFrame | Held
     count: int
     placed: bool = True
 
     @property
     def frame(self) -> DataFrame:
         """The rows as a DataFrame."""
-        return self.rows.frame if isinstance(self.rows, Kept) else self.rows
+        return self.rows if isinstance(self.rows, DataFrame) else self.rows.frame
 
     @property
     def kept(self) -> Kept | None:

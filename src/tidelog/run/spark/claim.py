@@ -41,12 +41,13 @@ from tidelog.run.maintain.rounds import changed_below, full, reads_change
 from tidelog.run.maintain.seminaive import bootstrap
 from tidelog.run.phases import AFTER
 from tidelog.run.spark.checkpoint import Part, collect, gathered, settle
+from tidelog.run.spark.loads import OWN
 from tidelog.run.spark.local import evaluate
 from tidelog.run.spark.parcels import PARCELS, ROUNDS, ROWS, Parcel
 from tidelog.run.spark.relation import RANK, SUPPORT, TIMES, columns_of
 from tidelog.run.spark.relation import Relation as SparkRelation
 from tidelog.run.spark.seeds import seed_name, seeded_plan
-from tidelog.run.spark.spread import OWN, Spreading, owned
+from tidelog.run.spark.spread import Spreading, owned
 from tidelog.run.spark.store import Store
 from tidelog.run.spark.tail import STATE, Tail
 from tidelog.run.spark.worker import BEGIN, END, EvaluationFailedError
@@ -117,7 +118,7 @@ class Claims:
         store.enter(Phase.BOOT, members)
         watch.strategy = "on the driver"
         watch.begin_round(stratum, 1)
-        tables = {name: collect(store.relation(name).frame(AFTER)) for name in names if name not in members}
+        tables = {name: store.collected(name) for name in names if name not in members}
         relations = {name: store.plan.relations[name] for name in names}
         plan = Plan(store.types, relations, store.functions, (replace(stratum, number=0),), (), {})
         limits = Limits(tuples=room, seconds=watch.seconds_left())
@@ -208,7 +209,7 @@ class Claims:
         bag = store.derive([(rule, rule.full.tree) for rule in first]).get(name)
         if bag is None:
             return Part(target.empty, 0), 1
-        tables = {below: collect(store.relation(below).frame(AFTER)) for below in relations_below(way.stratum)}
+        tables = {below: store.collected(below) for below in relations_below(way.stratum)}
         seeds = bag.groupBy(*target.columns).agg(f.sum(TIMES).alias(TIMES))
         if way.closure is not None:
             seeds = settle(seeds)[0].frame

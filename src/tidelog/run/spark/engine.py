@@ -271,6 +271,7 @@ class SparkEngine:
         kept = kept_relations(before.plan, before.relations, plan)
         earlier = (before.plan, before.relations)
         store = Store(plan, self._frames, kept, earlier, watch, self._broadcast_rows)
+        store.may_spread = not self._tracked and bool(self._replicate_rows)
         costs: Costs = dict(before.costs)
         change_facts(store, facts, before.earlier.orphans(plan, before.relations), earlier)
         changed = [stored_in(name, plan.relations) for name in facts]

@@ -12,7 +12,8 @@ from pyspark.sql import functions as f
 from tidelog.plan.nodes import Plan
 from tidelog.plan.separate_facts import stored_in
 from tidelog.run.contract import Change
-from tidelog.run.spark.checkpoint import Question, answers, gathered
+from tidelog.run.spark.checkpoint import Part, Question, answers, gathered
+from tidelog.run.spark.loads import Load
 from tidelog.run.spark.relation import RANK, SUPPORT, Parts, Relation, by_hash
 from tidelog.run.spark.rows import frame_of
 from tidelog.run.spark.store import Store, finished
@@ -46,8 +47,8 @@ def change_facts(
         one for name, change in facts.items() for one in _asked(store, stored_in(name, store.plan.relations), change)
     ]
     found = answers([question for question, _ in asked]) if asked else []
-    for (_, take), (part, _) in zip(asked, found, strict=True):
-        take((part,) if part.count else ())
+    for (_, take), answer in zip(asked, found, strict=True):
+        take(*answer)
     for name in orphans:
         relation = store.relations[name]
         parts = finished([relation])[0].settled
@@ -55,13 +56,26 @@ def change_facts(
         store.compare(name)
 
 
-def _asked(store: Store, name: str, change: Change) -> Iterator[tuple[Question, Callable[[Parts], None]]]:
+Take = Callable[[Part, Mapping[str, int]], None]
+"""What becomes of an answer."""
+
+
+def _asked(store: Store, name: str, change: Change) -> Iterator[tuple[Question, Take]]:
     """Ask which facts were there and which are new; each answer with how the relation takes it."""
     relation = store.touch(name)
     columns, spark = relation.columns, store.frames.spark
     fresh = None
+    if relation.settled:
+        store.place(relation)
     if len(change.inserted):
         given = frame_of(change.inserted, relation.types, store.cells, spark)
+        load = None if relation.settled or not store.may_spread else Load.of(store, relation)
+        if load is not None:
+            yield (
+                load.question(given),
+                lambda part, counts: relation.insert(_parts(load.answer(relation, part, counts))),
+            )
+            return
         fresh = given.groupBy(*columns).agg(f.lit(1).cast("long").alias(SUPPORT))
         fresh = fresh.select(*columns, f.lit(0).cast("long").alias(RANK), SUPPORT)
     if len(change.deleted) and relation.settled:
@@ -70,6 +84,10 @@ def _asked(store: Store, name: str, change: Change) -> Iterator[tuple[Question, 
             given = given.join(fresh, columns, "left_anti")
         stored = gathered(relation.settled)
         gone = by_hash(given).join(stored, columns).select(*columns, RANK, SUPPORT)
-        yield Question(gone), relation.delete
+        yield Question(gone), lambda part, _: relation.delete(_parts(part))
     if fresh is not None:
-        yield Question(relation.new_in(fresh, relation.settled)), relation.insert
+        yield Question(relation.new_in(fresh, relation.settled)), lambda part, _: relation.insert(_parts(part))
+
+
+def _parts(part: Part) -> Parts:
+    return (part,) if part.count else ()

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
@@ -80,19 +81,24 @@ def taken_in(frame: DataFrame, relation: str, columns: Sequence[Field]) -> tuple
                 f"{relation}.{column.name} has type {t.show(column.type)}; the DataFrame's column is {given}"
             )
     wrong = {
-        f"{kind} {column.name}": f.count_if(test)
+        (kind, column.name): test
         for column in columns
-        for kind, test in _mistakes(f.col(f"`{column.name}`"), column.type)
+        for kind, test in _mistakes(f.col(f"`{column.name}`"), column.type, found[column.name])
     }
-    counted = collect(frame.agg(f.count(f.lit(1)).alias("rows"), *[c.alias(n) for n, c in wrong.items()])).to_pylist()[
-        0
-    ]
-    for mistake, count in counted.items():
-        if mistake != "rows" and count:
-            kind, _, name = mistake.partition(" ")
-            raise DataError(f"{relation}.{name}: {count} rows are {'null' if kind == 'null' else 'out of range'}")
+    rows, mistakes = _counted(frame, [reduce(Column.__or__, wrong.values())])
+    if mistakes:
+        for (kind, name), count in zip(wrong, _counted(frame, list(wrong.values()))[1:], strict=True):
+            if count:
+                raise DataError(f"{relation}.{name}: {count} rows are {'null' if kind == 'null' else 'out of range'}")
     cells = [_cell(f.col(f"`{c.name}`"), c.type).alias(column_name(i)) for i, c in enumerate(columns)]
-    return frame.select(*cells), counted["rows"]
+    return frame.select(*cells), rows
+
+
+def _counted(frame: DataFrame, tests: Sequence[Column]) -> list[int]:
+    """Return the number of rows, and of those for which each test is true."""
+    counts = [f.count(f.lit(1)), *map(f.count_if, tests)]
+    (row,) = collect(frame.agg(*[count.alias(str(number)) for number, count in enumerate(counts)])).to_pylist()
+    return list(row.values())
 
 
 def _is_simple(type: Type) -> bool:
@@ -117,15 +123,18 @@ def _accepts(type: Type, given: s.DataType) -> bool:
             return isinstance(given, s.IntegralType) or (isinstance(given, s.DecimalType) and given.scale == 0)
 
 
-def _mistakes(column: Column, type: Type) -> list[tuple[str, Column]]:
+def _mistakes(column: Column, type: Type, given: s.DataType) -> list[tuple[str, Column]]:
     tests = [("null", column.isNull())]
     kind = content(type)
     if isinstance(kind, t.Bit | t.Signed):
         low, high = bounds(kind)
-        wide = column.cast(s.DecimalType(38, 0))
-        tests.append(
-            ("range", (wide < f.lit(str(low)).cast(wide_type())) | (wide > f.lit(str(high)).cast(wide_type())))
-        )
+        if isinstance(given, s.IntegralType):  # so it is a long at most
+            low, high = max(low, -WORD // 2), min(high, WORD // 2 - 1)
+            wide, least, most = column, f.lit(low), f.lit(high)
+        else:
+            wide = column.cast(wide_type())
+            least, most = (f.lit(str(end)).cast(wide_type()) for end in (low, high))
+        tests.append(("range", (wide < least) | (wide > most)))
     return tests
 
 

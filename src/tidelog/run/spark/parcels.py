@@ -1,8 +1,7 @@
 """Tuples in parcels: many rows of a relation as one binary cell of a DataFrame, in Arrow's format.
 
 Spark moves a parcel, or keeps it, without a look inside, and a Python worker opens it without copying: a row of its own
-for every tuple costs more than all that the columnar engine does with it. `unpacked` gives a DataFrame that opens
-parcels when it is read.
+for every tuple costs more than all that the columnar engine does with it. `Packed` is a relation's tuples left so.
 
 Tuples are *placed* by the cell in a column, the same in every process; a parcel's `place` is the number of a partition.
 """
@@ -11,6 +10,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from pyspark.sql import functions as f
 from pyspark.sql import types as s
 
 from tidelog.base.record import record
+from tidelog.run.spark.named import integer
 from tidelog.run.spark.relation import RANK, SUPPORT
 
 MOST_ROWS = 1 << 20
@@ -82,16 +84,30 @@ def opened(batches: Iterable[pa.RecordBatch]) -> Iterator[Parcel]:
             yield Parcel(place, relation, kind, pa.ipc.open_stream(body.as_buffer()).read_all())
 
 
-def unpacked(frame: DataFrame, relation: str, kind: str, schema: s.StructType) -> DataFrame:
-    """Return the tuples in the parcels of a kind, with rank and support 1."""
-    chosen = frame.where((f.col(RELATION) == relation) & (f.col(KIND) == kind))
+@dataclass(frozen=True)
+class Packed:
+    """The tuples of a relation in the parcels of a kind; whoever reads them as rows opens the parcels.
 
-    def rows(batches: Batches) -> Batches:
-        for parcel in opened(batches):
-            ones = pa.repeat(pa.scalar(1, pa.int64()), parcel.rows.num_rows)
-            yield from parcel.rows.append_column(RANK, ones).append_column(SUPPORT, ones).to_batches()
+    `schema` is that of the rows, with `rank` and support 1.
+    """
 
-    return chosen.mapInArrow(rows, schema)
+    parcels: DataFrame
+    relation: str
+    kind: str
+    schema: s.StructType
+    rank: int = 1
+
+    @cached_property
+    def frame(self) -> DataFrame:
+        """The tuples as rows; rank and support are added by Spark, which leaves them out where nobody reads them."""
+        chosen = self.parcels.where((f.col(RELATION) == self.relation) & (f.col(KIND) == self.kind))
+        tuples = s.StructType([field for field in self.schema.fields if field.name not in (RANK, SUPPORT)])
+
+        def rows(batches: Batches) -> Batches:
+            for parcel in opened(batches):
+                yield from parcel.rows.to_batches()
+
+        return chosen.mapInArrow(rows, tuples).select("*", integer(self.rank, RANK), integer(1, SUPPORT))
 
 
 def places(column: Any, count: int) -> Any:

@@ -13,30 +13,28 @@ Ranks would not be those of the whole, so this is for strata that are evaluated 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark import Broadcast
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
-from pyspark.sql import types as s
 
-from tidelog.base import types as t
 from tidelog.base.errors import EvaluationError, LimitError
 from tidelog.base.record import record
 from tidelog.plan.decompose import relations_below
-from tidelog.plan.nodes import Plan, Stratum
-from tidelog.plan.spread import Fragment, Spread, fragments_of, may_spread, spread
+from tidelog.plan.nodes import Plan, Rule, Stratum
+from tidelog.plan.spread import Fragment, Spread, copied, fragments_of, may_spread, spread
 from tidelog.run.contract import Limits, Phase
 from tidelog.run.limits import Watch, tell
 from tidelog.run.phases import AFTER
 from tidelog.run.spark.checkpoint import Part, collect, settle, united
-from tidelog.run.spark.encode import Cells, arrow_type, content
+from tidelog.run.spark.encode import Cells
+from tidelog.run.spark.loads import OWN, SENT, Loaded, has_floats, within
 from tidelog.run.spark.local import evaluate
 from tidelog.run.spark.parcels import (
     KIND,
@@ -45,25 +43,29 @@ from tidelog.run.spark.parcels import (
     RELATION,
     ROWS,
     Batches,
+    Packed,
     Parcel,
     opened,
     places,
     scattered,
     sent,
-    unpacked,
 )
 from tidelog.run.spark.relation import column_name, columns_of
 from tidelog.run.spark.scalars import constant
 from tidelog.run.spark.seeds import seed_name, seeded_plan
+from tidelog.run.spark.sets import distinct, without
 from tidelog.run.spark.store import Store
 from tidelog.run.spark.worker import BEGIN, END, EvaluationFailedError
 
-OWN, OTHER, SENT, NEWS, OVER = "own", "other", "sent", "news", "over"
-"""Kinds of parcels: held as owner, held besides, on its way, new in a fragment; a partition that has given up."""
+OTHER, NEWS, OVER = "other", "news", "over"
+"""Kinds of parcels beside those held as owner and on their way: held besides, new in a fragment; a partition that has
+given up."""
 GROWTH = 4
 """A partition may derive so many times what it was given, and as many tuples as may be everywhere."""
 
 Tables = Mapping[str, Any]
+Seeds = tuple[str, DataFrame | Loaded]
+"""A relation, and tuples of it to begin with."""
 
 
 @record
@@ -84,13 +86,17 @@ class Task:
         """The columns that tuples of a relation are placed by."""
         return [column_name(number) for number in self.spread.columns[relation]]
 
+    def is_placed(self, rows: Loaded) -> bool:
+        """Tell whether facts are where their tuples belong."""
+        return self.spread.columns[rows.relation] == (rows.column,)
+
     def within(self, table: Any, relation: str) -> Any:
         """Return the tuples of a relation that are in fragments."""
         cells = Cells(self.plan.types)
         found = np.zeros(table.num_rows, bool)
         for fragment in self.spread.fragments:
             if fragment.relation == relation:
-                found |= _mask(table, fragment, cells)
+                found |= within(table, fragment, cells)
         return table.filter(pa.array(found))
 
 
@@ -107,44 +113,59 @@ class Spreading:
         """Evaluate the stratum; return the number of exchanges, None if it is not to be done so."""
         store, names = self.store, relations_below(self.stratum)
         below = sum(store.relation(name).size(AFTER) for name in names)
-        if not may_spread(self.stratum) or below > self.replicate_rows or self._has_floats():
+        if not may_spread(self.stratum) or below > self.replicate_rows or has_floats(store, self.stratum):
             return None
         store.enter(Phase.BOOT, frozenset(self.stratum.relations))
         self.watch.begin_round(self.stratum, 1)
-        first = [rule for rule in self.stratum.rules if not set(self.stratum.relations).intersection(rule.reads)]
-        bags = store.derive([(rule, rule.full.tree) for rule in first])
-        seeds = {name: bag.select(*store.relation(name).columns) for name, bag in bags.items()}
+        seeds = self._seeds()
         if not seeds:
             return 1
-        candidates = fragments_of(self.stratum)
-        if candidates:
-            if any(len(rule.reads) > 1 for rule in first):  # they are read three times
-                seeds = {name: settle(frame)[0].frame for name, frame in seeds.items()}
-            sizes = self._sizes(seeds, candidates)
-        found = spread(self.stratum, sizes if candidates else {}, store.broadcast_rows)
+        found = spread(self.stratum, self._sizes(seeds), store.broadcast_rows)
         if found is None:
             return None
         self.watch.strategy = "spread"
         tell(f"{', '.join(self.stratum.relations)} spread over {store.partitions} partitions")
-        task = Task(
-            seeded_plan(store, self.stratum), found, store.partitions, self.watch.limits_left(), self.replicate_rows
-        )
-        return self._exchange(task, seeds, {name: collect(store.relation(name).frame(AFTER)) for name in names})
+        plan, limits = seeded_plan(store, self.stratum), self.watch.limits_left()
+        task = Task(plan, found, store.partitions, limits, self.replicate_rows)
+        return self._exchange(task, seeds, {name: store.collected(name) for name in names})
 
-    def _has_floats(self) -> bool:
-        """Whether a relation has numbers that are not equal to themselves."""
-        types = [content(type) for name in self.stratum.relations for type in self.store.relation(name).types]
-        return any(isinstance(type, t.Float | t.Double) for type in types)
+    def _seeds(self) -> list[Seeds]:
+        """Return what rules without recursion derive, for each relation; facts that are in parcels as they are."""
+        store = self.store
+        first = [rule for rule in self.stratum.rules if not set(self.stratum.relations).intersection(rule.reads)]
+        loaded = {rule.head: found for rule in first if (found := self._loaded(rule)) is not None}
+        rules = [rule for rule in first if rule.head not in loaded or copied(rule) is None]
+        bags = store.derive([(rule, rule.full.tree) for rule in rules])
+        frames = {name: bag.select(*store.relation(name).columns) for name, bag in bags.items()}
+        if fragments_of(self.stratum) and any(len(rule.reads) > 1 for rule in rules):  # they are read three times
+            frames = {name: settle(frame)[0].frame for name, frame in frames.items()}
+        return [*loaded.items(), *frames.items()]
 
-    def _sizes(self, seeds: Mapping[str, DataFrame], candidates: Sequence[Fragment]) -> dict[Fragment, int]:
-        """Count the tuples of fragments that there are to begin with."""
-        sizes = dict.fromkeys(candidates, 0)
-        for name, frame in seeds.items():
-            mine = [fragment for fragment in candidates if fragment.relation == name]
-            if mine:
+    def _loaded(self, rule: Rule) -> Loaded | None:
+        """Return the facts that a rule copies, if they are in parcels for it."""
+        source = copied(rule)
+        if source is None:
+            return None
+        relation = self.store.relation(source)
+        parts = (*relation.settled, *relation.inserted)
+        rows = parts[0].rows if len(parts) == 1 and not relation.removed else None
+        return rows if isinstance(rows, Loaded) and rows.relation == rule.head else None
+
+    def _sizes(self, seeds: Sequence[Seeds]) -> dict[Fragment, int]:
+        """Count the tuples of fragments that there are to begin with; one that is in two seeds counts twice."""
+        sizes = dict.fromkeys(fragments_of(self.stratum), 0)
+        for name, rows in seeds:
+            mine = [fragment for fragment in sizes if fragment.relation == name]
+            if isinstance(rows, Loaded):
+                found: Iterable[int] = [rows.sizes[fragment] for fragment in mine]
+            elif mine:
                 counts = [f.count_if(self._condition(one)).alias(str(number)) for number, one in enumerate(mine)]
-                (row,) = collect(frame.agg(*counts)).to_pylist()
-                sizes |= dict(zip(mine, row.values(), strict=True))
+                (row,) = collect(rows.agg(*counts)).to_pylist()
+                found = row.values()
+            else:
+                continue
+            for fragment, size in zip(mine, found, strict=True):
+                sizes[fragment] += size
         return sizes
 
     def _condition(self, fragment: Fragment) -> Column:
@@ -154,47 +175,62 @@ class Spreading:
         ]
         return reduce(Column.__and__, tests)
 
-    def _exchange(self, task: Task, seeds: Mapping[str, DataFrame], tables: Tables) -> int | None:
+    def _exchange(self, task: Task, seeds: Sequence[Seeds], tables: Tables) -> int | None:
         """Exchange until there is nothing new; return how often."""
         fragments = self._closed(task, tables, self._collected(task, seeds))
-        sent_out = [
-            frame.mapInArrow(scattered(name, SENT, task.placing(name), task.partitions), PARCELS)
-            for name, frame in seeds.items()
-        ]
-        parcels, rounds, last = united(sent_out), 1, False
+        placed, rounds, last = self._placed(task, seeds), 1, False
+        held: list[tuple[DataFrame, Mapping[str, int]]] = []
         while True:
             shared = self.store.frames.spark.sparkContext.broadcast((tables, fragments))
             run = _uniting(task) if last else _closing(task, shared)
-            placed = parcels.repartitionById(self.store.partitions, PLACE)
             found, counts = settle(placed.mapInArrow(run, PARCELS), **_counts(self.stratum.relations))
+            held = [*(held if last else ()), (found.frame, counts)]
             if counts[OVER]:
                 tell("a partition derives too much: going on by the round loop")
                 return None
             if not counts[SENT] and not counts[NEWS]:
-                break
+                self._take(held)
+                return rounds
             last = task.spread.free and not counts[NEWS]
-            parcels = found.frame.where(f.col(KIND) != NEWS)
+            parcels = found.frame.where(f.col(KIND).isin(OWN, SENT) if last else f.col(KIND) != NEWS)
+            placed = parcels.repartitionById(self.store.partitions, PLACE)
             if counts[NEWS]:
                 fragments = self._closed(task, tables, _joined(fragments, _news(found.frame)))
             rounds += 1
             self.watch.begin_round(self.stratum, rounds)
-        self._take(found.frame, counts)
-        return rounds
 
-    def _take(self, parcels: DataFrame, counts: Mapping[str, int]) -> None:
+    def _placed(self, task: Task, seeds: Sequence[Seeds]) -> DataFrame:
+        """Return the seeds in parcels, where they belong."""
+        if len(seeds) == 1 and isinstance(rows := seeds[0][1], Loaded) and task.is_placed(rows):
+            return rows.parcels.where(f.col(KIND) == OWN)
+        away = [rows.frame.select(*task.columns(name)) if isinstance(rows, Loaded) else rows for name, rows in seeds]
+        parcels = [
+            frame.mapInArrow(scattered(name, SENT, task.placing(name), task.partitions), PARCELS)
+            for (name, _), frame in zip(seeds, away, strict=True)
+        ]
+        return united(parcels).repartitionById(self.store.partitions, PLACE)
+
+    def _take(self, held: Sequence[tuple[DataFrame, Mapping[str, int]]]) -> None:
+        """Let what partitions own be the stratum's tuples."""
+        parcels = united([frame.where(f.col(KIND) == OWN) for frame, _ in held])
         for number, name in enumerate(self.stratum.relations):
-            target, count = self.store.touch(name), counts[f"{OWN}{number}"]
+            target, count = self.store.touch(name), sum(counts[f"{OWN}{number}"] for _, counts in held)
             target.settled = (owned(self.store, self.stratum, name, parcels, count),) if count else ()
             self.store.derivations += count
             self.watch.add_tuples(count)
 
-    def _collected(self, task: Task, seeds: Mapping[str, DataFrame]) -> Tables:
+    def _collected(self, task: Task, seeds: Sequence[Seeds]) -> Tables:
         """Return the tuples of fragments that there are to begin with."""
-        found: dict[str, Any] = {}
-        for name, frame in seeds.items():
-            conditions = [self._condition(one) for one in task.spread.fragments if one.relation == name]
-            if conditions:
-                found[name] = collect(frame.where(reduce(Column.__or__, conditions)))
+        found: Tables = {}
+        for name, rows in seeds:
+            mine = [one for one in task.spread.fragments if one.relation == name]
+            if not mine:
+                continue
+            if isinstance(rows, Loaded):
+                table = rows.fragment(mine)
+            else:
+                table = collect(rows.where(reduce(Column.__or__, map(self._condition, mine))))
+            found = _joined(found, {} if table is None else {name: table})
         return found
 
     def _closed(self, task: Task, tables: Tables, fragments: Tables) -> Tables:
@@ -212,10 +248,10 @@ class Spreading:
 
 def owned(store: Store, stratum: Stratum, name: str, parcels: DataFrame, count: int) -> Part:
     """Return the tuples that partitions own: in parcels as they are, unless several rules above will open them."""
-    rows = unpacked(parcels, name, OWN, s.StructType(list(store.relation(name).empty.schema.fields)))
+    rows = Packed(parcels, name, OWN, store.relation(name).empty.schema)
     above = [rule for other in store.plan.strata if other.number != stratum.number for rule in other.rules]
     if sum(name in rule.reads for rule in above) > 1:
-        return replace(settle(rows)[0], placed=False)
+        return replace(settle(rows.frame)[0], placed=False)
     return Part(rows, count, placed=False)
 
 
@@ -238,14 +274,6 @@ def _news(parcels: DataFrame) -> Tables:
 def _joined(these: Tables, those: Tables) -> Tables:
     names = {**these, **those}
     return {name: pa.concat_tables([one[name] for one in (these, those) if name in one]) for name in names}
-
-
-def _mask(table: Any, fragment: Fragment, cells: Cells) -> Any:
-    found = np.ones(table.num_rows, bool)
-    for number, term in fragment.constants:
-        cell = pa.scalar(cells.cell(term.value, term.type), arrow_type(term.type))
-        found &= np.asarray(pc.equal(table[column_name(number)], cell))
-    return found
 
 
 # --- in the executors -------------------------------------------------------------------------------------------------
@@ -310,10 +338,10 @@ def _parcels(task: Task, place: int, found: Tables, known: Tables, fragments: Ta
         yield Parcel(place, name, OWN, tuples.filter(pa.array(owned)))
         yield Parcel(place, name, OTHER, tuples.filter(pa.array(~owned)))
         leaving, there = (_leaving(task, name, place, one) for one in (tuples, known.get(name)))
-        for parcel in sent(_without(leaving, there), name, SENT, task.placing(name), task.partitions):
+        for parcel in sent(without(leaving, there), name, SENT, task.placing(name), task.partitions):
             if parcel.place != place:
                 yield parcel
-        yield Parcel(place, name, NEWS, _without(task.within(tuples, name), fragments.get(name)))
+        yield Parcel(place, name, NEWS, without(task.within(tuples, name), fragments.get(name)))
 
 
 def _leaving(task: Task, name: str, place: int, table: Any) -> Any:
@@ -324,26 +352,16 @@ def _leaving(task: Task, name: str, place: int, table: Any) -> Any:
     return table.filter(pa.array(reduce(np.logical_or, columns)))
 
 
-def _without(table: Any, others: Any) -> Any:
-    if others is None or not others.num_rows or not table.num_rows:
-        return table
-    return table.join(others, table.column_names, join_type="left anti")
-
-
 def _uniting(task: Task) -> Callable[[Batches], Batches]:
-    """Return a function for `mapInArrow`: what a partition owns with what has come, which is complete already."""
+    """Return a function for `mapInArrow`: of what has come, and is complete already, what it does not own yet."""
 
     def run(batches: Batches) -> Batches:
         place, held = _received(batches)
         for name, mine in held.items():
-            for table in mine.own:
-                yield from Parcel(place, name, OWN, table).batches()
-            came = pa.concat_tables(mine.others) if mine.others else None
-            if came is None:
-                continue
-            came = came.filter(pa.array(places(came[task.placing(name)[0]], task.partitions) == place))
-            new = _without(came, pa.concat_tables(mine.own) if mine.own else None)
-            distinct = new.group_by(new.column_names).aggregate([]) if new.num_rows else new
-            yield from Parcel(place, name, OWN, distinct).batches()
+            if mine.others:
+                came = pa.concat_tables(mine.others)
+                came = came.filter(pa.array(places(came[task.placing(name)[0]], task.partitions) == place))
+                new = without(distinct(came), pa.concat_tables(mine.own) if mine.own else None)
+                yield from Parcel(place, name, OWN, new).batches()
 
     return run

@@ -7,6 +7,7 @@ Relations are copied before their first change and DataFrames never change, so u
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -29,6 +30,7 @@ from tidelog.run.spark.checkpoint import (
     answered,
     answers,
     ask,
+    collect,
     gathered,
     one_scan,
     settle,
@@ -50,7 +52,7 @@ from tidelog.run.spark.relation import (
     size_of,
 )
 from tidelog.run.spark.replay import Again, Replays
-from tidelog.run.spark.rows import frame_of
+from tidelog.run.spark.rows import frame_of, table_of
 
 DERIVATION = 20
 """Units of work; that a round costs more than any derivations is left to who chooses a cluster."""
@@ -104,6 +106,8 @@ class Store(Holding[Relation]):
         self.cells = Cells(self.types)
         self.broadcast_rows = broadcast_rows
         self._replays = Replays()
+        self.may_spread = False
+        """Whether strata may be spread over partitions."""
         self.patience: int | None = None
         """Rounds that the update of the stratum at work may still take before the driver evaluates it; None: all."""
 
@@ -218,7 +222,7 @@ class Store(Holding[Relation]):
             self._insert_delta(self.touch(name))
         targets = [self.touch(name) for name in relations if name in bags]
         for target in targets:
-            self._place(target)
+            self.place(target)
         return self._asked(targets, _asking(absorbed(target, bags[target.name]) for target in targets))
 
     def _asked(self, targets: Sequence[Relation], asked: Sequence[tuple[Asked, Told]]) -> Sequence[Relation]:
@@ -237,8 +241,8 @@ class Store(Holding[Relation]):
             if self.is_left_to_driver:
                 raise OverBudgetError
 
-    def _place(self, target: Relation) -> None:
-        """Shuffle tuples to where they belong: they are joined in every round from now on, so better once."""
+    def place(self, target: Relation) -> None:
+        """Shuffle tuples to where they belong: they will be joined again and again, so better once."""
         if not all(part.placed for part in target.settled):
             rows = gathered(target.settled)
             target.settled = (settle(rows.repartition(self.partitions, *target.columns))[0],)
@@ -273,7 +277,7 @@ class Store(Holding[Relation]):
             self._remove_delta(self.touch(name))
         targets = [self.touch(name) for name in relations if name in bags and self.touch(name).size(AFTER)]
         for target in targets:
-            self._place(target)
+            self.place(target)
         for target in self._asked(targets, _asking(released(target, bags[target.name]) for target in targets)):
             target.falling = True
 
@@ -324,6 +328,11 @@ class Store(Holding[Relation]):
     def has_delta(self, relation: str) -> bool:
         """Tell whether the delta of a relation has a tuple."""
         return self.relation(relation).delta.count > 0
+
+    def collected(self, relation: str) -> Any:
+        """Return the tuples of a relation as an Arrow table; for none there is no job."""
+        found = self.relation(relation)
+        return collect(found.frame(AFTER)) if found.size(AFTER) else table_of((), found.types, self.cells)
 
     # --- dropping work, and starting a stratum afresh ----------------------------------------------------------------
 

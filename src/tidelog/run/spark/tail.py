@@ -48,7 +48,7 @@ class Tail:
         if self._given_up or not found or found > self.driver_rows // _DELTA or held + below > most:
             return False
         tell(f"{', '.join(self.stratum.relations)}: {found:,} tuples in round {rounds}; the driver goes on")
-        tables = {name: collect(self.store.relation(name).frame(AFTER)) for name in relations_below(self.stratum)}
+        tables = {name: self.store.collected(name) for name in relations_below(self.stratum)}
         tables |= {seed_name(relation.name): collect(relation.frame(CURRENT)) for relation in own}
         plan = seeded_plan(self.store, self.stratum)
         limits = Limits(tuples=held + most, seconds=self.watch.seconds_left())
