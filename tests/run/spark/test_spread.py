@@ -94,17 +94,21 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.parametrize("strategy", ["recompute", "auto"])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_answers_and_changes(spark: SparkSession, name: str) -> None:
+def test_answers_and_changes(spark: SparkSession, name: str, strategy: str) -> None:
+    """Evaluated anew where that is asked for; otherwise followed without support, and evaluated where that is long."""
     text, facts, partitions = PROGRAMS[name]
     plan = plan_text(text)
-    engine = SparkEngine(plan, spark=spark, strategy="recompute", driver_rows=0, partitions=partitions)
+    engine = SparkEngine(plan, spark=spark, strategy=strategy, driver_rows=0, partitions=partitions)
     columnar = ColumnarEngine(plan)
     relation, change = next(iter(facts.items()))
     rows = list(change.inserted)
-    for step in (facts, {relation: Change(rows[:1], rows[1::3])}):
+    steps = (facts, {relation: Change(rows[:1], rows[1::3])}, {relation: Change(rows[1:2])})
+    for step in steps if strategy == "auto" else steps[:2]:
         done, expected = engine.update(step), columnar.update(step)
-        assert "spread" in [work.strategy for work in done.work]
+        ways = ["spread"] if step is facts or strategy == "recompute" else ["spread", "dred"]
+        assert [work for work in done.work if work.strategy in ways and work.reason]
         for output in plan.relations:
             assert alike(done.changes.get(output), expected.changes.get(output)), output
         assert answers(engine) == answers(columnar)
@@ -115,7 +119,8 @@ def test_answers_and_changes(spark: SparkSession, name: str) -> None:
 def test_histories(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """With no other way for recursive strata than to spread them, where that is possible."""
     monkeypatch.setattr(Claims, "way", lambda *_: None)
-    made = {"spark": spark, "strategy": "recompute", "driver_rows": 0, "partitions": (2, 1, 7)[seed]}
+    strategy = ("auto", "recompute", "auto")[seed]
+    made = {"spark": spark, "strategy": strategy, "driver_rows": 0, "partitions": (2, 1, 7)[seed]}
     follow(random_history(Random(100 + seed), 3), lambda plan: SparkEngine(plan, **made))  # type: ignore[arg-type]
 
 

@@ -9,12 +9,14 @@ engine. A partition's rounds are the rounds of the whole, so ranks and support a
 A nonlinear closure is made linear first (`plan.linearise`); what is counted then is not what its own rules would have,
 and the relation says so (`Relation.counted`).
 
-Other recursive strata that need not follow changes (`recompute`) are spread over partitions, which exchange what is new
-(`spread`), where their rules allow it.
+Other recursive strata are spread over partitions, which exchange what is new (`spread`), where their rules allow it and
+nobody asked for ranks (`ranked`): those of a partition are not those of the whole. Such a stratum is followed without
+(`dred`), or spread again.
 
 After a change only the pieces that it touches are evaluated anew, in one job again: the round loop over a small change
 takes as many rounds as over everything, and on Spark rounds are what costs. For the same reason a stratum that does not
-decompose is evaluated anew on the driver, if it can hold it, once an update has taken a few rounds (`patience`).
+decompose is evaluated anew once an update has taken a few rounds (`patience`), on the driver, if it can hold it, or
+spread.
 """
 
 from __future__ import annotations
@@ -35,15 +37,16 @@ from tidelog.base.record import record
 from tidelog.plan.decompose import Way, decompose, relations_below
 from tidelog.plan.linearise import Linearised
 from tidelog.plan.nodes import Plan, Rule, Stratum
+from tidelog.plan.spread import may_spread
 from tidelog.run.contract import NO_LIMITS, Limits, Phase
 from tidelog.run.limits import Watch, tell
 from tidelog.run.maintain.rounds import changed_below, full, reads_change
 from tidelog.run.maintain.seminaive import bootstrap
 from tidelog.run.phases import AFTER
 from tidelog.run.spark.checkpoint import Part, collect, gathered, settle
-from tidelog.run.spark.loads import OWN
+from tidelog.run.spark.loads import OWN, has_floats
 from tidelog.run.spark.local import evaluate
-from tidelog.run.spark.parcels import PARCELS, ROUNDS, ROWS, Parcel
+from tidelog.run.spark.parcels import PARCELS, ROUNDS, ROWS, Packed, Parcel
 from tidelog.run.spark.relation import RANK, SUPPORT, TIMES, columns_of
 from tidelog.run.spark.relation import Relation as SparkRelation
 from tidelog.run.spark.seeds import seed_name, seeded_plan
@@ -62,7 +65,8 @@ UPDATE_ROUNDS = 4
 class Claims:
     """Which strata are evaluated in one piece. `how` tells for each stratum of this update what was done.
 
-    `tracked` says whether ranks and support are kept, `counted` whether they must be those of the rules as written.
+    `tracked` says whether ranks and support are kept, `counted` whether they must be those of the rules as written:
+    then nothing is spread.
     """
 
     how: dict[int, str]
@@ -78,10 +82,12 @@ class Claims:
             self.how[stratum.number] = "on the driver"
             return rounds
         way = self.way(store, stratum)
-        if way is None and not self.tracked and self.replicate_rows:
+        if way is None and self.can_spread(store, stratum):
             exchanges = Spreading(store, stratum, watch, self.replicate_rows).evaluate()
             if exchanges is not None:
                 self.how[stratum.number] = "spread"
+                for name in stratum.relations:
+                    store.touch(name).counted = False
                 return exchanges
         if way is None:
             tail = Tail(store, stratum, watch, self.driver_rows)
@@ -97,14 +103,20 @@ class Claims:
         target.settled = (found,) if found.count else ()
         return rounds
 
+    def can_spread(self, store: Store, stratum: Stratum) -> bool:
+        """Tell whether a stratum can be spread, if there is little of what has to be everywhere."""
+        return not self.counted and bool(self.replicate_rows) and may_spread(stratum) and not has_floats(store, stratum)
+
     def patience(self, store: Store, stratum: Stratum) -> int | None:
-        """Return after how many rounds of an update a stratum is left to the driver; None if it could not take it."""
+        """Return after how many rounds of an update a stratum is evaluated anew; None if that takes rounds as well."""
         own = sum(store.relation(name).size(AFTER) for name in stratum.relations)
-        return UPDATE_ROUNDS if self._fits(store, stratum, STATE * self.driver_rows - own) else None
+        fits = self._fits(store, stratum, STATE * self.driver_rows - own)
+        was_spread = not all(store.relation(name).counted for name in stratum.relations)
+        return UPDATE_ROUNDS if fits or (was_spread and self.can_spread(store, stratum)) else None
 
     def _room(self, store: Store) -> int:
         """Return how many tuples the driver may hold of a stratum, and of what is below: more if it was left to it."""
-        return STATE * self.driver_rows if store.is_left_to_driver else self.driver_rows
+        return STATE * self.driver_rows if store.is_out_of_patience else self.driver_rows
 
     @staticmethod
     def _fits(store: Store, stratum: Stratum, room: int) -> bool:
@@ -226,7 +238,8 @@ class Claims:
             found, rounds = replace(found, placed=False), counts["rounds"] + 1  # the one that finds nothing has no rank
         else:
             parcels, counts = settle(cut.mapInArrow(run, PARCELS), rounds=f.max(ROUNDS), derivations=f.sum(ROWS))
-            found = owned(store, way.stratum, name, parcels.frame, counts["derivations"])
+            packed = Packed(parcels.frame, name, OWN, target.empty.schema)
+            found = owned(store, way.stratum, packed, counts["derivations"])
             rounds = counts["rounds"]
         store.derivations += counts["derivations"]
         watch.add_tuples(found.count)

@@ -35,12 +35,11 @@ _TUPLES = "tuples"
 
 @dataclass(frozen=True)
 class Loaded(Packed):
-    """Facts in parcels of the relation that they are copied to: partitions have them by one of its columns.
+    """Facts in parcels of the relation that they are copied to.
 
     Of the candidates for fragments it is known how many tuples there are: all, or more than anybody wants everywhere.
     """
 
-    column: int = 0
     sizes: Mapping[Fragment, int] = field(default_factory=dict)
 
     def fragment(self, fragments: Sequence[Fragment]) -> Any:
@@ -90,7 +89,7 @@ class Load:
         """Return the facts that a job has put into parcels."""
         sizes = {one: counts[_kind(number)] for number, one in enumerate(self.candidates)}
         schema = relation.empty.schema
-        rows = Loaded(part.frame, self.target, OWN, schema, rank=0, column=self.column, sizes=sizes)
+        rows = Loaded(part.frame, self.target, OWN, schema, self.column, 0, sizes)
         return Part(rows, counts[_TUPLES], placed=False)
 
     def _united(self) -> Callable[[Batches], Batches]:

@@ -88,26 +88,32 @@ def opened(batches: Iterable[pa.RecordBatch]) -> Iterator[Parcel]:
 class Packed:
     """The tuples of a relation in the parcels of a kind; whoever reads them as rows opens the parcels.
 
-    `schema` is that of the rows, with `rank` and support 1.
+    `schema` is that of the rows, with `rank` and support 1. If tuples are where a column places them, `column` is its
+    number.
     """
 
     parcels: DataFrame
     relation: str
     kind: str
     schema: s.StructType
+    column: int | None = None
     rank: int = 1
+
+    @property
+    def chosen(self) -> DataFrame:
+        """The parcels that hold the tuples."""
+        return self.parcels.where((f.col(RELATION) == self.relation) & (f.col(KIND) == self.kind))
 
     @cached_property
     def frame(self) -> DataFrame:
         """The tuples as rows; rank and support are added by Spark, which leaves them out where nobody reads them."""
-        chosen = self.parcels.where((f.col(RELATION) == self.relation) & (f.col(KIND) == self.kind))
         tuples = s.StructType([field for field in self.schema.fields if field.name not in (RANK, SUPPORT)])
 
         def rows(batches: Batches) -> Batches:
             for parcel in opened(batches):
                 yield from parcel.rows.to_batches()
 
-        return chosen.mapInArrow(rows, tuples).select("*", integer(self.rank, RANK), integer(1, SUPPORT))
+        return self.chosen.mapInArrow(rows, tuples).select("*", integer(self.rank, RANK), integer(1, SUPPORT))
 
 
 def places(column: Any, count: int) -> Any:

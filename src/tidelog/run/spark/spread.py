@@ -8,7 +8,7 @@ A partition keeps what it derived for others, too, or it would derive and send i
 partitions the owner's is the result. That can be much: a partition that derives far more than it was given gives up,
 and so does one that reaches a limit. Then the round loop evaluates the stratum, and says which limit it was.
 
-Ranks would not be those of the whole, so this is for strata that are evaluated only from scratch.
+Ranks would not be those of the whole, so tuples have none, and updates have to do without.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from tidelog.base.errors import EvaluationError, LimitError
 from tidelog.base.record import record
 from tidelog.plan.decompose import relations_below
 from tidelog.plan.nodes import Plan, Rule, Stratum
-from tidelog.plan.spread import Fragment, Spread, copied, fragments_of, may_spread, spread
+from tidelog.plan.spread import Fragment, Spread, copied, fragments_of, spread
 from tidelog.run.contract import Limits, Phase
 from tidelog.run.limits import Watch, tell
 from tidelog.run.phases import AFTER
 from tidelog.run.spark.checkpoint import Part, collect, settle, united
 from tidelog.run.spark.encode import Cells
-from tidelog.run.spark.loads import OWN, SENT, Loaded, has_floats, within
+from tidelog.run.spark.loads import OWN, SENT, Loaded, within
 from tidelog.run.spark.local import evaluate
 from tidelog.run.spark.parcels import (
     KIND,
@@ -54,7 +54,7 @@ from tidelog.run.spark.relation import column_name, columns_of
 from tidelog.run.spark.scalars import constant
 from tidelog.run.spark.seeds import seed_name, seeded_plan
 from tidelog.run.spark.sets import distinct, without
-from tidelog.run.spark.store import Store
+from tidelog.run.spark.store import DERIVATION, Store
 from tidelog.run.spark.worker import BEGIN, END, EvaluationFailedError
 
 OTHER, NEWS, OVER = "other", "news", "over"
@@ -102,7 +102,7 @@ class Task:
 
 @dataclass(slots=True)
 class Spreading:
-    """Evaluates a stratum from scratch by exchanges; `replicate_rows` tuples may be everywhere."""
+    """Evaluates a stratum that can be spread from scratch; `replicate_rows` tuples may be everywhere."""
 
     store: Store
     stratum: Stratum
@@ -113,7 +113,7 @@ class Spreading:
         """Evaluate the stratum; return the number of exchanges, None if it is not to be done so."""
         store, names = self.store, relations_below(self.stratum)
         below = sum(store.relation(name).size(AFTER) for name in names)
-        if not may_spread(self.stratum) or below > self.replicate_rows or has_floats(store, self.stratum):
+        if below > self.replicate_rows:
             return None
         store.enter(Phase.BOOT, frozenset(self.stratum.relations))
         self.watch.begin_round(self.stratum, 1)
@@ -189,7 +189,7 @@ class Spreading:
                 tell("a partition derives too much: going on by the round loop")
                 return None
             if not counts[SENT] and not counts[NEWS]:
-                self._take(held)
+                self._take(task, held)
                 return rounds
             last = task.spread.free and not counts[NEWS]
             parcels = found.frame.where(f.col(KIND).isin(OWN, SENT) if last else f.col(KIND) != NEWS)
@@ -202,7 +202,7 @@ class Spreading:
     def _placed(self, task: Task, seeds: Sequence[Seeds]) -> DataFrame:
         """Return the seeds in parcels, where they belong."""
         if len(seeds) == 1 and isinstance(rows := seeds[0][1], Loaded) and task.is_placed(rows):
-            return rows.parcels.where(f.col(KIND) == OWN)
+            return rows.chosen
         away = [rows.frame.select(*task.columns(name)) if isinstance(rows, Loaded) else rows for name, rows in seeds]
         parcels = [
             frame.mapInArrow(scattered(name, SENT, task.placing(name), task.partitions), PARCELS)
@@ -210,14 +210,16 @@ class Spreading:
         ]
         return united(parcels).repartitionById(self.store.partitions, PLACE)
 
-    def _take(self, held: Sequence[tuple[DataFrame, Mapping[str, int]]]) -> None:
+    def _take(self, task: Task, held: Sequence[tuple[DataFrame, Mapping[str, int]]]) -> None:
         """Let what partitions own be the stratum's tuples."""
         parcels = united([frame.where(f.col(KIND) == OWN) for frame, _ in held])
         for number, name in enumerate(self.stratum.relations):
             target, count = self.store.touch(name), sum(counts[f"{OWN}{number}"] for _, counts in held)
-            target.settled = (owned(self.store, self.stratum, name, parcels, count),) if count else ()
+            rows = Packed(parcels, name, OWN, target.empty.schema, task.spread.columns[name][0])
+            target.settled = (owned(self.store, self.stratum, rows, count),) if count else ()
             self.store.derivations += count
             self.watch.add_tuples(count)
+            self.watch.spend(DERIVATION * count)
 
     def _collected(self, task: Task, seeds: Sequence[Seeds]) -> Tables:
         """Return the tuples of fragments that there are to begin with."""
@@ -246,11 +248,10 @@ class Spreading:
         return {name: task.within(found[name].select(task.columns(name)), name) for name in names}
 
 
-def owned(store: Store, stratum: Stratum, name: str, parcels: DataFrame, count: int) -> Part:
+def owned(store: Store, stratum: Stratum, rows: Packed, count: int) -> Part:
     """Return the tuples that partitions own: in parcels as they are, unless several rules above will open them."""
-    rows = Packed(parcels, name, OWN, store.relation(name).empty.schema)
     above = [rule for other in store.plan.strata if other.number != stratum.number for rule in other.rules]
-    if sum(name in rule.reads for rule in above) > 1:
+    if sum(rows.relation in rule.reads for rule in above) > 1:
         return replace(settle(rows.frame)[0], placed=False)
     return Part(rows, count, placed=False)
 

@@ -36,6 +36,7 @@ from tidelog.run.spark.checkpoint import (
     settle,
     united,
 )
+from tidelog.run.spark.difference import differences
 from tidelog.run.spark.encode import Cells, spark_type
 from tidelog.run.spark.named import integer, named
 from tidelog.run.spark.pipeline import Pipeline
@@ -109,10 +110,10 @@ class Store(Holding[Relation]):
         self.may_spread = False
         """Whether strata may be spread over partitions."""
         self.patience: int | None = None
-        """Rounds that the update of the stratum at work may still take before the driver evaluates it; None: all."""
+        """Rounds that the update of the stratum at work may still take before it is evaluated anew; None: all."""
 
     @property
-    def is_left_to_driver(self) -> bool:
+    def is_out_of_patience(self) -> bool:
         """Whether the update of the stratum at work has taken too many rounds."""
         return self.patience is not None and self.patience < 0
 
@@ -238,7 +239,7 @@ class Store(Holding[Relation]):
     def _lose_patience(self) -> None:
         if self.patience is not None and self.phase is not Phase.BOOT:
             self.patience -= 1
-            if self.is_left_to_driver:
+            if self.is_out_of_patience:
                 raise OverBudgetError
 
     def place(self, target: Relation) -> None:
@@ -357,8 +358,11 @@ class Store(Holding[Relation]):
         new.delta = Part(new.empty, 0)
         new.final = new.settled
         new.settled = old.settled
-        new.inserted = _difference(new, new.final, old.settled)
-        new.deleted = new.removed = _difference(new, old.settled, new.final)
+        found = differences(old.settled, new.final, len(new.columns), self.partitions)
+        if found is None:
+            found = _difference(new, new.final, old.settled), _difference(new, old.settled, new.final)
+        new.inserted, new.removed = found
+        new.deleted = new.removed
 
     def finish(self) -> None:
         """Make the update final in every relation it touched."""
