@@ -240,8 +240,8 @@ class _Attempt:
     def _hopeless(self, past: Past, size: int) -> str:
         """Return why the update is not even to be tried, if it is not."""
         backend, stratum = self.scratch.backend, self.scratch.stratum
-        if ALGORITHMS[_named(self.strategy)].switch != NEVER or self._changes_rules:
-            return ""  # an algorithm that has a switch of its own is always tried
+        if _named(self.strategy) != DEFAULT or self._changes_rules:
+            return ""
         if _is_load(backend, stratum) and not any(map(backend.count, stratum.relations)):
             return "it was empty, and at least half of what it reads is new"
         if past.forbids(size) and _need_not_count(backend, stratum):

@@ -3,8 +3,6 @@
 Each is a `Question`, so that those of all relations of a stratum are answered by one job (`checkpoint.answers`). The
 support of a tuple counts its derivations of a rank below its own (see `run.maintain.ranked`). Derivations are shuffled
 to where their tuples are; the relation itself stays where it is.
-
-Where support is not known (`Relation.counted`) every derivation that is lost takes its tuple away, as `dred` wants it.
 """
 
 from __future__ import annotations
@@ -57,7 +55,7 @@ def absorbed(relation: Relation, bag: DataFrame) -> tuple[Question, Told]:
     """Ask for new tuples with rank and support, and the support that derivations add to present ones."""
     held = relation.frame(AFTER).select(*map(named, relation.columns), renamed(RANK, _PRESENT))
     joined = by_hash(bag).join(held, relation.columns, "left")
-    supports = f.when(named(RANK) < named(_PRESENT), named(TIMES)).otherwise(0) if relation.counted else f.lit(0)
+    supports = f.when(named(RANK) < named(_PRESENT), named(TIMES)).otherwise(0)
     heads = joined.groupBy(*map(named, relation.columns)).agg(
         f.max(_PRESENT).alias(_PRESENT),
         greatest_and_one(RANK),
@@ -82,16 +80,12 @@ def absorbed(relation: Relation, bag: DataFrame) -> tuple[Question, Told]:
 def released(relation: Relation, bag: DataFrame) -> tuple[Question, Told]:
     """Ask for the tuples that derivations leave without support, and the support they take from others."""
     held = relation.frame(MIDDLE).select(*map(named, relation.columns), renamed(RANK, _PRESENT), named(SUPPORT))
-    joined = by_hash(bag).join(held, relation.columns)
-    if relation.counted:
-        joined = joined.where(named(RANK) < named(_PRESENT))
+    joined = by_hash(bag).join(held, relation.columns).where(named(RANK) < named(_PRESENT))
     lost = joined.groupBy(*map(named, relation.columns)).agg(
         f.max(_PRESENT).alias(RANK), f.max(SUPPORT).alias(SUPPORT), total(TIMES, TIMES)
     )
     earlier = relation.change_sums()
-    if not relation.counted:
-        left = f.lit(0)
-    elif earlier is None:
+    if earlier is None:
         left = named(SUPPORT) - named(TIMES)
     else:
         lost = by_hash(lost).join(earlier, relation.columns, "left")

@@ -10,13 +10,12 @@ A nonlinear closure is made linear first (`plan.linearise`); what is counted the
 and the relation says so (`Relation.counted`).
 
 Other recursive strata are spread over partitions, which exchange what is new (`spread`), where their rules allow it and
-nobody asked for ranks (`ranked`): those of a partition are not those of the whole. Such a stratum is followed without
-(`dred`), or spread again.
+nobody asked for ranks (`ranked`): those of a partition are not those of the whole. After a change such a stratum is
+spread again: a round over rows takes as long as that, since it looks through every relation that it joins.
 
 After a change only the pieces that it touches are evaluated anew, in one job again: the round loop over a small change
 takes as many rounds as over everything, and on Spark rounds are what costs. For the same reason a stratum that does not
-decompose is evaluated anew once an update has taken a few rounds (`patience`), on the driver, if it can hold it, or
-spread.
+decompose is evaluated anew on the driver, if it can hold it, once an update has taken a few rounds (`patience`).
 """
 
 from __future__ import annotations
@@ -108,15 +107,13 @@ class Claims:
         return not self.counted and bool(self.replicate_rows) and may_spread(stratum) and not has_floats(store, stratum)
 
     def patience(self, store: Store, stratum: Stratum) -> int | None:
-        """Return after how many rounds of an update a stratum is evaluated anew; None if that takes rounds as well."""
+        """Return after how many rounds of an update a stratum is left to the driver; None if it could not take it."""
         own = sum(store.relation(name).size(AFTER) for name in stratum.relations)
-        fits = self._fits(store, stratum, STATE * self.driver_rows - own)
-        was_spread = not all(store.relation(name).counted for name in stratum.relations)
-        return UPDATE_ROUNDS if fits or (was_spread and self.can_spread(store, stratum)) else None
+        return UPDATE_ROUNDS if self._fits(store, stratum, STATE * self.driver_rows - own) else None
 
     def _room(self, store: Store) -> int:
         """Return how many tuples the driver may hold of a stratum, and of what is below: more if it was left to it."""
-        return STATE * self.driver_rows if store.is_out_of_patience else self.driver_rows
+        return STATE * self.driver_rows if store.is_left_to_driver else self.driver_rows
 
     @staticmethod
     def _fits(store: Store, stratum: Stratum, room: int) -> bool:

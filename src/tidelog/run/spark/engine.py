@@ -26,7 +26,7 @@ from tidelog.plan.separate_facts import stored_in
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
 from tidelog.run.limits import Watch, tell
-from tidelog.run.maintain.choose import DEFAULT_SWITCH, Earlier, maintain, reached, strategy_of
+from tidelog.run.maintain.choose import Earlier, maintain, reached, strategy_of
 from tidelog.run.maintain.cost import NOTHING, Cost, Costs
 from tidelog.run.maintain.rounds import reads_change
 from tidelog.run.phases import AFTER, DELETED, INSERTED
@@ -290,7 +290,7 @@ class SparkEngine:
     def _maintain(self, store: Store, stratum: Stratum, earlier: Earlier, costs: Costs) -> Work | None:
         """Bring a stratum up to date; one that is empty is evaluated from scratch, which costs fewer jobs."""
         chosen = strategy_of(stratum, store.plan, self._strategy)
-        counted = chosen not in ("auto", "dred", "recompute")
+        counted = chosen not in ("auto", "recompute")
         claims = Claims({}, self._tracked, counted, self._replicate_rows, self._driver_rows)
         own = [store.relation(name) for name in stratum.relations]
         empty = not any(relation.size(AFTER) for relation in own)
@@ -300,27 +300,17 @@ class SparkEngine:
         strategy, reason = chosen, ""
         if empty:
             strategy, reason = "recompute", "it was empty"
-        elif not all(relation.counted for relation in own):
-            strategy, reason = _without_support(claims, store, stratum, chosen)
+        elif chosen != "recompute" and not all(relation.counted for relation in own):
+            strategy, reason = "recompute", "the support of its tuples is not known"
         store.patience = claims.patience(store, stratum) if strategy != "recompute" else None
-        switch = DEFAULT_SWITCH if chosen == "auto" and strategy == "dred" else None
-        done = maintain(store, stratum, earlier, costs, store.watch, strategy, switch, claims.evaluate)
-        if store.is_out_of_patience:
+        done = maintain(store, stratum, earlier, costs, store.watch, strategy, evaluate=claims.evaluate)
+        if store.is_left_to_driver:
             reason = f"the update took more than {UPDATE_ROUNDS} rounds"
             members = frozenset(stratum.relations)  # how many rounds it takes the size of a change does not tell
             costs[members] = replace(costs[members], past=NOTHING.past)
         if done is None or done.strategy != "recompute":
             return done
         return replace(done, strategy=claims.how.get(stratum.number, done.strategy), reason=reason or done.reason)
-
-
-def _without_support(claims: Claims, store: Store, stratum: Stratum, chosen: str) -> tuple[str, str]:
-    """Return how a stratum follows whose tuples have no support that is known, and why it is evaluated if it is."""
-    if chosen == "auto" and claims.can_spread(store, stratum):
-        return "dred", ""
-    if chosen in ("dred", "recompute"):
-        return chosen, ""
-    return "recompute", "the support of its tuples is not known"
 
 
 def _refreshed(claims: Claims, store: Store, stratum: Stratum, way: Way, earlier: Earlier) -> Work | None:

@@ -13,7 +13,7 @@ from tidelog.plan.nodes import Plan
 from tidelog.plan.separate_facts import stored_in
 from tidelog.run.contract import Change
 from tidelog.run.spark.checkpoint import Part, Question, answers, gathered
-from tidelog.run.spark.loads import Load
+from tidelog.run.spark.loads import IN, OUT, Load, loaded
 from tidelog.run.spark.relation import RANK, SUPPORT, Parts, Relation, by_hash
 from tidelog.run.spark.rows import frame_of
 from tidelog.run.spark.store import Store, finished
@@ -65,25 +65,26 @@ def _asked(store: Store, name: str, change: Change) -> Iterator[tuple[Question, 
     relation = store.touch(name)
     columns, spark = relation.columns, store.frames.spark
     fresh = None
+    before = loaded(relation.settled)
+    load = Load.of(store, relation) if store.may_spread and (before or not relation.settled) else None
+    if load is not None and load.fits(before):
+        sides = {kind: rows for kind, rows in ((IN, change.inserted), (OUT, change.deleted)) if len(rows)}
+        frames = {kind: frame_of(rows, relation.types, store.cells, spark) for kind, rows in sides.items()}
+        if before or IN in frames:
+            yield load.question(before, frames), lambda *found: load.answer(relation, *found)
+        return
     if relation.settled:
         store.place(relation)
     if len(change.inserted):
         given = frame_of(change.inserted, relation.types, store.cells, spark)
-        load = None if relation.settled or not store.may_spread else Load.of(store, relation)
-        if load is not None:
-            yield (
-                load.question(given),
-                lambda part, counts: relation.insert(_parts(load.answer(relation, part, counts))),
-            )
-            return
         fresh = given.groupBy(*columns).agg(f.lit(1).cast("long").alias(SUPPORT))
         fresh = fresh.select(*columns, f.lit(0).cast("long").alias(RANK), SUPPORT)
     if len(change.deleted) and relation.settled:
-        given = frame_of(change.deleted, relation.types, store.cells, spark).distinct()
+        taken = frame_of(change.deleted, relation.types, store.cells, spark).distinct()
         if fresh is not None:
-            given = given.join(fresh, columns, "left_anti")
+            taken = taken.join(fresh, columns, "left_anti")
         stored = gathered(relation.settled)
-        gone = by_hash(given).join(stored, columns).select(*columns, RANK, SUPPORT)
+        gone = by_hash(taken).join(stored, columns).select(*columns, RANK, SUPPORT)
         yield Question(gone), lambda part, _: relation.delete(_parts(part))
     if fresh is not None:
         yield Question(relation.new_in(fresh, relation.settled)), lambda part, _: relation.insert(_parts(part))

@@ -2,13 +2,14 @@
 
 One job sends facts to the partitions where the stratum wants them, leaves out what is repeated there, and puts the
 tuples of each fragment that the stratum may want everywhere aside (`plan.spread`): what a row of its own would cost for
-every fact is saved three times, in telling facts apart, in sending them to Python and in looking for fragments.
+every fact is saved three times, in telling facts apart, in sending them to Python and in looking for fragments. Changes
+of such facts are made in the same way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
@@ -22,15 +23,17 @@ from tidelog.base import types as t
 from tidelog.base.record import record
 from tidelog.plan.nodes import Stratum
 from tidelog.plan.spread import Fragment, copied_into, fragments_of, spread
-from tidelog.run.spark.checkpoint import Part, Question, collect
+from tidelog.run.spark.checkpoint import Part, Question, collect, united
 from tidelog.run.spark.encode import Cells, arrow_type, content
 from tidelog.run.spark.parcels import KIND, PARCELS, PLACE, ROWS, Batches, Packed, Parcel, opened, scattered
-from tidelog.run.spark.relation import Relation, column_name
-from tidelog.run.spark.sets import distinct
+from tidelog.run.spark.relation import Parts, Relation, column_name
+from tidelog.run.spark.sets import distinct, without
 from tidelog.run.spark.store import Store
 
 OWN, SENT = "own", "sent"
-_TUPLES = "tuples"
+IN, OUT = "in", "out"
+"""Facts given: to be put in, and to be taken out."""
+_NEW, _GONE = "new", "gone"
 
 
 @dataclass(frozen=True)
@@ -74,38 +77,69 @@ class Load:
         (target,) = [rule.head for rule in stratum.rules if relation.name in rule.reads]
         return Load(target, likely.columns[target][0], candidates, most, store.cells, store.partitions)
 
-    def question(self, facts: DataFrame) -> Question:
-        """Ask for facts in parcels."""
-        away = facts.mapInArrow(scattered(self.target, SENT, [column_name(self.column)], self.partitions), PARCELS)
-        placed = away.repartitionById(self.partitions, PLACE)
-        counts = {_TUPLES: OWN} | {_kind(number): _kind(number) for number in range(len(self.candidates))}
-        wanted = {
-            name: f.sum(f.when(f.col(KIND) == kind, f.col(ROWS))).cast("long").alias(name)
-            for name, kind in counts.items()
-        }
+    def fits(self, before: Loaded | None) -> bool:
+        """Tell whether facts are in parcels as they would be loaded now: rules may have changed."""
+        return before is None or (before.relation, before.column) == (self.target, self.column)
+
+    def question(self, before: Loaded | None, given: Mapping[str, DataFrame]) -> Question:
+        """Ask for facts in parcels: those `before` with the facts `given`, to be put `IN` and to be taken `OUT`."""
+        parcels = [
+            facts.mapInArrow(scattered(self.target, kind, [column_name(self.column)], self.partitions), PARCELS)
+            for kind, facts in given.items()
+        ]
+        placed = united([*parcels, *([before.chosen] if before else [])]).repartitionById(self.partitions, PLACE)
+        kinds = (OWN, _NEW, _GONE, *map(_kind, range(len(self.candidates))))
+        wanted = {kind: f.sum(f.when(f.col(KIND) == kind, f.col(ROWS))).alias(kind) for kind in kinds}
         return Question(placed.mapInArrow(self._united(), PARCELS), wanted)
 
-    def answer(self, relation: Relation, part: Part, counts: Mapping[str, int]) -> Part:
-        """Return the facts that a job has put into parcels."""
+    def answer(self, relation: Relation, part: Part, counts: Mapping[str, int]) -> None:
+        """Let a relation have the facts that a job has put into parcels."""
         sizes = {one: counts[_kind(number)] for number, one in enumerate(self.candidates)}
-        schema = relation.empty.schema
-        rows = Loaded(part.frame, self.target, OWN, schema, self.column, 0, sizes)
-        return Part(rows, counts[_TUPLES], placed=False)
+        given = (self.target, OWN, relation.empty.schema, self.column, 0)
+        held = Loaded(part.frame, *given, sizes)
+        relation.final = _parts(held, counts[OWN])
+        if relation.settled:
+            new, gone = (replace(held, kind=kind, sizes={}) for kind in (_NEW, _GONE))
+            relation.delete(_parts(gone, counts[_GONE]))
+            relation.insert(_parts(new, counts[_NEW]))
+        else:
+            relation.insert(relation.final)
 
     def _united(self) -> Callable[[Batches], Batches]:
-        """Return a function for `mapInArrow`: what has come for a partition to one parcel, and those put aside."""
+        """Return a function for `mapInArrow`: what has come for a partition to its facts, and those put aside."""
 
         def run(batches: Batches) -> Batches:
-            came = list(opened(batches))
-            if not came:
+            found: dict[str, list[Any]] = {OWN: [], IN: [], OUT: []}
+            place = -1
+            for parcel in opened(batches):
+                place = parcel.place
+                found[parcel.kind].append(parcel.rows)
+            if place < 0:
                 return
-            place, facts = came[0].place, distinct(pa.concat_tables([parcel.rows for parcel in came]))
-            yield from Parcel(place, self.target, OWN, facts).batches()
+            schema = next(tables[0] for tables in found.values() if tables).schema
+            before, given, taken = (pa.concat_tables(tables or [schema.empty_table()]) for tables in found.values())
+            new, left = without(distinct(given), before), without(before, without(taken, given))
+            facts = pa.concat_tables([left, new])
+            kinds = {OWN: facts}
+            if before.num_rows:
+                kinds |= {_NEW: new, _GONE: without(before, left)}
             for number, fragment in enumerate(self.candidates):
-                few = facts.filter(pa.array(within(facts, fragment, self.cells))).slice(0, self.most + 1)
-                yield from Parcel(place, self.target, _kind(number), few).batches()
+                few = facts.filter(pa.array(within(facts, fragment, self.cells)))
+                kinds[_kind(number)] = few.slice(0, self.most + 1)
+            for kind, rows in kinds.items():
+                yield from Parcel(place, self.target, kind, rows).batches()
 
         return run
+
+
+def _parts(rows: Loaded, count: int) -> Parts:
+    return (Part(rows, count, placed=False),) if count else ()
+
+
+def loaded(parts: Parts) -> Loaded | None:
+    """Return facts that are in parcels; None if there are none, or they are rows."""
+    rows = parts[0].rows if len(parts) == 1 else None
+    return rows if isinstance(rows, Loaded) else None
 
 
 def _kind(number: int) -> str:

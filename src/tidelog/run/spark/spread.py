@@ -34,7 +34,7 @@ from tidelog.run.limits import Watch, tell
 from tidelog.run.phases import AFTER
 from tidelog.run.spark.checkpoint import Part, collect, settle, united
 from tidelog.run.spark.encode import Cells
-from tidelog.run.spark.loads import OWN, SENT, Loaded, within
+from tidelog.run.spark.loads import OWN, SENT, Loaded, loaded, within
 from tidelog.run.spark.local import evaluate
 from tidelog.run.spark.parcels import (
     KIND,
@@ -147,9 +147,9 @@ class Spreading:
         if source is None:
             return None
         relation = self.store.relation(source)
-        parts = (*relation.settled, *relation.inserted)
-        rows = parts[0].rows if len(parts) == 1 and not relation.removed else None
-        return rows if isinstance(rows, Loaded) and rows.relation == rule.head else None
+        rows = loaded(relation.settled if relation.final is None else relation.final)
+        wanted = {fragment for fragment in fragments_of(self.stratum) if fragment.relation == rule.head}
+        return rows if rows is not None and rows.relation == rule.head and wanted <= rows.sizes.keys() else None
 
     def _sizes(self, seeds: Sequence[Seeds]) -> dict[Fragment, int]:
         """Count the tuples of fragments that there are to begin with; one that is in two seeds counts twice."""

@@ -110,10 +110,10 @@ class Store(Holding[Relation]):
         self.may_spread = False
         """Whether strata may be spread over partitions."""
         self.patience: int | None = None
-        """Rounds that the update of the stratum at work may still take before it is evaluated anew; None: all."""
+        """Rounds that the update of the stratum at work may still take before the driver evaluates it; None: all."""
 
     @property
-    def is_out_of_patience(self) -> bool:
+    def is_left_to_driver(self) -> bool:
         """Whether the update of the stratum at work has taken too many rounds."""
         return self.patience is not None and self.patience < 0
 
@@ -239,7 +239,7 @@ class Store(Holding[Relation]):
     def _lose_patience(self) -> None:
         if self.patience is not None and self.phase is not Phase.BOOT:
             self.patience -= 1
-            if self.is_out_of_patience:
+            if self.is_left_to_driver:
                 raise OverBudgetError
 
     def place(self, target: Relation) -> None:
