@@ -266,7 +266,7 @@ def _run_partition(
         columns = columns_of(len(plan.relations[name].columns))
         try:
             facts = {**shared.value, seed_name(name): seeds.select(columns)}
-            tables, rounds = evaluate(plan, facts, (name,), NO_LIMITS, tracked=tracked)
+            tables, rounds = evaluate(plan, facts, (name,), NO_LIMITS, tracked=tracked, threads=1)
         except EvaluationError as error:
             raise EvaluationFailedError(f"{BEGIN}{error}{END}") from error
         found = tables[name]

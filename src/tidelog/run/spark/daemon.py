@@ -1,25 +1,56 @@
 """The process that Spark's Python workers are forked from, with what they need loaded already.
 
 A worker that has to import PyArrow, NumPy, pandas (PySpark does) and the columnar engine itself takes a second or two
-before it does anything. After every task it looks for garbage among all objects there are, which takes 50 ms for those
-of these modules, more than most tasks of a round. None of them is ever garbage, so they are left out of the search.
-`session` names this module in the setting `spark.python.daemon.module` of the sessions that it starts.
+before it does anything, and half a second more to load the kernels' compiled code. After every task it looks for
+garbage among all objects there are, which takes 50 ms for those of these modules, more than most tasks of a round. None
+of them is ever garbage, so they are left out of the search. `session` names this module in the setting
+`spark.python.daemon.module` of the sessions that it starts.
 """
 
+from __future__ import annotations
+
 import gc
+from contextlib import suppress
+from typing import Any
 
 import pandas as pd  # noqa: F401
 import pyspark.worker  # noqa: F401
+from numba.core.dispatcher import Dispatcher
 from pyspark.daemon import manager
 
-import tidelog.run.columnar.kernels.emitting
-import tidelog.run.columnar.kernels.rounds
-import tidelog.run.columnar.kernels.sorting
 import tidelog.run.spark.local
 import tidelog.run.spark.spread
 import tidelog.run.spark.worker  # noqa: F401
+from tidelog.run.columnar.kernels import emitting, narrow, rounds, sorting, words
+
+
+def load_kernels() -> int:
+    """Load the code of kernels that were compiled on this machine before; return how many there are.
+
+    Numba does so itself, but only when a kernel is called. It offers no other way, hence its own index is read; where
+    that is not as expected kernels are left to be loaded when they are called.
+    """
+    found = 0
+    for module in (emitting, narrow, rounds, sorting, words):
+        for kernel in vars(module).values():
+            if isinstance(kernel, Dispatcher):
+                with suppress(Exception):
+                    for signature in _compiled(kernel):
+                        kernel.compile(signature)
+                        found += 1
+    return found
+
+
+def _compiled(kernel: Any) -> list[Any]:
+    """Return the signatures for which there is code for this processor and this version of the kernel."""
+    cache = kernel._cache  # noqa: SLF001
+    index = cache._cache_file._load_index()  # noqa: SLF001
+    codegen = kernel.targetctx.codegen()
+    return [key[0] for key in index if key == cache._index_key(key[0], codegen)]  # noqa: SLF001
+
 
 if __name__ == "__main__":
+    load_kernels()
     gc.collect()
     gc.freeze()
     manager()

@@ -271,7 +271,7 @@ class SparkEngine:
         kept = kept_relations(before.plan, before.relations, plan)
         earlier = (before.plan, before.relations)
         store = Store(plan, self._frames, kept, earlier, watch, self._broadcast_rows)
-        store.may_spread = self._strategy != "ranked" and bool(self._replicate_rows)
+        store.may_spread = lambda stratum: bool(self._replicate_rows) and not self._keeps_ranks(stratum, plan)
         costs: Costs = dict(before.costs)
         change_facts(store, facts, before.earlier.orphans(plan, before.relations), earlier)
         changed = [stored_in(name, plan.relations) for name in facts]
@@ -287,11 +287,15 @@ class SparkEngine:
         self._state = State(plan, relations, rules, costs, there | self._keepers())
         return Update(changes, tuple(work))
 
+    def _keeps_ranks(self, stratum: Stratum, plan: Plan) -> bool:
+        """Tell whether ranks and support of a stratum must be those of its rules: somebody chose how to follow."""
+        return strategy_of(stratum, plan, self._strategy) not in ("auto", "recompute")
+
     def _maintain(self, store: Store, stratum: Stratum, earlier: Earlier, costs: Costs) -> Work | None:
         """Bring a stratum up to date; one that is empty is evaluated from scratch, which costs fewer jobs."""
         chosen = strategy_of(stratum, store.plan, self._strategy)
-        counted = chosen not in ("auto", "recompute")
-        claims = Claims({}, self._tracked, counted, self._replicate_rows, self._driver_rows)
+        ranks = self._keeps_ranks(stratum, store.plan)
+        claims = Claims({}, self._tracked, ranks, self._replicate_rows, self._driver_rows)
         own = [store.relation(name) for name in stratum.relations]
         empty = not any(relation.size(AFTER) for relation in own)
         way = claims.way(store, stratum) if chosen == "auto" and not empty else None

@@ -66,7 +66,7 @@ def _asked(store: Store, name: str, change: Change) -> Iterator[tuple[Question, 
     columns, spark = relation.columns, store.frames.spark
     fresh = None
     before = loaded(relation.settled)
-    load = Load.of(store, relation) if store.may_spread and (before or not relation.settled) else None
+    load = Load.of(store, relation) if before or not relation.settled else None
     if load is not None and load.fits(before):
         sides = {kind: rows for kind, rows in ((IN, change.inserted), (OUT, change.deleted)) if len(rows)}
         frames = {kind: frame_of(rows, relation.types, store.cells, spark) for kind, rows in sides.items()}

@@ -21,6 +21,7 @@ from pyspark.sql import functions as f
 
 from tidelog.base import types as t
 from tidelog.base.record import record
+from tidelog.plan.decompose import decompose
 from tidelog.plan.nodes import Stratum
 from tidelog.plan.spread import Fragment, copied_into, fragments_of, spread
 from tidelog.run.spark.checkpoint import Part, Question, collect, united
@@ -69,7 +70,9 @@ class Load:
     def of(store: Store, relation: Relation) -> Load | None:
         """Return how to load a relation's facts into parcels; None if they are to be rows."""
         stratum = copied_into(relation.name, store.plan.strata)
-        if stratum is None or has_floats(store, stratum):
+        if stratum is None or decompose(stratum) is not None:
+            return None
+        if not store.may_spread(stratum) or has_floats(store, stratum):
             return None
         candidates, most = fragments_of(stratum), store.broadcast_rows
         likely = spread(stratum, dict.fromkeys(candidates, 0), most)

@@ -66,15 +66,21 @@ def _is_native(type: Type) -> bool:
 
 
 def evaluate(
-    plan: Plan, facts: Mapping[str, Any], wanted: Sequence[str], limits: Limits, *, tracked: bool
+    plan: Plan,
+    facts: Mapping[str, Any],
+    wanted: Sequence[str],
+    limits: Limits,
+    *,
+    tracked: bool,
+    threads: int | None = None,
 ) -> tuple[dict[str, Any], int]:
     """Return relations of a plan on the given facts (Arrow tables of cells), as tables with rank and support.
 
-    Beside them is the number of rounds it took.
+    Beside them is the number of rounds it took. In a Python worker one thread is enough: every core has a worker.
     """
     cells = Cells(plan.types)
     support = Support.RANKED if tracked else Support.NONE
-    engine = ColumnarEngine(plan, strategy="recompute", support=support, limits=limits)
+    engine = ColumnarEngine(plan, strategy="recompute", support=support, threads=threads, limits=limits)
     given = {
         name: Change(facts_of(table, [c.type for c in plan.relations[name].columns], cells))
         for name, table in facts.items()

@@ -318,7 +318,8 @@ def _closing(task: Task, shared: Broadcast[tuple[Tables, Tables]]) -> Callable[[
         wanted = task.limits.tuples
         limits = replace(task.limits, tuples=most if wanted is None else min(most, wanted + given))
         try:
-            found, _ = evaluate(task.plan, {**tables, **seeds}, tuple(task.spread.columns), limits, tracked=False)
+            names = tuple(task.spread.columns)
+            found, _ = evaluate(task.plan, {**tables, **seeds}, names, limits, tracked=False, threads=1)
         except LimitError:
             parcels: Iterator[Parcel] = iter([Parcel(place, "", OVER, pa.table({"one": [1]}))])
         except EvaluationError as error:

@@ -6,7 +6,7 @@ Relations are copied before their first change and DataFrames never change, so u
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -17,7 +17,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from tidelog.base.expr import Const, Function
 from tidelog.base.types import Type, TypeDefinition
-from tidelog.plan.nodes import Aggregate, Plan, Rule, Unit
+from tidelog.plan.nodes import Aggregate, Plan, Rule, Stratum, Unit
 from tidelog.run.contract import Job, Phase, Row
 from tidelog.run.holding import Holding
 from tidelog.run.limits import OverBudgetError, Watch
@@ -107,8 +107,8 @@ class Store(Holding[Relation]):
         self.cells = Cells(self.types)
         self.broadcast_rows = broadcast_rows
         self._replays = Replays()
-        self.may_spread = False
-        """Whether strata may be spread over partitions."""
+        self.may_spread: Callable[[Stratum], bool] = lambda _: False
+        """Whether a stratum may be spread over partitions, if its rules allow it."""
         self.patience: int | None = None
         """Rounds that the update of the stratum at work may still take before the driver evaluates it; None: all."""
 
