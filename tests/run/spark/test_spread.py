@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -12,11 +13,14 @@ from tests.generate.checking import follow
 from tests.generate.pipeline import answers, plan_text
 from tests.run.spark.test_engine import alike
 from tidelog.base.errors import EvaluationError, LimitError
+from tidelog.plan.nodes import Plan
 from tidelog.plan.spread import fragments_of, spread
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import Change, Limits
 from tidelog.run.spark.claim import Claims
 from tidelog.run.spark.engine import SparkEngine
+from tidelog.run.spark.loads import loaded
+from tidelog.run.spark.saved import Archive
 from tidelog.session.soak.histories import random_history
 
 pytestmark = pytest.mark.spark
@@ -112,6 +116,39 @@ def test_answers_and_changes(spark: SparkSession, name: str, strategy: str) -> N
             assert alike(done.changes.get(output), expected.changes.get(output)), output
         assert answers(engine) == answers(columnar)
         assert engine.verify() == []
+
+
+def test_facts_in_parcels_through_rule_changes_rollbacks_and_losses(spark: SparkSession, tmp_path: Path) -> None:
+    first = plan_text(TRIPLES)
+    more = plan_text(TRIPLES + "T(x, 5, z) :- T(x, 5, y), T(y, 5, z).\n")  # another fragment may have to be everywhere
+    read = plan_text(TRIPLES + "output relation R(s: u32)\nR(s) :- E(s, _, _).\n")
+    engine = SparkEngine(first, spark=spark, driver_rows=0, partitions=2)
+    engine.__dict__["_archive"] = Archive(engine.spark, 2, tmp_path.as_uri())
+    columnar = ColumnarEngine(first)
+    rows = [*triples(), (1, 5, 2), (2, 5, 3)]
+    kept = []
+    steps: list[tuple[Change, Plan | None]] = [
+        (Change([*rows, *rows[:5]]), None),
+        (Change([(3, 5, 4), rows[0]], [rows[0], rows[1], (9, 9, 9)]), more),
+        (Change((), rows[2::4]), None),
+        (Change(rows[1:3], rows[3:5]), read),
+        (Change((), rows[5:6]), first),
+    ]
+    for change, plan in steps:
+        if change is steps[2][0]:
+            token = engine.snapshot()
+            engine.update({"E": Change((), rows[::2])})
+            engine.restore(token)
+        done, expected = engine.update({"E": change}, plan), columnar.update({"E": change}, plan)
+        for name in columnar.plan.relations:
+            assert alike(done.changes.get(name), expected.changes.get(name)), name
+        assert answers(engine) == answers(columnar)
+        kept.append(loaded(engine._state.relations["E"].settled) is not None)
+    assert kept == [True, True, True, False, False]
+    engine._doubt()
+    last = {"E": Change(rows[:1], rows[6:8])}
+    assert alike(engine.update(last).changes.get("T"), columnar.update(last).changes.get("T"))
+    assert answers(engine) == answers(columnar)
 
 
 @pytest.mark.parametrize("seed", range(3))
