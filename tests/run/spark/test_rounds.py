@@ -100,7 +100,9 @@ def test_later_rounds_are_planned_once(spark: SparkSession, monkeypatch: pytest.
 @pytest.mark.timeout(3600)
 def test_a_long_recursion_ends(spark: SparkSession) -> None:
     assert ROUNDS > MOST_PARTS, "parts must be merged on the way"
-    engine = SparkEngine(plan_text(COUNT.format(ROUNDS - 2)), spark=spark, driver_rows=0, partitions=2)
+    engine = SparkEngine(
+        plan_text(COUNT.format(ROUNDS - 2)), spark=spark, driver_rows=0, replicate_rows=0, partitions=2
+    )
     update = engine.update({"Start": Change([(0,)])})
     assert [work.rounds for work in update.work] == [ROUNDS]
     assert set(engine.rows("N")) == {(n,) for n in range(ROUNDS - 1)}
@@ -124,7 +126,7 @@ def test_the_driver_takes_the_tail(spark: SparkSession) -> None:
     """Few tuples a round beside many that are held: the last rounds are the driver's, ranks and support as ever."""
     edges = [(n, n + 1) for n in range(60)] + [(n, n + 2) for n in range(0, 60, 7)]
     facts = {"E": Change(edges), "Start": Change([(n,) for n in range(40, 55)])}
-    engine = SparkEngine(plan_text(REACH), spark=spark, driver_rows=50, partitions=2)
+    engine = SparkEngine(plan_text(REACH), spark=spark, driver_rows=50, replicate_rows=0, partitions=2)
     columnar = ColumnarEngine(plan_text(REACH))
     update = engine.update(facts)
     columnar.update(facts)
@@ -142,7 +144,7 @@ def test_the_driver_takes_the_tail(spark: SparkSession) -> None:
 def test_the_driver_takes_an_update_of_many_rounds(spark: SparkSession) -> None:
     """An edge at the beginning of a chain goes and comes back: as many rounds as the chain is long, or four."""
     facts = {"E": Change([(n, n + 1) for n in range(40)]), "Start": Change([(0,)])}
-    engine = SparkEngine(plan_text(REACH), spark=spark, driver_rows=30, partitions=2)
+    engine = SparkEngine(plan_text(REACH), spark=spark, driver_rows=30, replicate_rows=0, partitions=2)
     columnar = ColumnarEngine(plan_text(REACH))
     engine.update(facts)
     columnar.update(facts)
@@ -161,9 +163,9 @@ def test_the_driver_takes_an_update_of_many_rounds(spark: SparkSession) -> None:
 def test_a_round_is_one_job_for_all_relations(spark: SparkSession) -> None:
     """Two relations have new tuples in every round, yet ten rounds more take ten jobs more."""
     scheduler = spark.sparkContext._jsc.sc().dagScheduler()
-    jobs = []
+    jobs, plan = [], plan_text(REACH + "Odd(x) :- Start(x).\n")
     for length in (12, 22):
-        engine = SparkEngine(plan_text(REACH + "Odd(x) :- Start(x).\n"), spark=spark, driver_rows=0, partitions=2)
+        engine = SparkEngine(plan, spark=spark, driver_rows=0, replicate_rows=0, partitions=2)
         before = scheduler.numTotalJobs()
         update = engine.update({"E": Change([(n, n + 1) for n in range(length)]), "Start": Change([(0,)])})
         assert [work.rounds for work in update.work] == [length + 2]
@@ -190,7 +192,7 @@ def test_rounds_inside_executors_are_told(spark: SparkSession) -> None:
 
 
 def test_a_tail_that_grows_goes_back_to_the_loop(spark: SparkSession) -> None:
-    engine = SparkEngine(plan_text(DOUBLES), spark=spark, driver_rows=20, partitions=2)
+    engine = SparkEngine(plan_text(DOUBLES), spark=spark, driver_rows=20, replicate_rows=0, partitions=2)
     columnar = ColumnarEngine(plan_text(DOUBLES))
     update = engine.update({"Start": Change([(1,)])})
     columnar.update({"Start": Change([(1,)])})
