@@ -59,6 +59,14 @@ output relation P(a: u32, b: u32)
 P(x, y) :- E(x, y).
 P(x, z) :- P(x, y), P(y, z), x != z, not E(z, x).
 """
+UNITED = """
+input relation E(a: u32, b: u32)
+input relation F(a: u32, b: u32)
+output relation P(a: u32, b: u32)
+P(x, y) :- E(x, y).
+P(x, y) :- F(x, y).
+P(x, z) :- P(x, y), P(y, z), x != z.
+"""
 COUNT = "input relation S(x: u32)\noutput relation N(x: u32)\nN(x) :- S(x).\nN(x + 1) :- N(x).\n"
 TRIANGLE = """
 input relation E(a: u32, b: u32)
@@ -95,6 +103,7 @@ PROGRAMS = {
     "triples": (TRIPLES, {"E": Change(triples())}, 7),
     "points to": (POINTS, points(), 2),
     "joined": (JOINED, {"E": Change(graph(15, 20))}, 2),
+    "united": (UNITED, {"E": Change(graph(9, 8)), "F": Change(graph(9, 8, 1))}, 2),
 }
 
 

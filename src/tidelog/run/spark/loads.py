@@ -37,7 +37,7 @@ IN, OUT = "in", "out"
 _NEW, _GONE = "new", "gone"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Loaded(Packed):
     """Facts in parcels of the relation that they are copied to.
 

@@ -84,7 +84,7 @@ def opened(batches: Iterable[pa.RecordBatch]) -> Iterator[Parcel]:
             yield Parcel(place, relation, kind, pa.ipc.open_stream(body.as_buffer()).read_all())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Packed:
     """The tuples of a relation in the parcels of a kind; whoever reads them as rows opens the parcels.
 

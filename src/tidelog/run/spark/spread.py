@@ -133,13 +133,13 @@ class Spreading:
         """Return what rules without recursion derive, for each relation; facts that are in parcels as they are."""
         store = self.store
         first = [rule for rule in self.stratum.rules if not set(self.stratum.relations).intersection(rule.reads)]
-        loaded = {rule.head: found for rule in first if (found := self._loaded(rule)) is not None}
-        rules = [rule for rule in first if rule.head not in loaded or copied(rule) is None]
+        packed = [(rule.head, found) for rule in first if (found := self._loaded(rule)) is not None]
+        rules = [rule for rule in first if self._loaded(rule) is None]
         bags = store.derive([(rule, rule.full.tree) for rule in rules])
         frames = {name: bag.select(*store.relation(name).columns) for name, bag in bags.items()}
         if fragments_of(self.stratum) and any(len(rule.reads) > 1 for rule in rules):  # they are read three times
             frames = {name: settle(frame)[0].frame for name, frame in frames.items()}
-        return [*loaded.items(), *frames.items()]
+        return [*packed, *frames.items()]
 
     def _loaded(self, rule: Rule) -> Loaded | None:
         """Return the facts that a rule copies, if they are in parcels for it."""
