@@ -97,7 +97,7 @@ def test_a_realistic_program(tmp_path: Path) -> None:
         arguments = [str(tmp_path / part) for part in ("program.dl", "facts", "results")]
         told = submit(address, tmp_path, Path(job.__file__), *arguments, **{"spark.tidelog.driverRows": "0"})
     assert "load: Reach decomposed" in told, told
-    assert "load: Known recompute" in told, told
+    assert "load: Known spread" in told, told
     compare(results)
 
 
