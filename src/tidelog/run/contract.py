@@ -229,6 +229,12 @@ class Backend(Protocol):
         They become the delta, beside the tuples that are lost already.
         """
 
+    def begin_small(self, phase: Phase, rules: Sequence[Rule], bags: Mapping[str, Any], most: int) -> int | None:
+        """Enter DELETE or INSERT, release or absorb bags there, and do up to so many rounds as `small_rounds` does.
+
+        All at once, if they are small; return how many rounds were done then. None: nothing was done, not even entered.
+        """
+
     def small_rounds(self, rules: Sequence[Rule], most: int) -> int:
         """Do up to so many rounds with these rules at once, if they are small; return how many were done.
 

@@ -100,6 +100,10 @@ class Holding(ABC, Generic[R]):
         """Tell that the support of all tuples is known."""
         return True
 
+    def begin_small(self, phase: Phase, rules: Sequence[Rule], bags: Mapping[str, Any], most: int) -> int | None:
+        """Do nothing, for the same reason as `small_rounds`."""
+        return None
+
     def small_rounds(self, rules: Sequence[Rule], most: int) -> int:
         """Do no round at once: what a round costs here depends on its tuples."""
         return 0

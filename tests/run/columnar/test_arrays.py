@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tidelog.run.columnar.arrays import SORT_APART, CompiledArrays, NumpyArrays, Words, prefix
 from tidelog.run.columnar.kernels import GAP
+from tidelog.run.columnar.kernels.words import TOGETHER
 from tidelog.run.columnar.threads import helpers, share
 
 SLOW, FAST = NumpyArrays(), CompiledArrays()
@@ -33,6 +34,10 @@ def test_sort_and_order(data: st.DataObject, words: int) -> None:
     rows = data.draw(packed(words))
     assert (FAST.sort(rows.copy()) == SLOW.sort(rows)).all()
     assert (FAST.order(rows.copy()) == SLOW.order(rows)).all()
+    values = np.arange(rows.shape[1], dtype=np.int32)[::-1]
+    slow, fast = SLOW.sort_with(rows, values), FAST.sort_with(rows.copy(), values)
+    assert (fast[0] == slow[0]).all()
+    assert (fast[1] == slow[1]).all()
 
 
 @given(st.data(), st.integers(1, 3))
@@ -69,11 +74,18 @@ def test_ranges(data: st.DataObject, words: int, in_order: bool) -> None:
     assert (fast_low[high > low] == low[high > low]).all()
 
 
-@given(st.integers(0, 2**32 - 1), st.sampled_from([0, 3, 9]), st.sampled_from([300, 5000]), st.integers(1, 60))
-def test_ranges_by_a_fence(seed: int, shift: int, top: int, count: int) -> None:
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([0, 3, 9]),
+    st.sampled_from([300, 5000]),
+    st.integers(1, 3 * TOGETHER),
+    st.booleans(),
+)
+def test_ranges_by_a_fence(seed: int, shift: int, top: int, count: int, in_order: bool) -> None:
     rng = np.random.default_rng(seed)
     batch = np.unique(rng.integers(0, top, 2000, np.uint64)).reshape(1, -1)
     keys = rng.integers(0, (top >> shift) + 2, (1, count), np.uint64)
+    keys = np.sort(keys) if in_order else keys
     slow = SLOW.ranges(keys, batch, 0 if shift else 1, shift or 64)
     fence = batch[:, ::GAP].copy()
     fast = FAST.ranges(keys, batch, 0 if shift else 1, shift or 64, fence)

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from tidelog.base.record import record
 from tidelog.run.columnar.arrays import Mask, Places, Ranks, Words, arrays, chosen, no_rows, united
-from tidelog.run.columnar.batch import Batch, Journal
+from tidelog.run.columnar.batch import Batch, Journal, Log
+from tidelog.run.columnar.kernels import DOUBTFUL, LOST
 from tidelog.run.columnar.layout import Layout, moves
 from tidelog.run.columnar.pipeline import Bag
 from tidelog.run.columnar.relation import Relation, Where
+from tidelog.run.columnar.tally import Heads, Overwritten, sums
 from tidelog.run.contract import Support
 from tidelog.run.phases import ALIVE, REMOVED
 
@@ -37,8 +40,8 @@ class Gathered:
 
 def gather(relation: Relation, bags: Sequence[Bag]) -> Gathered:
     """Bring bags into the layout of their relation, which makes room for them, and into one order."""
-    _make_room(relation, bags)
-    rows = [bag.rows if bag.layout == relation.layout else _moved(bag, relation.layout) for bag in bags]
+    make_room(relation, bags)
+    rows = [in_layout(bag, relation.layout) for bag in bags]
     has_rank, has_times = any(bag.rank is not None for bag in bags), any(bag.times is not None for bag in bags)
     if not has_rank and not has_times and rows:
         distinct = relation.support is Support.NONE
@@ -47,13 +50,16 @@ def gather(relation: Relation, bags: Sequence[Bag]) -> Gathered:
     if together.shape[1] == 1 and len(bags) == 1:
         return Gathered(together, bags[0].rank, bags[0].times)
     table = arrays(together.shape[1])
+    rank = np.concatenate([_or(bag.rank, bag, 0, np.int32) for bag in bags]) if has_rank else None
+    if rank is not None and not has_times:
+        return Gathered(*table.sort_with(together, rank), None)
     places = table.order(together)
-    rank = np.concatenate([_or(bag.rank, bag, 0, np.int32) for bag in bags])[places] if has_rank else None
+    rank = None if rank is None else rank[places]
     times = np.concatenate([_or(bag.times, bag, 1, np.int64) for bag in bags])[places] if has_times else None
     return Gathered(np.ascontiguousarray(together[:, places]), rank, times)
 
 
-def _make_room(relation: Relation, bags: Sequence[Bag]) -> None:
+def make_room(relation: Relation, bags: Sequence[Bag]) -> None:
     """Let the layout of a relation have room for bags of any layout."""
     bags = [bag for bag in bags if bag.rows.shape[1]]
     others = [bag.layout for bag in bags if bag.layout != relation.layout]
@@ -90,7 +96,10 @@ def _or(values: np.ndarray | None, bag: Bag, default: int, kind: type) -> np.nda
     return np.full(bag.rows.shape[1], default, kind) if values is None else values
 
 
-def _moved(bag: Bag, layout: Layout) -> Words:
+def in_layout(bag: Bag, layout: Layout) -> Words:
+    """Return the rows of a bag in a layout that has room for them."""
+    if bag.layout == layout:
+        return bag.rows
     steps = moves((field, layout.fields[column]) for column, field in bag.layout.fields.items())
     return arrays(bag.rows.shape[1]).move(bag.rows, steps, layout.constant({}))
 
@@ -114,36 +123,68 @@ def _signed(bag: Bag, sign: int) -> Bag:
     return replace(bag, rank=None, times=sign * _or(bag.times, bag, 1, np.int64))
 
 
-def absorbed(
-    relation: Relation, found: Gathered, journal: Journal, boot: int | None, *, all_new: bool = False
-) -> Batch:
-    """Count the support that derivations give present tuples; return the new tuples with their rank and support.
+def absorbed(relation: Relation, found: Gathered, journal: Journal) -> Batch:
+    """Count the support that derivations give present tuples; return the new tuples with their rank and support."""
+    heads, about = _heads(found)
+    _tally(relation, heads, about, ALIVE, journal, sign=1)
+    new, every, above = arrays(heads.shape[1]).summed(about)
+    rows = heads if len(new) == heads.shape[1] else chosen(heads, new)
+    both = np.stack([every] * relation.lines)
+    if relation.support is Support.COUNTED:
+        both[0] = _nonrecursive(found, about.firsts, None)[new]
+        return Batch(rows, 1, both)
+    return Batch(rows, above, both)
 
-    In a bootstrap (`boot` given: its round) the new tuples have the round as rank and present ones get no more support:
-    what is derived later uses a tuple of a rank that is not lower. Perhaps it is known that all tuples are new.
+
+def first_found(relation: Relation, found: Gathered, boot: int, *, all_new: bool) -> Batch:
+    """Return the new tuples of a round of a bootstrap, with the round as rank; perhaps it is known that all are new.
+
+    Present tuples get no more support: what is derived later uses a tuple of a rank that is not lower.
     """
     firsts = arrays(found.rows.shape[1]).firsts(found.rows)
     heads = chosen(found.rows, firsts)
     every = sums(found.counted(), firsts)
-    present = [] if all_new else list(relation.locate(relation.main, heads, ALIVE))
     new = np.ones(len(firsts), bool)
-    for _, places, _ in present:
+    for batch, places, targets in () if all_new else relation.locate(relation.main, heads, ALIVE):
+        assert batch.counts is not None
         new[places] = False
-    if boot is None:
-        _count(present, _supporting(found, firsts, _ranks(present, len(firsts))), every, journal, sign=1)
-    else:
-        for batch, places, targets in present:
-            assert batch.counts is not None
-            batch.counts[1:, targets] += every[places]
+        batch.counts[1:, targets] += every[places]
     both = np.stack([every[new]] * relation.lines)
     if relation.support is Support.COUNTED:
         both[0] = _nonrecursive(found, firsts, boot)[new]
-        return Batch(chosen(heads, new), 1, both)
-    if boot is not None:
-        return Batch(chosen(heads, new), boot, both)
-    rank = np.zeros(found.rows.shape[1], np.int32) if found.rank is None else found.rank
-    above = np.maximum.reduceat(rank, firsts)[new] + 1 if len(firsts) else np.empty(0, np.int32)
-    return Batch(chosen(heads, new), above.astype(np.int32), both)
+    rank = 1 if relation.support is Support.COUNTED else boot
+    return Batch(chosen(heads, new), rank, both)
+
+
+def _heads(found: Gathered) -> tuple[Words, Heads]:
+    """Return the distinct heads of derivations, and what is to be known of them."""
+    count = found.rows.shape[1]
+    firsts = arrays(count).firsts(found.rows)
+    heads = found.rows if len(firsts) == count else chosen(found.rows, firsts)
+    return heads, Heads.of(firsts, count, found.rank, found.times)
+
+
+def _tally(relation: Relation, rows: Words, heads: Heads, limit: int, journal: Journal, *, sign: int) -> Where:
+    """Add to the counts of heads or take from them; return where those are that hold without any support."""
+    count, without = rows.shape[1], Where()
+    table = arrays(count)
+    for batch in (*relation.main.settled, *relation.main.inserted):
+        low, high, total = table.ranges(rows, batch.rows, rows.shape[0], 64, batch.fence(count))
+        if not total:
+            continue
+        assert batch.counts is not None
+        before = Overwritten.of(len(batch.counts), total)
+        journal.log(Log(before.places, before.size, before, [], partial(_put_back, batch.counts, before)))
+        lost = table.tally(low, high, heads, (batch.mark, batch.rank, batch.counts), limit, sign, before)
+        if before.size[1]:
+            raise OverflowError("a tuple has more than 2**63 derivations, more than can be counted")
+        if len(lost):
+            without.append((batch, lost))
+    return without
+
+
+def _put_back(counts: Places, before: Overwritten, places: Places) -> None:
+    counts[:, places] = before.values[:, : len(places)]
 
 
 def _nonrecursive(found: Gathered, firsts: Places, boot: int | None) -> Places:
@@ -179,27 +220,12 @@ def released(relation: Relation, found: Gathered, journal: Journal) -> tuple[Bat
     """
     if relation.support is Support.NONE:
         return *_overdeleted(relation, found), no_rows(relation.layout.words)
-    firsts = arrays(found.rows.shape[1]).firsts(found.rows)
-    heads = chosen(found.rows, firsts)
-    present = list(relation.locate(relation.main, heads, REMOVED))
-    rank = _ranks(present, len(firsts))
-    supporting = _supporting(found, firsts, rank)
-    _count(present, supporting, sums(found.counted(), firsts), journal, sign=-1)
-    lost, doubtful = np.zeros(len(firsts), bool), np.zeros(len(firsts), bool)
-    where: Where = []
-    for batch, places, targets in present:
-        assert batch.counts is not None
-        support = batch.counts[0, targets]
-        here, unknown = support == 0, support < 0
-        if unknown.any():
-            assert not relation.counted, "counts never fall below zero"
-            doubtful[places] = unknown & (supporting[places] > 0)
-        if batch.mark is not None:
-            here &= batch.mark[targets] == ALIVE
-        if here.any():
-            lost[places] = here
-            where.append((batch, targets[here]))
-    return _without_support(relation, heads, rank, lost), where, chosen(heads, doubtful)
+    heads, about = _heads(found)
+    where = _tally(relation, heads, about, REMOVED, journal, sign=-1)
+    doubtful = about.state == DOUBTFUL
+    assert not relation.counted or not doubtful.any(), "counts never fall below zero"
+    lost = _without_support(relation, heads, about.own, about.state == LOST)
+    return lost, where, chosen(heads, doubtful)
 
 
 def _without_support(relation: Relation, heads: Words, rank: Ranks, lost: Mask) -> Batch:
@@ -247,13 +273,6 @@ def _overdeleted(relation: Relation, found: Gathered) -> tuple[Batch, Where]:
     return Batch(chosen(heads, there)), where
 
 
-def sums(values: Places, firsts: Places) -> Places:
-    """Return the sum of the values of each run."""
-    if len(firsts) == len(values):
-        return values
-    return np.add.reduceat(values, firsts) if len(firsts) else np.empty(0, np.int64)
-
-
 def _ranks(present: Sequence[tuple[Batch, Places, Places]], count: int) -> Ranks:
     """Return the ranks of heads that were located, 0 for the others."""
     rank = np.zeros(count, np.int32)
@@ -268,17 +287,3 @@ def _supporting(found: Gathered, firsts: Places, rank: Ranks) -> Places:
     above = rank if len(firsts) == count else np.repeat(rank, np.diff(np.append(firsts, count)))
     supports = above > (0 if found.rank is None else found.rank)
     return sums(supports.astype(np.int64) if found.times is None else supports * found.times, firsts)
-
-
-def _count(
-    present: Sequence[tuple[Batch, Places, Places]], supporting: Places, every: Places, journal: Journal, *, sign: int
-) -> None:
-    """Add to or take from the counts of heads that were located."""
-    for batch, places, targets in present:
-        assert batch.counts is not None
-        for line, change in zip(batch.counts, (supporting, every), strict=False):  # perhaps nobody counts them all
-            before = line[targets]
-            after = before + sign * change[places]
-            if ((after < before) if sign > 0 else (after > before)).any():
-                raise OverflowError("a tuple has more than 2**63 derivations, more than can be counted")
-            journal.write(line, targets, after)

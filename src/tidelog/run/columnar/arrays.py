@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from tidelog.run.columnar import kernels
 from tidelog.run.columnar.narrow import CompiledNarrow, NumpyNarrow
+from tidelog.run.columnar.tally import CompiledTally, NumpyTally
 from tidelog.run.columnar.threads import PARTS, helpers, share
 from tidelog.run.compiling import compile_at
 from tidelog.run.limits import tell
@@ -59,7 +60,7 @@ def chosen(rows: Words, which: Mask | Places) -> Words:
     return rows.take(np.flatnonzero(which) if which.dtype == bool else which, axis=1)
 
 
-class NumpyArrays(NumpyNarrow):
+class NumpyArrays(NumpyNarrow, NumpyTally):
     """The definition of each array function."""
 
     name = "numpy"
@@ -79,6 +80,11 @@ class NumpyArrays(NumpyNarrow):
         if rows.shape[0] == 1:
             return np.argsort(rows[0], kind="stable")
         return np.lexsort(rows[::-1])
+
+    def sort_with(self, rows: Words, values: Ranks) -> tuple[Words, Ranks]:
+        """Return the rows in order, and a value of each in the same order; equal rows keep theirs."""
+        places = self.order(rows)
+        return np.ascontiguousarray(rows[:, places]), values[places]
 
     def firsts(self, rows: Words) -> Places:
         """Return the place of the first of each run of equal rows."""
@@ -230,7 +236,7 @@ def _ranges_by_rank(keys: Words, prefixes: Words) -> tuple[Places, Places]:
     )
 
 
-class CompiledArrays(CompiledNarrow, NumpyArrays):
+class CompiledArrays(CompiledNarrow, CompiledTally, NumpyArrays):
     """The same functions with kernels for the hot ones."""
 
     name = "numba"
@@ -248,6 +254,11 @@ class CompiledArrays(CompiledNarrow, NumpyArrays):
     def rounds(self) -> ModuleType:
         """The kernels for rounds of a few tuples; loaded when there is the first."""
         return import_module("tidelog.run.columnar.kernels.rounds")
+
+    @cached_property
+    def tallying(self) -> ModuleType:
+        """The kernels that count; loaded when something is to follow changes."""
+        return import_module("tidelog.run.columnar.kernels.tallying")
 
     def sort(self, rows: Words) -> Words:
         if rows.shape[0] != 1:
@@ -315,6 +326,13 @@ class CompiledArrays(CompiledNarrow, NumpyArrays):
             _, places = self._sorting.order_one(keys, places, np.empty_like(keys), np.empty_like(places))
         return places
 
+    def sort_with(self, rows: Words, values: Ranks) -> tuple[Words, Ranks]:
+        if rows.shape[0] != 1:
+            return super().sort_with(rows, values)
+        words, values = rows[0].copy(), values.copy()
+        found, carried = self._sorting.order_one(words, values, np.empty_like(words), np.empty_like(values))
+        return found.reshape(1, -1), carried
+
     def extents(self, rows: Words, lines: Words) -> tuple[Words, Words]:
         low, high = np.empty(len(lines), U), np.empty(len(lines), U)
         self._kernels.extents(rows, lines, low, high)
@@ -336,10 +354,10 @@ class CompiledArrays(CompiledNarrow, NumpyArrays):
             return super().ranges(keys, batch, full, shift)
         low = np.empty(keys.shape[1], np.int64)
         high = np.empty(keys.shape[1], np.int64)
-        if batch.shape[0] == 1:
-            total = self._kernels.ranges_one(
-                keys[0], batch[0], (NO_WORDS if fence is None else fence)[0], 0 if shift == 64 else shift, low, high
-            )
+        if batch.shape[0] == 1 and fence is not None:
+            total = self._kernels.ranges_apart(keys[0], batch[0], fence[0], 0 if shift == 64 else shift, low, high)
+        elif batch.shape[0] == 1:
+            total = self._kernels.ranges_one(keys[0], batch[0], 0 if shift == 64 else shift, low, high)
         else:
             total = self._kernels.ranges_many(keys, batch, full, shift, low, high)
         return low, high, int(total)

@@ -82,9 +82,9 @@ class Forms:
             *(_line(lines.SET, self._numbers[name], layout.fields[column]) for name, column in probe.new.items()),
             *(_line(lines.SAME, self._numbers[names[a]], layout.fields[b]) for a, b in probe.equal),
         ]
-        if place == 0:  # constants of the delta are looked at, not searched for
-            new += [self._filled(source, layout.fields[column]) for column, source in probe.bound.items()]
-            return Form(0, 64, (), new)
+        if place == 0:  # constants of the delta are looked at, not searched for, and first: most tuples may have others
+            fixed = [self._filled(source, layout.fields[column]) for column, source in probe.bound.items()]
+            return Form(0, 64, (), [*fixed, *new])
         fields = layout.key(len(probe.bound)).fields
         key = [self._filled(source, fields[column]) for column, source in probe.bound.items()]
         return Form(*layout.prefix(len(probe.bound)), key, new)

@@ -18,11 +18,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from tidelog.run.columnar.absorb import gather, sums
+from tidelog.run.columnar.absorb import gather
 from tidelog.run.columnar.arrays import Words, arrays
 from tidelog.run.columnar.batch import Batch, Journal
 from tidelog.run.columnar.pipeline import Bag
 from tidelog.run.columnar.relation import Relation
+from tidelog.run.columnar.tally import sums
 from tidelog.run.phases import ALIVE, DYING
 
 

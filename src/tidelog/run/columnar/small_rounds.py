@@ -4,22 +4,26 @@
 
 Evaluated by array functions a round costs what they cost around their kernels, however few the tuples are. While deltas
 are small, `kernels.rounds` does rounds tuple at a time, as many as it has room for. It takes variants with `forms`, and
-stops before a delta that another variant reads. `Store.derive`, `absorb` and `release` are its slow twin.
+stops before a delta that another variant reads. `Store.derive`, `absorb` and `release` are its slow twin. Where a phase
+begins with few derivations it also absorbs or releases these, so that they are looked for once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tidelog.plan.nodes import Rule
+from tidelog.run.columnar.absorb import in_layout, make_room
 from tidelog.run.columnar.arrays import CompiledArrays, Mask, Words, arrays, chosen
 from tidelog.run.columnar.batch import Batch, Log
 from tidelog.run.columnar.cost import SHIFTED, SHORT
 from tidelog.run.columnar.forms import Numbers
 from tidelog.run.columnar.kernels import lines
+from tidelog.run.columnar.pipeline import Bag
 from tidelog.run.columnar.relation import Order, Relation
 from tidelog.run.columnar.told import Told
 from tidelog.run.contract import Phase, Support
@@ -27,6 +31,8 @@ from tidelog.run.limits import analysis
 
 if TYPE_CHECKING:
     from tidelog.run.columnar.store import Store
+
+Bags = Mapping[str, Sequence[Bag]]
 
 SMALL = 4096
 """Deltas of up to so many tuples in all are small."""
@@ -93,22 +99,75 @@ class Recent:
         return Batch(rows, self.ranks[place, these].astype(np.int32), counts)
 
 
+class Given:
+    """Derivations that a phase begins with, brought together: rows, ranks, members, and how often each occurs."""
+
+    def __init__(self, told: Told, bags: Bags) -> None:
+        those = [(place, bag) for place, one in enumerate(told.relations) for bag in bags.get(one.name, ())]
+        size = sum(bag.rows.shape[1] for _, bag in those)
+        self._rows = np.zeros((size, told.width), np.uint64)
+        self._ranks, self._members, self._times = (np.empty(size, np.int64) for _ in range(3))
+        start = 0
+        for place, bag in those:
+            layout = told.relations[place].layout
+            end = start + bag.rows.shape[1]
+            self._rows[start:end, : layout.words] = in_layout(bag, layout).T
+            self._ranks[start:end] = 0 if bag.rank is None else bag.rank
+            self._members[start:end] = place
+            self._times[start:end] = 1 if bag.times is None else bag.times
+            start = end
+
+    def __bool__(self) -> bool:
+        return len(self._ranks) > 0
+
+    @property
+    def arrays(self) -> tuple[Words | Numbers, ...]:
+        """What the kernel takes."""
+        return self._rows, self._ranks, self._members, self._times
+
+
+def begin_small(store: Store, phase: Phase, rules: Sequence[Rule], bags: Bags, most: int) -> int | None:
+    """Enter a phase, release or absorb bags in it and do up to so many rounds at once, if they are few.
+
+    Return how many rounds were done; None, and nothing is done, if there are too many derivations or none at all.
+    """
+    table = arrays()
+    size = sum(bag.rows.shape[1] for name in store.members for bag in bags.get(name, ()))
+    few = 0 < size <= min(SMALL, LARGEST)
+    if not few or not isinstance(table, CompiledArrays) or not _are_small(store, phase):
+        return None
+    if any(store.has_delta(name) for name in store.members):
+        return None
+    store.enter(phase, store.members)
+    for name in store.members:
+        make_room(store.relation(name), bags.get(name, ()))
+    told = Told(store, rules, ROOM)
+    return _do(store, told, Given(told, bags), table, most)
+
+
 def small_rounds(store: Store, rules: Sequence[Rule], most: int) -> int:
     """Do up to so many rounds of a stratum at once while they are small; return how many were done."""
     table = arrays()
-    if not isinstance(table, CompiledArrays) or not _are_small(store):
+    if not isinstance(table, CompiledArrays) or not _are_small(store, store.phase):
         return 0
     store.pause -= 1
     if store.pause >= 0:
         return 0
     told = Told(store, rules, ROOM)
+    rounds = _do(store, told, Given(told, {}), table, most)
+    if not rounds:
+        store.pause, store.delay = store.delay, 2 * store.delay
+    return rounds
+
+
+def _do(store: Store, told: Told, given: Given, table: CompiledArrays, most: int) -> int:
+    """Do up to so many rounds, from what is given or else the delta on; return how many were done."""
     recent = Recent(told, boot=store.phase is Phase.BOOT)
     before = int(recent.count.sum())
     does = _lose if store.phase is Phase.DELETE else _gain
-    answer = does(store, told, recent, table, most)
+    answer = does(store, told, recent, given, table, most)
     rounds, changed = int(answer[lines.ROUNDS]), int(recent.count.sum()) - before
-    if not rounds:
-        store.pause, store.delay = store.delay, 2 * store.delay
+    if not rounds and not given:
         return 0
     store.pause, store.delay = PAUSE if answer[lines.STATUS] == lines.TOO_MANY else 0, PAUSE
     store.derivations += int(answer[lines.DERIVATIONS])
@@ -119,34 +178,48 @@ def small_rounds(store: Store, rules: Sequence[Rule], most: int) -> int:
     return rounds
 
 
-def _are_small(store: Store) -> bool:
+def _are_small(store: Store, phase: Phase) -> bool:
     """Tell whether there are few tuples, of which nothing is kept that the kernel does not know."""
     if analysis.get() is not None:
         return False
     relations = [store.relation(name) for name in store.members]
-    if store.phase is Phase.DELETE and not all(relation.counted for relation in relations):
+    if phase is Phase.DELETE and not all(relation.counted for relation in relations):
         return False
     kinds = {relation.support for relation in relations}
-    if kinds != {Support.RANKED} and (kinds != {Support.NONE} or store.phase is Phase.DELETE):
+    if kinds != {Support.RANKED} and (kinds != {Support.NONE} or phase is Phase.DELETE):
         return False
     return sum(relation.main.delta.size for relation in relations if relation.main.delta) <= min(SMALL, ROOM)
 
 
-def _gain(store: Store, told: Told, recent: Recent, table: CompiledArrays, most: int) -> Numbers:
+def _gain(store: Store, told: Told, recent: Recent, given: Given, table: CompiledArrays, most: int) -> Numbers:
     """Absorb in rounds, and let recent tuples join their relations; the last of them are the delta."""
-    log, answer = np.empty((LOGGED * LARGEST, 3), np.int64), np.zeros(lines.ANSWER, np.int64)
+    log, answer = _lent(LOGGED * LARGEST), np.zeros(lines.ANSWER, np.int64)
     logged = Log(log, answer[lines.LOGGED :], told.kept, [], table.rounds.undo)
     if store.phase is not Phase.BOOT:
         store.journal.log(logged)
     counting = any(map(store.counts, told.relations))
     what = store.ranked, counting, store.watch.round, most, LOOK, told.shape(LARGEST), LARGEST
-    table.rounds.gain(told.lines, recent.arrays, log, answer, *what)
+    table.rounds.gain(told.lines, recent.arrays, given.arrays, log, answer, *what)
     logged.close([])
-    if answer[lines.ROUNDS]:
+    _spare.append(log)
+    if answer[lines.ROUNDS] or given:
         for place, relation in enumerate(told.relations):
             if recent.count[place]:
                 _join(store, relation, *recent.parts(place))
     return answer
+
+
+_spare: deque[Numbers] = deque(maxlen=2)
+"""Logs to be used again: new memory costs more, for each page, than most updates write there."""
+
+
+def _lent(size: int) -> Numbers:
+    """Return a log of at least so many entries."""
+    try:
+        found = _spare.pop()
+    except IndexError:
+        return np.empty((size, 3), np.int64)
+    return found if len(found) >= size else np.empty((size, 3), np.int64)
 
 
 def _join(store: Store, relation: Relation, older: Sequence[tuple[Order, Batch]], delta: Batch) -> None:
@@ -164,17 +237,18 @@ def _join(store: Store, relation: Relation, older: Sequence[tuple[Order, Batch]]
     relation.highest = max(relation.highest, delta.highest())
 
 
-def _lose(store: Store, told: Told, recent: Recent, table: CompiledArrays, most: int) -> Numbers:
+def _lose(store: Store, told: Told, recent: Recent, given: Given, table: CompiledArrays, most: int) -> Numbers:
     """Release in rounds; let the tuples that died be removed, and the last of them be the delta."""
     answer = np.zeros(lines.ANSWER, np.int64)
     where = np.empty((len(told.orders), ROOM, 2), np.int64)
-    log = np.empty((4 * (len(told.orders) + 1) * ROOM, 3), np.int64)
+    log = _lent(4 * (len(told.orders) + 1) * ROOM)
     logged = Log(log, answer[lines.LOGGED :], told.kept, told.held, table.rounds.undo)
     store.journal.log(logged)
     what = most, LOOK, told.shape(LARGEST), LARGEST
-    table.rounds.lose(told.lines, recent.arrays, where, log, answer, *what)
+    table.rounds.lose(told.lines, recent.arrays, given.arrays, where, log, answer, *what)
     logged.close(told.take_marks())
-    if answer[lines.ROUNDS]:
+    _spare.append(log)
+    if answer[lines.ROUNDS] or given:
         for place, relation in enumerate(told.relations):
             if recent.count[place]:
                 _die(told, recent, place, relation, where)

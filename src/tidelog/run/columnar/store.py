@@ -12,7 +12,7 @@ import numpy as np
 from tidelog.base.record import record
 from tidelog.plan.nodes import Aggregate, Plan, Project, Rule
 from tidelog.run.columnar import small_rounds
-from tidelog.run.columnar.absorb import absorbed, fresh, gather, released, settled
+from tidelog.run.columnar.absorb import absorbed, first_found, fresh, gather, released, settled
 from tidelog.run.columnar.aggregate import group, reduce_groups
 from tidelog.run.columnar.arrays import Words, arrays
 from tidelog.run.columnar.batch import Batch, Journal, merge
@@ -217,7 +217,10 @@ class Store(Dividing[Relation]):
         new = self.known.sifted(target, bag, counted=counted)
         found = gather(target, bag if new is None else new)
         if counted:
-            delta = absorbed(target, found, self.journal, self.watch.round if boot else None, all_new=new is not None)
+            if boot:
+                delta = first_found(target, found, self.watch.round, all_new=new is not None)
+            else:
+                delta = absorbed(target, found, self.journal)
         else:
             rows = found.rows if new is not None else fresh(target, found)
             delta = Batch(rows) if target.support is Support.NONE else Batch(rows, self.watch.round)
@@ -346,6 +349,10 @@ class Store(Dividing[Relation]):
             return 0, 0
         main = found.main
         return main.deleted.size if main.deleted is not None else 0, sum(batch.size for batch in main.inserted)
+
+    def begin_small(self, phase: Phase, rules: Sequence[Rule], bags: Bags, most: int) -> int | None:
+        """Enter a phase, release or absorb bags in it and go on for so many rounds, if they are few; None: nothing."""
+        return small_rounds.begin_small(self, phase, rules, bags, most)
 
     def small_rounds(self, rules: Sequence[Rule], most: int) -> int:
         """Do up to so many rounds at once while they are small; return how many were done."""

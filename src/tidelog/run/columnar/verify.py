@@ -15,11 +15,12 @@ from threading import Lock
 import numpy as np
 
 from tidelog.plan.nodes import Stratum
-from tidelog.run.columnar.absorb import Gathered, gather, sums
+from tidelog.run.columnar.absorb import Gathered, gather
 from tidelog.run.columnar.arrays import arrays
 from tidelog.run.columnar.pipeline import Bag
 from tidelog.run.columnar.relation import Relation
 from tidelog.run.columnar.store import Store
+from tidelog.run.columnar.tally import sums
 from tidelog.run.contract import Phase, Support
 
 

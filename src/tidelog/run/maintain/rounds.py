@@ -32,8 +32,11 @@ def lose(backend: Backend, stratum: Stratum, kept: Sequence[Rule], removed: Sequ
 def delete(backend: Backend, stratum: Stratum, kept: Sequence[Rule], lost: Bags, watch: Watch, rounds: int) -> int:
     """Take lost derivations away, and those that use what this removes; return the number of rounds so far."""
     members = frozenset(stratum.relations)
-    _release(backend, stratum, kept, lost)
-    backend.enter(Phase.DELETE, members)
+    begun = backend.begin_small(Phase.DELETE, kept, lost, watch.rounds_left() - 1)
+    if begun is None:
+        _release(backend, stratum, kept, lost)
+        backend.enter(Phase.DELETE, members)
+    rounds += begun or 0
     while jobs := touched(backend, kept, members):
         rounds += 1
         watch.begin_round(stratum, rounds)
@@ -86,8 +89,11 @@ def gain(backend: Backend, stratum: Stratum, kept: Sequence[Rule], added: Sequen
 def insert(backend: Backend, stratum: Stratum, gained: Bags, watch: Watch, rounds: int) -> int:
     """Absorb gained derivations, and semi-naive those that use what is new; return the number of rounds so far."""
     members = frozenset(stratum.relations)
-    backend.absorb_all(stratum.relations, gained)
-    backend.enter(Phase.INSERT, members)
+    begun = backend.begin_small(Phase.INSERT, stratum.rules, gained, watch.rounds_left() - 1)
+    if begun is None:
+        backend.absorb_all(stratum.relations, gained)
+        backend.enter(Phase.INSERT, members)
+    rounds += begun or 0
     while jobs := touched(backend, stratum.rules, members):
         rounds += 1
         watch.begin_round(stratum, rounds)

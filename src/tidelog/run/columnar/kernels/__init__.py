@@ -3,10 +3,12 @@
 Each kernel is the fast twin of a function in `run.columnar.arrays`, which defines it in numpy. Kernels are generic
 over arity and key width, so that a new rule never compiles anything; they are compiled once, cached on disk, and run
 without the interpreter lock. `sorting` sorts packed rows, `emitting` makes rows of matches, `narrow` is for codes that
-spread little, `words` does everything else with them. `rounds` alone
-knows of rules, as `lines` of numbers, and does whole rounds of few tuples, with `deriving` and `searching`; its slow
-twin is the way other rounds go. Only numpy and numba are imported here.
+spread little, `tallying` counts derivations, `words` does everything else with them. `rounds` alone knows of rules, as
+`lines` of numbers, and does whole rounds of few tuples, with `deriving` and `searching`; its slow twin is the way other
+rounds go. Only numpy and numba are imported here.
 """
 
 GAP = 64
 """A fence has the first of every so many rows of a batch."""
+HERE, LOST, DOUBTFUL = 1, 2, 3
+"""What becomes of a head: it is in a batch; and has no support left; and has lost some where nobody knows how much."""

@@ -108,22 +108,26 @@ def _locate_heads(told, out, out_head, made, most, line, at, scratch):  # type: 
 
 @njit(cache=True, nogil=True)
 def gain(  # type: ignore[no-untyped-def]
-    told, recent, log, answer, ranked, counting, number, rounds, most, shape, largest
+    told, recent, given, log, answer, ranked, counting, number, rounds, most, shape, largest
 ):
     """Absorb what the delta derives, and go on with what is new, for up to so many rounds and about `most` visits.
 
-    It also stops when as many words have been moved: recent tuples had better join the batches.
+    It also stops when as many words have been moved: recent tuples had better join the batches. If derivations are
+    given (rows, ranks, members, how often), there is no delta yet, and these are absorbed first.
 
     In a bootstrap (not `ranked`) a tuple has as rank the `number` of its round, and what comes later is no support.
     """
     members, table, begun, count = told[4], recent[0], recent[5], recent[6]
     row, scratch = np.empty((1, table.shape[1] + 1), np.uint64), _make_scratch(table, largest)
     out = np.empty((largest, table.shape[1]), np.uint64)
-    out_rank, out_head = np.empty(largest, np.int64), np.empty(largest, np.int64)
+    out_rank, out_head, once = np.empty(largest, np.int64), np.empty(largest, np.int64), np.ones(largest, np.int64)
     line, at, room = np.empty(largest, np.int64), np.empty(largest, np.int64), make_room(shape)
     before = np.zeros(members.shape[0], np.int64)
-    found = np.full(_places_for(count.sum()), -1, np.int64)
+    found = np.full(_places_for(count.sum() + given[1].shape[0]), -1, np.int64)
     _note(members, table, before, count, found)
+    how = ranked, counting, number, line, at
+    if given[1].shape[0]:
+        _absorb_all(told, recent, given, given[1].shape[0], found, before, how, log, answer, scratch)
     _arrange(told, recent, answer, before, row, scratch)
     while answer[lines.ROUNDS] < rounds and _may_go_on(members, begun, count):
         full = answer[lines.LOGGED] + 2 * largest > log.shape[0]
@@ -138,17 +142,28 @@ def gain(  # type: ignore[no-untyped-def]
             before[:] = 0
             _note(members, table, before, count, found)
         before[:] = count
-        _locate_heads(told, out, out_head, made, ALIVE, line, at, scratch)
-        for k in range(made):
-            rank, m = out_rank[k], out_head[k]
-            p = _place_of(found, m, table, out, k, members[m, lines.WORDS])
-            if found[p] >= 0 or line[k] < 0:
-                _absorb(members, recent, found, p, ranked, number + answer[lines.ROUNDS], before, out, rank, m, k)
-            elif counting:
-                _support(told[3], recent[1], line[k], at[k], rank, ranked, log, answer)
+        derived = out, out_rank, out_head, once
+        _absorb_all(told, recent, derived, made, found, before, how, log, answer, scratch)
         _arrange(told, recent, answer, before, row, scratch)
         begun[:] = before
         answer[lines.ROUNDS] += 1
+
+
+@njit(cache=True, nogil=True)
+def _absorb_all(told, recent, derived, made, found, before, how, log, answer, scratch):  # type: ignore[no-untyped-def]
+    """Absorb so many derivations: rows, ranks, members, and how often each occurs."""
+    members, table = told[4], recent[0]
+    out, out_rank, out_head, times = derived
+    ranked, counting, number, line, at = how
+    _locate_heads(told, out, out_head, made, ALIVE, line, at, scratch)
+    for k in range(made):
+        rank, m = out_rank[k], out_head[k]
+        p = _place_of(found, m, table, out, k, members[m, lines.WORDS])
+        if found[p] >= 0 or line[k] < 0:
+            own = rank + 1 if ranked else number + answer[lines.ROUNDS]
+            _absorb(members, recent, found, p, ranked, own, before, out, times[k], m, k)
+        elif counting:
+            _support(told[3], recent[1], line[k], at[k], rank, ranked, times[k], log, answer)
 
 
 @njit(cache=True, nogil=True)
@@ -193,36 +208,36 @@ def _note(members, table, start, count, found):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _absorb(members, recent, found, p, ranked, number, before, out, rank, m, k):  # type: ignore[no-untyped-def]
-    """Absorb derivation k of a tuple of a member that is recent, as is noted at place p, or new."""
+def _absorb(members, recent, found, p, ranked, own, before, out, times, m, k):  # type: ignore[no-untyped-def]
+    """Absorb derivation k of a tuple of a member that is recent, as is noted at place p, or new, of a rank then."""
     table, ranks, support, every, _, _, count = recent
     words = members[m, lines.WORDS]
     if found[p] < 0:
         i = count[m]
         table[m, :words, i] = out[k, :words]
-        ranks[m, i] = rank + 1 if ranked else number
-        support[m, i] = every[m, i] = 1
+        ranks[m, i] = own
+        support[m, i] = every[m, i] = times
         found[p] = m * table.shape[2] + i
         count[m] += 1
         return
     i = found[p] % table.shape[2]
-    every[m, i] += 1
+    every[m, i] += times
     if i >= before[m]:
-        support[m, i] += 1
+        support[m, i] += times
         if ranked:
-            ranks[m, i] = max(ranks[m, i], rank + 1)
-    elif ranked and rank < ranks[m, i]:
-        support[m, i] += 1
+            ranks[m, i] = max(ranks[m, i], own)
+    elif ranked and own <= ranks[m, i]:
+        support[m, i] += times
 
 
 @njit(cache=True, nogil=True)
-def _support(batches, ranks, b, p, rank, ranked, log, answer):  # type: ignore[no-untyped-def]
+def _support(batches, ranks, b, p, rank, ranked, times, log, answer):  # type: ignore[no-untyped-def]
     """Count a derivation of a tuple that is not recent."""
     address = batches[b, lines.COUNTS] + p * batches[b, lines.NEXT]
     if batches[b, lines.LINE]:
-        _add(address + batches[b, lines.LINE], 1, log, answer)
+        _add(address + batches[b, lines.LINE], times, log, answer)
     if ranked and rank < rank_of(batches, b, p, ranks):
-        _add(address, 1, log, answer)
+        _add(address, times, log, answer)
 
 
 @njit(cache=True, nogil=True)
@@ -277,20 +292,22 @@ def _sort(rows, n, width, places):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def lose(  # type: ignore[no-untyped-def]
-    told, recent, where, log, answer, rounds, most, shape, largest
+    told, recent, given, where, log, answer, rounds, most, shape, largest
 ):
     """Release what the delta derives, and go on with what has lost its support, as `gain` does.
 
     `where` has the batch and the place of each tuple of the tables in each order.
     """
-    batches, members, orders = told[3:6]
+    members, orders = told[4:6]
     table, begun, count = recent[0], recent[5], recent[6]
     row, scratch = np.empty((1, table.shape[1] + 1), np.uint64), _make_scratch(table, largest)
     out = np.empty((largest, table.shape[1]), np.uint64)
-    out_rank, out_head = np.empty(largest, np.int64), np.empty(largest, np.int64)
+    out_rank, out_head, once = np.empty(largest, np.int64), np.empty(largest, np.int64), np.ones(largest, np.int64)
     line, at, room = np.empty(largest, np.int64), np.empty(largest, np.int64), make_room(shape)
     before = np.zeros(members.shape[0], np.int64)
     _locate_dying(told, recent, where, before, 0, DYING, row, scratch)
+    if given[1].shape[0]:
+        _release_all(told, recent, given, given[1].shape[0], where, before, line, at, log, answer, row, scratch)
     entries = 2 * largest + orders.shape[0] * (largest + table.shape[2])
     while answer[lines.ROUNDS] < rounds and _may_go_on(members, begun, count):
         full = answer[lines.LOGGED] + entries > log.shape[0]
@@ -301,18 +318,29 @@ def lose(  # type: ignore[no-untyped-def]
             return
         _mark(told, where, begun, count, 0, REMOVED, log, answer)
         before[:] = count
-        _locate_heads(told, out, out_head, made, REMOVED, line, at, scratch)
-        for k in range(made):
-            if line[k] >= 0:
-                _release(told, recent, where, log, answer, out, out_rank[k], out_head[k], k, line[k], at[k])
-        _locate_dying(told, recent, where, before, 1, ALIVE, row, scratch)
-        _mark(told, where, before, count, 1, DYING, log, answer)
-        for m in range(members.shape[0]):
-            for o in range(members[m, lines.ORDERS], members[m, lines.ORDERED]):
-                for i in range(before[m], count[m]):
-                    batches[where[o, i, 0], lines.GONE] += 1
+        derived = out, out_rank, out_head, once
+        _release_all(told, recent, derived, made, where, before, line, at, log, answer, row, scratch)
         begun[:] = before
         answer[lines.ROUNDS] += 1
+
+
+@njit(cache=True, nogil=True)
+def _release_all(  # type: ignore[no-untyped-def]
+    told, recent, derived, made, where, before, line, at, log, answer, row, scratch
+):
+    """Release so many derivations (rows, ranks, members, how often); what dies comes to the tables and is marked."""
+    batches, members, count = told[3], told[4], recent[6]
+    out, out_rank, out_head, times = derived
+    _locate_heads(told, out, out_head, made, REMOVED, line, at, scratch)
+    for k in range(made):
+        if line[k] >= 0:
+            _release(told, recent, where, log, answer, out, out_rank[k], times[k], out_head[k], k, line[k], at[k])
+    _locate_dying(told, recent, where, before, 1, ALIVE, row, scratch)
+    _mark(told, where, before, count, 1, DYING, log, answer)
+    for m in range(members.shape[0]):
+        for o in range(members[m, lines.ORDERS], members[m, lines.ORDERED]):
+            for i in range(before[m], count[m]):
+                batches[where[o, i, 0], lines.GONE] += 1
 
 
 @njit(cache=True, nogil=True)
@@ -345,18 +373,18 @@ def _mark(told, where, start, end, skipped, mark, log, answer):  # type: ignore[
 
 
 @njit(cache=True, nogil=True)
-def _release(told, recent, where, log, answer, out, rank, m, k, b, p):  # type: ignore[no-untyped-def]
+def _release(told, recent, where, log, answer, out, rank, times, m, k, b, p):  # type: ignore[no-untyped-def]
     """Take derivation k from a tuple of a member, at place p of a batch; it is dying if it has no support left."""
     batches, members = told[3], told[4]
     table, ranks, count = recent[0], recent[1], recent[6]
     o, words = members[m, lines.ORDERS], members[m, lines.WORDS]
     address = batches[b, lines.COUNTS] + p * batches[b, lines.NEXT]
     if batches[b, lines.LINE]:
-        _add(address + batches[b, lines.LINE], -1, log, answer)
+        _add(address + batches[b, lines.LINE], -times, log, answer)
     own = rank_of(batches, b, p, ranks)
     if rank >= own:
         return
-    _add(address, -1, log, answer)
+    _add(address, -times, log, answer)
     if read_count(address) != 0 or read_mark(batches[b, lines.MARKS] + p) != ALIVE:
         return
     i = count[m]

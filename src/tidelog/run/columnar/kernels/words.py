@@ -13,6 +13,8 @@ from numba import njit
 from tidelog.run.columnar.kernels import GAP
 
 U = np.uint64
+TOGETHER = 64
+"""So many keys are searched side by side."""
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -30,36 +32,14 @@ def _less(batch, j, keys, i, full, shift):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _seek(batch, fence, s, key, p):  # type: ignore[no-untyped-def]
-    """Return the first place from p on whose word, shifted right, is not below the key.
-
-    Gallops; beyond `GAP` words it goes on in the fence, every `GAP`th word of the batch (or empty), which stays in the
-    cache where the batch does not.
-    """
-    m, n = batch.shape[0], fence.shape[0]
+def _seek(batch, s, key, p):  # type: ignore[no-untyped-def]
+    """Return the first place from p on whose word, shifted right, is not below the key; gallops."""
+    m = batch.shape[0]
     step, a = 1, p
     while a < m and (batch[a] >> s) < key:
         p = a + 1
         a += step
         step <<= 1
-        if step > GAP and n:
-            first = p // GAP + 1
-            step, b, i = 1, first, first
-            while b < n and (fence[b] >> s) < key:
-                i = b + 1
-                b += step
-                step <<= 1
-            h = min(n, b)
-            while i < h:
-                middle = (i + h) >> 1
-                if (fence[middle] >> s) < key:
-                    i = middle + 1
-                else:
-                    h = middle
-            if i > first:
-                p = (i - 1) * GAP + 1
-            a = i * GAP
-            break
     h = min(m, a)
     while p < h:
         middle = (p + h) >> 1
@@ -90,7 +70,7 @@ def _run_end(batch, s, key, p):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def ranges_one(keys, batch, fence, shift, low, high):  # type: ignore[no-untyped-def]
+def ranges_one(keys, batch, shift, low, high):  # type: ignore[no-untyped-def]
     """Fill low, high with the range of batch rows whose word, shifted right, equals each key; return their total."""
     s = U(shift)
     total = 0
@@ -106,9 +86,54 @@ def ranges_one(keys, batch, fence, shift, low, high):  # type: ignore[no-untyped
                 continue
             if key < before:
                 p = 0
-        low[i] = _seek(batch, fence, s, key, p)
+        low[i] = _seek(batch, s, key, p)
         high[i] = p = _run_end(batch, s, key, low[i])
         total += high[i] - low[i]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def ranges_apart(keys, batch, fence, shift, low, high):  # type: ignore[no-untyped-def]
+    """As `ranges_one`, for keys that lie far apart: some at a time go down the fence, then the batch, level by level.
+
+    So the processor fetches what they need side by side, where one key after the other waits for memory each time.
+    """
+    s = U(shift)
+    count, m, n = keys.shape[0], U(batch.shape[0]), fence.shape[0]
+    wanted, at = np.empty(TOGETHER, U), np.empty(TOGETHER, U)
+    total = 0
+    first = 0
+    for start in range(0, count, TOGETHER):
+        end = min(start + TOGETHER, count)
+        ordered = start == 0 or keys[start - 1] <= keys[start]
+        for i in range(start + 1, end):
+            ordered &= keys[i - 1] <= keys[i]
+        # Keys in order need only the posts of the fence between those of the first and of the last.
+        first = _seek(fence, s, keys[start], first) if ordered else 0
+        last = _seek(fence, s, keys[end - 1], first) if ordered else n
+        size = end - start
+        for i in range(size):
+            wanted[i], at[i] = keys[start + i], U(first)
+        left = U(last - first)
+        while left > U(0):
+            half = (left + U(1)) >> U(1)
+            for i in range(size):
+                at[i] += half * U((fence[at[i] + half - U(1)] >> s) < wanted[i])
+            left -= half
+        for i in range(size):
+            at[i] = (at[i] - U(at[i] > U(0))) * U(GAP)
+        left = U(GAP)
+        while left > U(0):
+            half = (left + U(1)) >> U(1)
+            for i in range(size):
+                p = at[i] + half - U(1)
+                at[i] += half * U(p < m and (batch[min(p, m - U(1))] >> s) < wanted[i])
+            left -= half
+        for i in range(size):
+            low[start + i] = at[i]
+        for i in range(start, end):
+            high[i] = _run_end(batch, s, keys[i], low[i])
+            total += high[i] - low[i]
     return total
 
 
@@ -297,7 +322,7 @@ def without_one(words, count, batch):  # type: ignore[no-untyped-def]
     kept = 0
     for i in range(count):
         word = words[i]
-        p = _seek(batch, batch[:0], U(0), word, p)
+        p = _seek(batch, U(0), word, p)
         if p < m and batch[p] == word:
             continue
         words[kept] = word
@@ -357,7 +382,7 @@ def merge_places(a, b, out):  # type: ignore[no-untyped-def]
     p = 0
     for j in range(b.shape[1]):
         if a.shape[0] == 1:
-            p = _seek(a[0], a[0, :0], U(0), b[0, j], p)
+            p = _seek(a[0], U(0), b[0, j], p)
         else:
             step, at = 1, p
             while at < n and _less(a, at, b, j, a.shape[0], 64) > 0:
