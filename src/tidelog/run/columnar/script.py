@@ -51,7 +51,8 @@ class Script:
         """How many variables a variant has at most, and how many words a key."""
         self.blocked = {name for rule in rules for name in self._tell_rule(store, rule)}
         """The relations whose delta is read by variants that cannot be told."""
-        self._read = sorted({name for rule in rules for name in rule.reads})
+        self.read = sorted({name for rule in rules for name in rule.reads})
+        """The relations that the rules read."""
         self._shape = self._shape_of(store)
         self.variants, self.steps = lines_of(self._variants, lines.VARIANT), lines_of(self._steps, lines.STEP)
         self.fields: Words = np.array(self._fields, np.uint64).reshape(len(self._fields), lines.FIELD)
@@ -65,7 +66,7 @@ class Script:
         return self._shape == self._shape_of(store)
 
     def _shape_of(self, store: Store) -> list[int]:
-        return [store.relation(name).count().bit_length() // 2 for name in self._read]
+        return [store.relation(name).count().bit_length() // 2 for name in self.read]
 
     def _tell_rule(self, store: Store, rule: Rule) -> list[str]:
         """Tell the variants of a rule; return the relations whose delta is read by variants that cannot be told."""

@@ -109,7 +109,8 @@ class Told:
         members: list[Line] = []
         for place, relation in enumerate(self.relations):
             those = [number for number, _ in self.orders_of(place)]
-            members.append((relation.layout.words, those[0], those[-1] + 1, relation.name in script.blocked))
+            read, blocked = relation.name in script.read, relation.name in script.blocked
+            members.append((relation.layout.words, those[0], those[-1] + 1, read, blocked))
         for at, order in self._recent:
             self._batches[at] = self._recent_line(order)
         told = script.variants, steps, script.fields, lines_of(self._batches, lines.BATCH)

@@ -25,13 +25,13 @@ recent tuples these are or -1, counts, bytes from line to line and from count to
 BATCH = 12
 """How many numbers a batch has."""
 
-WORDS, ORDERS, ORDERED, BLOCKED = range(4)
-"""A member: words of a row, its orders (the first decides membership), whether a rule that reads it is left out."""
+WORDS, ORDERS, ORDERED, READ, BLOCKED = range(5)
+"""A member: words of a row, its orders (the first decides membership), if a rule reads it, and one left out does."""
 
 WIDTH, MOVES, MOVED, HELD, HOLDING = range(5)
 """An order of a member: words of a row, the moves that make one of a row of the first order, and batches."""
 
-MEMBERS, ORDER = 4, 5
+MEMBERS, ORDER = 5, 5
 """How many numbers a member and an order have."""
 
 ROUNDS, DERIVATIONS, VISITS, LOGGED, SHIFTED, STATUS = range(6)

@@ -37,10 +37,10 @@ DYING, REMOVED = 1, 2
 
 @njit(cache=True, nogil=True)
 def _may_go_on(members, begun, count):  # type: ignore[no-untyped-def]
-    """Tell whether there is a delta, and none that a rule reads that is not told here."""
+    """Tell whether there is a delta that a rule reads, and none that one reads that is not told here."""
     some = False
     for m in range(members.shape[0]):
-        if count[m] > begun[m]:
+        if count[m] > begun[m] and members[m, lines.READ]:
             some = True
             if members[m, lines.BLOCKED]:
                 return False
