@@ -129,9 +129,12 @@ class Given:
 def begin_small(store: Store, phase: Phase, rules: Sequence[Rule], bags: Bags, most: int) -> int | None:
     """Enter a phase, release or absorb bags in it and do up to so many rounds at once, if they are few.
 
-    Return how many rounds were done; None, and nothing is done, if there are too many derivations or none at all.
+    Return how many rounds were done; None, and nothing is done, if there are too many derivations or none at all, or
+    if there will be no rounds: then to tell the kernel of the stratum costs more than it saves.
     """
     table = arrays()
+    if store.members.isdisjoint(name for rule in rules for name in rule.reads):
+        return None
     size = sum(bag.rows.shape[1] for name in store.members for bag in bags.get(name, ()))
     few = 0 < size <= min(SMALL, LARGEST)
     if not few or not isinstance(table, CompiledArrays) or not _are_small(store, phase):
