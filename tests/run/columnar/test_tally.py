@@ -59,7 +59,7 @@ def test_kernels(drawn: tuple[Heads, np.ndarray, np.ndarray], data: st.DataObjec
     for table in (SLOW, FAST):
         about, held = deepcopy(heads), counts.copy(order="K")
         before = Overwritten.of(lines, len(low))
-        lost = table.tally(low, high, about, (mark, rank, held), limit, sign, before)
+        lost = table.tally((low, high), about, (mark, rank, held), limit, sign, before)
         size = before.size[0]
         changed = held.tolist()
         held[:, before.places[:size]] = before.values[:, :size]
@@ -96,7 +96,7 @@ def test_what_becomes_of_heads(table: NumpyArrays) -> None:
     counts = np.array([[1, 2, UNCOUNTED, 1, 1]], np.int64)
     low, high = np.array([0, 1, 2, 3, 4]), np.array([1, 2, 3, 4, 4])
     mark = np.array([ALIVE, ALIVE, ALIVE, REMOVED, ALIVE], np.uint8)
-    lost = table.tally(low, high, heads, (mark, 1, counts), REMOVED, -1, Overwritten.of(1, 5))
+    lost = table.tally((low, high), heads, (mark, 1, counts), REMOVED, -1, Overwritten.of(1, 5))
     assert heads.state.tolist() == [LOST, HERE, DOUBTFUL, HERE, 0]
     assert lost.tolist() == [0]
     assert [some.tolist() for some in table.summed(heads)] == [[4], [1], [1]]

@@ -175,7 +175,7 @@ def _tally(relation: Relation, rows: Words, heads: Heads, limit: int, journal: J
         assert batch.counts is not None
         before = Overwritten.of(len(batch.counts), total)
         journal.log(Log(before.places, before.size, before, [], partial(_put_back, batch.counts, before)))
-        lost = table.tally(low, high, heads, (batch.mark, batch.rank, batch.counts), limit, sign, before)
+        lost = table.tally((low, high), heads, (batch.mark, batch.rank, batch.counts), limit, sign, before)
         if before.size[1]:
             raise OverflowError("a tuple has more than 2**63 derivations, more than can be counted")
         if len(lost):

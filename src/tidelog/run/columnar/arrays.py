@@ -255,11 +255,6 @@ class CompiledArrays(CompiledNarrow, CompiledTally, NumpyArrays):
         """The kernels for rounds of a few tuples; loaded when there is the first."""
         return import_module("tidelog.run.columnar.kernels.rounds")
 
-    @cached_property
-    def tallying(self) -> ModuleType:
-        """The kernels that count; loaded when something is to follow changes."""
-        return import_module("tidelog.run.columnar.kernels.tallying")
-
     def sort(self, rows: Words) -> Words:
         if rows.shape[0] != 1:
             return super().sort(rows)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +17,11 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from tidelog.run.columnar.arrays import Marks, Places, Ranks
+
+    Ranges = tuple[Places, Places]
+    """Where the row of each head begins and ends in a batch: there is one, or none."""
+    Held = tuple[Marks | None, Ranks | int | None, Places]
+    """Marks, ranks and counts of a batch."""
 
 NO_TIMES: npt.NDArray[np.int64] = np.empty(0, np.int64)
 NO_RANKS: npt.NDArray[np.int32] = np.empty(0, np.int32)
@@ -64,22 +71,13 @@ class Overwritten:
 class NumpyTally:
     """The definitions."""
 
-    def tally(
-        self,
-        low: Places,
-        high: Places,
-        heads: Heads,
-        batch: tuple[Marks | None, Ranks | int | None, Places],
-        limit: int,
-        sign: int,
-        before: Overwritten,
-    ) -> Places:
-        """Add to (1) or take from (-1) the counts of heads that a batch (marks, ranks, counts) has in these ranges.
+    def tally(self, ranges: Ranges, heads: Heads, held: Held, limit: int, sign: int, before: Overwritten) -> Places:
+        """Add to (1) or take from (-1) the counts of the heads that a batch has in these ranges.
 
         Only of rows with a mark up to a limit. Notes what becomes of each head, and what was there before. Returns the
         places of rows that hold and have no support.
         """
-        mark, rank, counts = batch
+        (low, high), (mark, rank, counts) = ranges, held
         found = np.flatnonzero(high > low)
         if mark is not None:
             found = found[mark[low[found]] <= limit]
@@ -112,35 +110,26 @@ class NumpyTally:
 class CompiledTally(NumpyTally):
     """The same functions as kernels."""
 
-    @property
-    def tallying(self) -> ModuleType:
-        """The kernels."""
-        raise NotImplementedError
+    @cached_property
+    def _tallying(self) -> ModuleType:
+        """The kernels; loaded when the first derivations are counted."""
+        return import_module("tidelog.run.columnar.kernels.tallying")
 
-    def tally(
-        self,
-        low: Places,
-        high: Places,
-        heads: Heads,
-        batch: tuple[Marks | None, Ranks | int | None, Places],
-        limit: int,
-        sign: int,
-        before: Overwritten,
-    ) -> Places:
-        mark, rank, counts = batch
+    def tally(self, ranges: Ranges, heads: Heads, held: Held, limit: int, sign: int, before: Overwritten) -> Places:
+        (low, high), (mark, rank, counts) = ranges, held
         where = int(counts.ctypes.data), counts.strides[0] if len(counts) > 1 else 0, counts.strides[1]
         ranks, own = (rank, 0) if isinstance(rank, np.ndarray) else (NO_RANKS, rank or 0)
         lost = np.empty(len(before.places), np.int64)
         derivations = heads.firsts, heads.rank, NO_TIMES if heads.times is None else heads.times
-        held = NO_MARKS if mark is None else mark, limit, ranks, own, where, sign
+        rows = NO_MARKS if mark is None else mark, limit, ranks, own, where, sign
         noted = heads.state, heads.own, before.places, before.values, before.size, lost
-        return lost[: self.tallying.tally(low, high, *derivations, *held, *noted)]
+        return lost[: self._tallying.tally(low, high, *derivations, *rows, *noted)]
 
     def summed(self, heads: Heads) -> tuple[Places, Places, Ranks]:
         new = int(np.count_nonzero(heads.state == 0))
         places, every, above = np.empty(new, np.int64), np.empty(new, np.int64), np.empty(new, np.int32)
         times = NO_TIMES if heads.times is None else heads.times
-        self.tallying.summed(heads.firsts, heads.rank, times, heads.state, places, every, above)
+        self._tallying.summed(heads.firsts, heads.rank, times, heads.state, places, every, above)
         return places, every, above
 
 
