@@ -8,7 +8,7 @@
 | `iterations` | derivations that wait for their iteration |
 | `course`, `pipeline`, `join`, `ordering` | evaluating one rule: bindings through joins to heads, in a good order |
 | `meeting` | the step that closes a cycle |
-| `small_rounds`, `told`, `script`, `forms` | rounds of a few tuples by one kernel, and what it is told |
+| `small_rounds`, `told`, `script`, `forms`, `workbench` | rounds of a few tuples by one kernel: what it is told, lent |
 | `semijoin` | tuples without a partner left out early |
 | `known` | the tuples of a head as bits, where codes spread little |
 | `aggregate`, `regroup` | groups and their reductions, and what changes do to them |

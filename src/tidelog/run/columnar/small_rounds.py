@@ -26,6 +26,7 @@ from tidelog.run.columnar.kernels import lines
 from tidelog.run.columnar.pipeline import Bag
 from tidelog.run.columnar.relation import Order, Relation
 from tidelog.run.columnar.told import Told
+from tidelog.run.columnar.workbench import give_back
 from tidelog.run.contract import Phase, Support
 from tidelog.run.limits import analysis
 
@@ -52,10 +53,9 @@ class Recent:
     """Tuples of each relation of a stratum as they came, with rank and support: those of the delta come last."""
 
     def __init__(self, told: Told, *, boot: bool) -> None:
-        members, words = len(told.relations), told.width
+        members, bench = len(told.relations), told.bench
         self._told, self._boot = told, boot
-        self.rows = np.empty((members, words, ROOM), np.uint64)
-        self.ranks, self.support, self.every = (np.zeros((members, ROOM), np.int64) for _ in range(3))
+        self.rows, self.ranks, self.support, self.every = bench.rows, bench.ranks, bench.support, bench.every
         self.begun, self.count = np.zeros(members, np.int64), np.zeros(members, np.int64)
         """Where the delta begins, and how many there are."""
         for place, relation in enumerate(told.relations):
@@ -64,13 +64,13 @@ class Recent:
             size = self.count[place] = delta.size
             self.rows[place, : delta.rows.shape[0], :size] = delta.rows
             self.ranks[place, :size] = 0 if delta.rank is None else delta.rank
-            if delta.counts is not None:
-                self.support[place, :size], self.every[place, :size] = delta.counts[0], delta.counts[-1]
+            counts = (0, 0) if delta.counts is None else (delta.counts[0], delta.counts[-1])
+            self.support[place, :size], self.every[place, :size] = counts
 
     @property
     def arrays(self) -> tuple[Words | Numbers, ...]:
         """What the kernel takes."""
-        return self.rows, self.ranks, self.support, self.every, self._told.sorted, self.begun, self.count
+        return self.rows, self.ranks, self.support, self.every, self._told.bench.sorted, self.begun, self.count
 
     def parts(self, place: int) -> tuple[list[tuple[Order, Batch]], Batch]:
         """Return those of a relation that were the delta of a round, in each order, and those that are it now."""
@@ -79,7 +79,7 @@ class Recent:
         delta: Batch | None = None
         for number, order in self._told.orders_of(place):
             words, main = order.layout.words, order is relation.main
-            rows, which = self._told.sorted[number, :words, :size], self._told.sorted[number, words, :size]
+            rows, which = self._told.bench.sorted[number, :words, :size], self._told.bench.sorted[number, words, :size]
             old = which < self.begun[place]
             older.append((order, self._batch(place, rows, which, old, main=main)))
             delta = self._batch(place, rows, which, ~old, main=main) if main else delta
@@ -144,7 +144,7 @@ def begin_small(store: Store, phase: Phase, rules: Sequence[Rule], bags: Bags, m
     store.enter(phase, store.members)
     for name in store.members:
         make_room(store.relation(name), bags.get(name, ()))
-    told = Told(store, rules, ROOM)
+    told = Told(store, rules, ROOM, LARGEST)
     return _do(store, told, Given(told, bags), table, most)
 
 
@@ -156,7 +156,7 @@ def small_rounds(store: Store, rules: Sequence[Rule], most: int) -> int:
     store.pause -= 1
     if store.pause >= 0:
         return 0
-    told = Told(store, rules, ROOM)
+    told = Told(store, rules, ROOM, LARGEST)
     rounds = _do(store, told, Given(told, {}), table, most)
     if not rounds:
         store.pause, store.delay = store.delay, 2 * store.delay
@@ -169,6 +169,7 @@ def _do(store: Store, told: Told, given: Given, table: CompiledArrays, most: int
     before = int(recent.count.sum())
     does = _lose if store.phase is Phase.DELETE else _gain
     answer = does(store, told, recent, given, table, most)
+    give_back(told.bench)
     rounds, changed = int(answer[lines.ROUNDS]), int(recent.count.sum()) - before
     if not rounds and not given:
         return 0
@@ -201,8 +202,8 @@ def _gain(store: Store, told: Told, recent: Recent, given: Given, table: Compile
     if store.phase is not Phase.BOOT:
         store.journal.log(logged)
     counting = any(map(store.counts, told.relations))
-    what = store.ranked, counting, store.watch.round, most, LOOK, told.shape(LARGEST), LARGEST
-    table.rounds.gain(told.lines, recent.arrays, given.arrays, log, answer, *what)
+    what = store.ranked, counting, store.watch.round, most, LOOK, LARGEST
+    table.rounds.gain(told.lines, recent.arrays, given.arrays, told.bench.arrays, log, answer, *what)
     logged.close([])
     _spare.append(log)
     if answer[lines.ROUNDS] or given:
@@ -243,12 +244,12 @@ def _join(store: Store, relation: Relation, older: Sequence[tuple[Order, Batch]]
 def _lose(store: Store, told: Told, recent: Recent, given: Given, table: CompiledArrays, most: int) -> Numbers:
     """Release in rounds; let the tuples that died be removed, and the last of them be the delta."""
     answer = np.zeros(lines.ANSWER, np.int64)
-    where = np.empty((len(told.orders), ROOM, 2), np.int64)
+    where = told.bench.where
     log = _lent(4 * (len(told.orders) + 1) * ROOM)
     logged = Log(log, answer[lines.LOGGED :], told.kept, told.held, table.rounds.undo)
     store.journal.log(logged)
-    what = most, LOOK, told.shape(LARGEST), LARGEST
-    table.rounds.lose(told.lines, recent.arrays, given.arrays, where, log, answer, *what)
+    what = most, LOOK, LARGEST
+    table.rounds.lose(told.lines, recent.arrays, given.arrays, where, told.bench.arrays, log, answer, *what)
     logged.close(told.take_marks())
     _spare.append(log)
     if answer[lines.ROUNDS] or given:

@@ -20,20 +20,18 @@ from tidelog.run.columnar.kernels import lines
 from tidelog.run.columnar.layout import moves
 from tidelog.run.columnar.relation import Order, Where
 from tidelog.run.columnar.script import Sight, script_of
+from tidelog.run.columnar.workbench import Shape, lend
 from tidelog.run.contract import Phase
 from tidelog.run.phases import ALIVE
 
 if TYPE_CHECKING:
     from tidelog.run.columnar.store import Store
 
-SIGHT = 8
-"""A round looks at no more than so many times as many rows as it may have derivations."""
-
 
 class Told:
-    """The lines of a stratum in a phase, and room for so many recent tuples of each of its relations."""
+    """The lines of a stratum in a phase, and room for so many recent tuples and derivations in a round."""
 
-    def __init__(self, store: Store, rules: Sequence[Rule], room: int) -> None:
+    def __init__(self, store: Store, rules: Sequence[Rule], room: int, largest: int) -> None:
         self._store = store
         self._losing = store.phase is Phase.DELETE
         self.relations = [store.relation(name) for name in sorted(store.members)]
@@ -47,13 +45,9 @@ class Told:
         self.orders = [(place, order) for place, one in enumerate(self.relations) for order in one.orders.values()]
         """The orders of all relations, the main one of each first."""
         self.width = max(order.layout.words for _, order in self.orders)
-        self.sorted = np.empty((len(self.orders), self.width + 1, room), np.uint64)
-        """Recent tuples in each order, with their places behind them."""
+        members, orders, script = len(self.relations), len(self.orders), self._script
+        self.bench = lend(Shape(members, orders, self.width, script.names, script.wide, room, largest))
         self.lines = self._tell()
-
-    def shape(self, largest: int) -> tuple[int, int, int]:
-        """Return how many variables a variant has at most, how many words a key, and how many rows a round looks at."""
-        return self._script.names, self._script.wide, SIGHT * largest
 
     def orders_of(self, place: int) -> list[tuple[int, Order]]:
         """Return the orders of a relation with their numbers, the main one first."""
@@ -137,7 +131,7 @@ class Told:
     def _recent_line(self, order: Order) -> Line:
         """Return the line of the recent tuples in an order; behind each row stands its place in the table."""
         number, member = next((n, place) for n, (place, other) in enumerate(self.orders) if other is order)
-        room = self.sorted[number]
+        room = self.bench.sorted[number]
         behind = order.layout.words * room.strides[0]
         return _address(room), room.strides[0], 0, 0, 0, 0, 0, member, 0, behind, 0, 0
 

@@ -23,24 +23,17 @@ from tidelog.run.columnar.kernels.searching import (
     search,
 )
 
-
-@njit(cache=True, nogil=True)
-def make_room(shape):  # type: ignore[no-untyped-def]
-    """Return room for bindings before and after a step, with their ranks, for choices, and for keys to search by."""
-    names, wide, most = shape
-    left, right = np.empty((most, names), np.uint64), np.empty((most, names), np.uint64)
-    left_rank, right_rank = np.empty(most, np.int64), np.empty(most, np.int64)
-    keys, low = np.empty((most, wide), np.uint64), np.empty(most, np.int64)
-    room_for, met = np.empty(most, np.bool_), np.empty(most, np.bool_)
-    return left, left_rank, right, right_rank, np.empty(most, np.int64), keys, low, room_for, met
+U = np.uint64
+ALONE = 8
+"""Of more bindings than this equal keys are searched once."""
 
 
 @njit(cache=True, nogil=True)
-def derive(told, recent, ranked, room, out, out_rank, out_head):  # type: ignore[no-untyped-def]
+def derive(told, recent, ranked, room, out, out_rank, out_head, largest):  # type: ignore[no-untyped-def]
     """Write what the delta derives; return how many rows, or -1 if they are too many or have no room, and visits."""
     variants, fields = told[0], told[2]
     table, ranks, begun, count = recent[0], recent[1], recent[5], recent[6]
-    left, left_rank, right, right_rank, choice = room[:5]
+    left, right, left_rank, right_rank, choice = room[:5]
     search_room, most = room[5:], left.shape[0]
     made = visits = after = 0
     while after < variants.shape[0]:
@@ -58,7 +51,7 @@ def derive(told, recent, ranked, room, out, out_rank, out_head):  # type: ignore
             n = 0
             for i in range(begun[m], count[m]):
                 if choice[i - begun[m]] == chosen and bind(
-                    fields, variant[lines.BINDS], variant[lines.BOUND], base, stride, i, left[n]
+                    fields, variant[lines.BINDS], variant[lines.BOUND], base, stride, i, left, n
                 ):
                     left_rank[n] = ranks[m, i]
                     n += 1
@@ -68,10 +61,10 @@ def derive(told, recent, ranked, room, out, out_rank, out_head):  # type: ignore
                     visits += more
                     left, right = right, left
                     left_rank, right_rank = right_rank, left_rank
-            if n < 0 or made + n > out.shape[0]:
+            if n < 0 or made + n > largest:
                 return -1, visits
             for i in range(n):
-                if not make_key(fields, variant[lines.GIVES], variant[lines.GIVEN], left[i], out, made):
+                if not make_key(fields, variant[lines.GIVES], variant[lines.GIVEN], left, i, out, made):
                     return -1, visits
                 out_rank[made], out_head[made] = left_rank[i], variant[lines.HEAD]
                 made += 1
@@ -88,22 +81,21 @@ def _step(  # type: ignore[no-untyped-def]
     """
     step, fields, batches = told[1][s], told[2], told[3]
     ranks, begun, count = recent[1], recent[5], recent[6]
-    keys, low, room_for, met = room
+    keys, low, which, met = room[:4]
     full, shift, most = step[lines.FULL], step[lines.SHIFT], left.shape[0]
-    for i in range(n):
-        room_for[i] = make_key(fields, step[lines.KEY], step[lines.KEYED], left[i], keys, i)
-        met[i] = False
+    if before + n > most:
+        return -1, n
+    distinct = _make_keys(fields, step, n, left, room)
     visits, made = n, 0
-    if before + visits > most:
-        return -1, visits
     for b in range(step[lines.BATCHES], step[lines.END]):
         rows, stride, member = batches[b, lines.ROWS], batches[b, lines.STRIDE], batches[b, lines.MEMBER]
         size = batches[b, lines.SIZE] if member < 0 else count[member]
         marks, limit = batches[b, lines.MARKS], batches[b, lines.LIMIT]
-        search(rows, stride, size, keys, n, full, shift, low)
+        search(rows, stride, size, keys, distinct, full, shift, low)
         for i in range(n):
-            j = low[i]
-            while room_for[i] and not met[i] and j < size and compare(rows, stride, j, keys, i, full, shift) == 0:
+            key = which[i]
+            j = low[key] if key >= 0 and not met[i] else size
+            while j < size and not met[i] and compare(rows, stride, j, keys, key, full, shift) == 0:
                 visits += 1
                 if before + visits > most:
                     return -1, visits
@@ -113,8 +105,9 @@ def _step(  # type: ignore[no-untyped-def]
                 else:
                     seen = not marks or np.int64(read_mark(marks + j)) <= limit
                 if seen:
-                    right[made] = left[i]
-                    if bind(fields, step[lines.NEW], step[lines.NAMED], rows, stride, j, right[made]):
+                    for name in range(left.shape[1]):
+                        right[made, name] = left[i, name]
+                    if bind(fields, step[lines.NEW], step[lines.NAMED], rows, stride, j, right, made):
                         met[i] = step[lines.ANTI]
                         if not met[i]:
                             right_rank[made] = left_rank[i]
@@ -125,9 +118,43 @@ def _step(  # type: ignore[no-untyped-def]
     if step[lines.ANTI]:
         for i in range(n):
             if not met[i]:
-                right[made], right_rank[made] = left[i], left_rank[i]
+                for name in range(left.shape[1]):
+                    right[made, name] = left[i, name]
+                right_rank[made] = left_rank[i]
                 made += 1
     return made, visits
+
+
+@njit(cache=True, nogil=True)
+def _make_keys(fields, step, n, left, room):  # type: ignore[no-untyped-def]
+    """Make the keys by which n bindings are searched, equal ones once if they are not far apart; return how many.
+
+    Write for each binding which key is its own, -1 if there is no room for it, and that it has met nothing.
+    """
+    keys, _, which, met, last = room
+    made, wide, some = 0, step[lines.FULL] + (step[lines.SHIFT] < 64), n > ALONE
+    if some:
+        last[:] = -1
+    for i in range(n):
+        met[i] = False
+        which[i] = made if make_key(fields, step[lines.KEY], step[lines.KEYED], left, i, keys, made) else -1
+        if which[i] < 0 or not some:
+            made += which[i] >= 0
+            continue
+        mixed = U(0)
+        for w in range(wide):
+            mixed = (mixed ^ keys[made, w]) * U(0x9E3779B97F4A7C15)
+        place = np.int64(mixed >> U(64 - lines.PLACES))
+        known = last[place]
+        same = known >= 0
+        for w in range(wide):
+            same = same and keys[known, w] == keys[made, w]
+        if same:
+            which[i] = known
+        else:
+            last[place] = made
+            made += 1
+    return made
 
 
 @njit(cache=True, nogil=True)
@@ -138,7 +165,7 @@ def _choose(told, recent, v, after, left, room, choice):  # type: ignore[no-unty
     """
     variants, steps, fields, batches = told[:4]
     table, begun, count = recent[0], recent[5], recent[6]
-    keys, low, room_for, _ = room
+    keys, low, room_for = room[:3]
     m = variants[v, lines.DELTA]
     base, stride, n = np.int64(table[m].ctypes.data), 8 * table.shape[2], count[m] - begun[m]
     least = np.full(n, np.iinfo(np.int64).max)
@@ -146,15 +173,15 @@ def _choose(told, recent, v, after, left, room, choice):  # type: ignore[no-unty
         variant, step = variants[chosen], steps[variants[chosen, lines.FIRST]]
         found = np.zeros(n, np.int64)
         for i in range(n):
-            room_for[i] = bind(
-                fields, variant[lines.BINDS], variant[lines.BOUND], base, stride, begun[m] + i, left[0]
-            ) and make_key(fields, step[lines.KEY], step[lines.KEYED], left[0], keys, i)
+            fits = bind(fields, variant[lines.BINDS], variant[lines.BOUND], base, stride, begun[m] + i, left, 0)
+            fits = fits and make_key(fields, step[lines.KEY], step[lines.KEYED], left, 0, keys, i)
+            room_for[i] = 0 if fits else -1
         for b in range(step[lines.BATCHES], step[lines.END]):
             rows, apart, member = batches[b, lines.ROWS], batches[b, lines.STRIDE], batches[b, lines.MEMBER]
             size = batches[b, lines.SIZE] if member < 0 else count[member]
             search(rows, apart, size, keys, n, step[lines.FULL], step[lines.SHIFT], low)
             for i in range(n):
-                if room_for[i]:
+                if room_for[i] >= 0:
                     found[i] += (
                         run_end(rows, apart, size, keys, i, step[lines.FULL], step[lines.SHIFT], low[i]) - low[i]
                     )

@@ -40,3 +40,6 @@ ANSWER = 6
 """How many numbers that are."""
 TOO_MANY = 1
 """The status if a round was too large."""
+
+PLACES = 8
+"""So many bits has the place where the last of the keys is noted that belong there."""

@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from tidelog.run.columnar.kernels import lines
-from tidelog.run.columnar.kernels.deriving import derive, make_room
+from tidelog.run.columnar.kernels.deriving import derive
 from tidelog.run.columnar.kernels.searching import (
     ALIVE,
     bisect,
@@ -64,9 +64,9 @@ def _moved(orders, o, moves, table, m, i, row):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _derived(told, recent, answer, ranked, room, out, out_rank, out_head):  # type: ignore[no-untyped-def]
+def _derived(told, recent, answer, ranked, room, derived, largest):  # type: ignore[no-untyped-def]
     """Write what the delta derives, and answer for the work; return how many, or below 0 if they are too many."""
-    made, visits = derive(told, recent, ranked, room, out, out_rank, out_head)
+    made, visits = derive(told, recent, ranked, room, derived[0], derived[1], derived[2], largest)
     answer[lines.VISITS] += visits
     if made < 0:
         answer[lines.STATUS] = lines.TOO_MANY
@@ -76,11 +76,13 @@ def _derived(told, recent, answer, ranked, room, out, out_rank, out_head):  # ty
 
 
 @njit(cache=True, nogil=True)
-def _make_scratch(table, largest):  # type: ignore[no-untyped-def]
-    """Return room for rows of which places are wanted: a round may have no time to ask for it."""
-    n = max(largest, table.shape[2])
-    places, line, at, low = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
-    return np.empty((n, table.shape[1]), np.uint64), places, line, at, low
+def _laid_out(bench):  # type: ignore[no-untyped-def]
+    """Return the room of a workbench: for derivations, where their heads are, places of rows, and bindings."""
+    names, keys, visited, numbers, rows, last = bench
+    derived = rows[0], numbers[0], numbers[1], numbers[2]
+    located, scratch = (numbers[3], numbers[4]), (rows[1], numbers[5], numbers[6], numbers[7], numbers[8])
+    bindings = names[0], names[1], visited[0], visited[1], visited[2], keys, visited[3], visited[4], visited[5], last
+    return derived, located, scratch, bindings
 
 
 @njit(cache=True, nogil=True)
@@ -108,7 +110,7 @@ def _locate_heads(told, out, out_head, made, most, line, at, scratch):  # type: 
 
 @njit(cache=True, nogil=True)
 def gain(  # type: ignore[no-untyped-def]
-    told, recent, given, log, answer, ranked, counting, number, rounds, most, shape, largest
+    told, recent, given, bench, log, answer, ranked, counting, number, rounds, most, largest
 ):
     """Absorb what the delta derives, and go on with what is new, for up to so many rounds and about `most` visits.
 
@@ -118,11 +120,8 @@ def gain(  # type: ignore[no-untyped-def]
     In a bootstrap (not `ranked`) a tuple has as rank the `number` of its round, and what comes later is no support.
     """
     members, table, begun, count = told[4], recent[0], recent[5], recent[6]
-    row, scratch = np.empty((1, table.shape[1] + 1), np.uint64), _make_scratch(table, largest)
-    out = np.empty((largest, table.shape[1]), np.uint64)
-    out_rank, out_head, once = np.empty(largest, np.int64), np.empty(largest, np.int64), np.ones(largest, np.int64)
-    line, at, room = np.empty(largest, np.int64), np.empty(largest, np.int64), make_room(shape)
-    before = np.zeros(members.shape[0], np.int64)
+    derived, (line, at), scratch, room = _laid_out(bench)
+    row, before = np.empty((1, table.shape[1] + 1), np.uint64), np.zeros(members.shape[0], np.int64)
     found = np.full(_places_for(count.sum() + given[1].shape[0]), -1, np.int64)
     _note(members, table, before, count, found)
     how = ranked, counting, number, line, at
@@ -134,7 +133,7 @@ def gain(  # type: ignore[no-untyped-def]
         busy = max(answer[lines.VISITS], answer[lines.SHIFTED]) > most
         if busy or full or not _has_room(count, table.shape[2], largest):
             return
-        made = _derived(told, recent, answer, ranked, room, out, out_rank, out_head)
+        made = _derived(told, recent, answer, ranked, room, derived, largest)
         if made < 0:
             return
         if _places_for(count.sum() + made) > found.shape[0]:
@@ -142,7 +141,6 @@ def gain(  # type: ignore[no-untyped-def]
             before[:] = 0
             _note(members, table, before, count, found)
         before[:] = count
-        derived = out, out_rank, out_head, once
         _absorb_all(told, recent, derived, made, found, before, how, log, answer, scratch)
         _arrange(told, recent, answer, before, row, scratch)
         begun[:] = before
@@ -151,19 +149,42 @@ def gain(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _absorb_all(told, recent, derived, made, found, before, how, log, answer, scratch):  # type: ignore[no-untyped-def]
-    """Absorb so many derivations: rows, ranks, members, and how often each occurs."""
-    members, table = told[4], recent[0]
+    """Absorb so many derivations: rows, ranks, members, and how often each occurs.
+
+    One of a tuple that is recent, or new, counts there; one of another that is present where that is. All in one loop:
+    to hand arrays to a function for each derivation would cost more than it does.
+    """
+    batches, members = told[3], told[4]
+    table, ranks, support, every, _, _, count = recent
     out, out_rank, out_head, times = derived
     ranked, counting, number, line, at = how
     _locate_heads(told, out, out_head, made, ALIVE, line, at, scratch)
     for k in range(made):
-        rank, m = out_rank[k], out_head[k]
+        rank, m, b = out_rank[k], out_head[k], line[k]
         p = _place_of(found, m, table, out, k, members[m, lines.WORDS])
-        if found[p] >= 0 or line[k] < 0:
-            own = rank + 1 if ranked else number + answer[lines.ROUNDS]
-            _absorb(members, recent, found, p, ranked, own, before, out, times[k], m, k)
+        i, own = found[p] % table.shape[2], rank + 1 if ranked else number + answer[lines.ROUNDS]
+        if found[p] >= 0:
+            every[m, i] += times[k]
+            if i >= before[m]:
+                support[m, i] += times[k]
+                if ranked:
+                    ranks[m, i] = max(ranks[m, i], own)
+            elif ranked and own <= ranks[m, i]:
+                support[m, i] += times[k]
+        elif b < 0:
+            i = count[m]
+            for w in range(members[m, lines.WORDS]):
+                table[m, w, i] = out[k, w]
+            ranks[m, i] = own
+            support[m, i] = every[m, i] = times[k]
+            found[p] = m * table.shape[2] + i
+            count[m] += 1
         elif counting:
-            _support(told[3], recent[1], line[k], at[k], rank, ranked, times[k], log, answer)
+            address = batches[b, lines.COUNTS] + at[k] * batches[b, lines.NEXT]
+            if batches[b, lines.LINE]:
+                _add(address + batches[b, lines.LINE], times[k], log, answer)
+            if ranked and rank < rank_of(batches, b, at[k], ranks):
+                _add(address, times[k], log, answer)
 
 
 @njit(cache=True, nogil=True)
@@ -205,39 +226,6 @@ def _note(members, table, start, count, found):  # type: ignore[no-untyped-def]
         for i in range(start[m], count[m]):
             row[0, :words] = table[m, :words, i]
             found[_place_of(found, m, table, row, 0, words)] = m * table.shape[2] + i
-
-
-@njit(cache=True, nogil=True)
-def _absorb(members, recent, found, p, ranked, own, before, out, times, m, k):  # type: ignore[no-untyped-def]
-    """Absorb derivation k of a tuple of a member that is recent, as is noted at place p, or new, of a rank then."""
-    table, ranks, support, every, _, _, count = recent
-    words = members[m, lines.WORDS]
-    if found[p] < 0:
-        i = count[m]
-        table[m, :words, i] = out[k, :words]
-        ranks[m, i] = own
-        support[m, i] = every[m, i] = times
-        found[p] = m * table.shape[2] + i
-        count[m] += 1
-        return
-    i = found[p] % table.shape[2]
-    every[m, i] += times
-    if i >= before[m]:
-        support[m, i] += times
-        if ranked:
-            ranks[m, i] = max(ranks[m, i], own)
-    elif ranked and own <= ranks[m, i]:
-        support[m, i] += times
-
-
-@njit(cache=True, nogil=True)
-def _support(batches, ranks, b, p, rank, ranked, times, log, answer):  # type: ignore[no-untyped-def]
-    """Count a derivation of a tuple that is not recent."""
-    address = batches[b, lines.COUNTS] + p * batches[b, lines.NEXT]
-    if batches[b, lines.LINE]:
-        _add(address + batches[b, lines.LINE], times, log, answer)
-    if ranked and rank < rank_of(batches, b, p, ranks):
-        _add(address, times, log, answer)
 
 
 @njit(cache=True, nogil=True)
@@ -292,7 +280,7 @@ def _sort(rows, n, width, places):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def lose(  # type: ignore[no-untyped-def]
-    told, recent, given, where, log, answer, rounds, most, shape, largest
+    told, recent, given, where, bench, log, answer, rounds, most, largest
 ):
     """Release what the delta derives, and go on with what has lost its support, as `gain` does.
 
@@ -300,11 +288,8 @@ def lose(  # type: ignore[no-untyped-def]
     """
     members, orders = told[4:6]
     table, begun, count = recent[0], recent[5], recent[6]
-    row, scratch = np.empty((1, table.shape[1] + 1), np.uint64), _make_scratch(table, largest)
-    out = np.empty((largest, table.shape[1]), np.uint64)
-    out_rank, out_head, once = np.empty(largest, np.int64), np.empty(largest, np.int64), np.ones(largest, np.int64)
-    line, at, room = np.empty(largest, np.int64), np.empty(largest, np.int64), make_room(shape)
-    before = np.zeros(members.shape[0], np.int64)
+    derived, (line, at), scratch, room = _laid_out(bench)
+    row, before = np.empty((1, table.shape[1] + 1), np.uint64), np.zeros(members.shape[0], np.int64)
     _locate_dying(told, recent, where, before, 0, DYING, row, scratch)
     if given[1].shape[0]:
         _release_all(told, recent, given, given[1].shape[0], where, before, line, at, log, answer, row, scratch)
@@ -313,12 +298,11 @@ def lose(  # type: ignore[no-untyped-def]
         full = answer[lines.LOGGED] + entries > log.shape[0]
         if answer[lines.VISITS] > most or full or not _has_room(count, table.shape[2], largest):
             return
-        made = _derived(told, recent, answer, True, room, out, out_rank, out_head)
+        made = _derived(told, recent, answer, True, room, derived, largest)
         if made < 0:
             return
         _mark(told, where, begun, count, 0, REMOVED, log, answer)
         before[:] = count
-        derived = out, out_rank, out_head, once
         _release_all(told, recent, derived, made, where, before, line, at, log, answer, row, scratch)
         begun[:] = before
         answer[lines.ROUNDS] += 1
@@ -329,12 +313,29 @@ def _release_all(  # type: ignore[no-untyped-def]
     told, recent, derived, made, where, before, line, at, log, answer, row, scratch
 ):
     """Release so many derivations (rows, ranks, members, how often); what dies comes to the tables and is marked."""
-    batches, members, count = told[3], told[4], recent[6]
+    batches, members, table, ranks, count = told[3], told[4], recent[0], recent[1], recent[6]
     out, out_rank, out_head, times = derived
     _locate_heads(told, out, out_head, made, REMOVED, line, at, scratch)
     for k in range(made):
-        if line[k] >= 0:
-            _release(told, recent, where, log, answer, out, out_rank[k], times[k], out_head[k], k, line[k], at[k])
+        m, b, p = out_head[k], line[k], at[k]
+        if b < 0:
+            continue
+        address = batches[b, lines.COUNTS] + p * batches[b, lines.NEXT]
+        if batches[b, lines.LINE]:
+            _add(address + batches[b, lines.LINE], -times[k], log, answer)
+        own = rank_of(batches, b, p, ranks)
+        if out_rank[k] >= own:
+            continue
+        _add(address, -times[k], log, answer)
+        if read_count(address) != 0 or read_mark(batches[b, lines.MARKS] + p) != ALIVE:
+            continue
+        i, o = count[m], members[m, lines.ORDERS]
+        for w in range(members[m, lines.WORDS]):
+            table[m, w, i] = out[k, w]
+        ranks[m, i] = own
+        where[o, i, 0], where[o, i, 1] = b, p
+        _set_mark(batches, b, p, DYING, log, answer)
+        count[m] += 1
     _locate_dying(told, recent, where, before, 1, ALIVE, row, scratch)
     _mark(told, where, before, count, 1, DYING, log, answer)
     for m in range(members.shape[0]):
@@ -370,29 +371,6 @@ def _mark(told, where, start, end, skipped, mark, log, answer):  # type: ignore[
         for o in range(members[m, lines.ORDERS] + skipped, members[m, lines.ORDERED]):
             for i in range(start[m], end[m]):
                 _set_mark(batches, where[o, i, 0], where[o, i, 1], mark, log, answer)
-
-
-@njit(cache=True, nogil=True)
-def _release(told, recent, where, log, answer, out, rank, times, m, k, b, p):  # type: ignore[no-untyped-def]
-    """Take derivation k from a tuple of a member, at place p of a batch; it is dying if it has no support left."""
-    batches, members = told[3], told[4]
-    table, ranks, count = recent[0], recent[1], recent[6]
-    o, words = members[m, lines.ORDERS], members[m, lines.WORDS]
-    address = batches[b, lines.COUNTS] + p * batches[b, lines.NEXT]
-    if batches[b, lines.LINE]:
-        _add(address + batches[b, lines.LINE], -times, log, answer)
-    own = rank_of(batches, b, p, ranks)
-    if rank >= own:
-        return
-    _add(address, -times, log, answer)
-    if read_count(address) != 0 or read_mark(batches[b, lines.MARKS] + p) != ALIVE:
-        return
-    i = count[m]
-    table[m, :words, i] = out[k, :words]
-    ranks[m, i] = own
-    where[o, i, 0], where[o, i, 1] = b, p
-    _set_mark(batches, b, p, DYING, log, answer)
-    count[m] += 1
 
 
 @njit(cache=True, nogil=True)

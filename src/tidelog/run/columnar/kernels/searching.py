@@ -126,14 +126,14 @@ def locate(batches, first, end, keys, n, words, least, most, line, at, low):  # 
 
 
 @njit(cache=True, nogil=True)
-def make_key(fields, first, end, names, keys, d):  # type: ignore[no-untyped-def]
-    """Make key d of variables and constants; return whether there is room for all of them."""
+def make_key(fields, first, end, names, i, keys, d):  # type: ignore[no-untyped-def]
+    """Make key d of the variables of binding i and of constants; return whether there is room for all of them."""
     for w in range(keys.shape[1]):
         keys[d, w] = U(0)
     for f in range(first, end):
         code = fields[f, lines.WHAT]
         if fields[f, lines.KIND] == U(lines.SET):
-            code = names[np.int64(code)]
+            code = names[i, np.int64(code)]
         code -= fields[f, lines.BASE]
         if code > fields[f, lines.MASK]:
             return False
@@ -143,8 +143,8 @@ def make_key(fields, first, end, names, keys, d):  # type: ignore[no-untyped-def
 
 
 @njit(cache=True, nogil=True)
-def bind(fields, first, end, rows, stride, j, names):  # type: ignore[no-untyped-def]
-    """Bind variables to fields of row j; return whether fields that must equal something do."""
+def bind(fields, first, end, rows, stride, j, names, i):  # type: ignore[no-untyped-def]
+    """Bind variables of binding i to fields of row j; return whether fields that must equal something do."""
     for f in range(first, end):
         code = fields[f, lines.BASE]
         if fields[f, lines.MASK]:
@@ -152,9 +152,9 @@ def bind(fields, first, end, rows, stride, j, names):  # type: ignore[no-untyped
             code += (word >> fields[f, lines.DOWN]) & fields[f, lines.MASK]
         kind = fields[f, lines.KIND]
         if kind == U(lines.SET):
-            names[np.int64(fields[f, lines.WHAT])] = code
+            names[i, np.int64(fields[f, lines.WHAT])] = code
         elif kind == U(lines.SAME):
-            if names[np.int64(fields[f, lines.WHAT])] != code:
+            if names[i, np.int64(fields[f, lines.WHAT])] != code:
                 return False
         elif fields[f, lines.WHAT] != code:
             return False
