@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+import tidelog
 from tests.session.strategies import DEFINITIONS
 from tidelog.base import types as t
 from tidelog.base.errors import DataError
@@ -11,7 +12,7 @@ from tidelog.base.types import UNIT, Field, Named
 from tidelog.base.values import Variant
 from tidelog.plan.nodes import Relation
 from tidelog.session.plain import Plain
-from tidelog.session.rows import RowReader
+from tidelog.session.rows import MANY, NumberRows, RowReader
 
 EDGE = Relation("Edge", "input", (Field("a", t.Bit(16)), Field("b", t.STRING)), UNIT)
 READER = RowReader.of(EDGE, Plain(DEFINITIONS))
@@ -75,3 +76,31 @@ def test_misfits_are_told(rows: Any, message: str) -> None:
     with pytest.raises(DataError) as caught:
         READER.read(rows)
     assert str(caught.value) == message
+
+
+NUMBERS = Relation("N", "input", (Field("a", t.Bit(63)), Field("b", t.Signed(8))), UNIT)
+
+
+def test_many_rows_of_numbers_are_an_array_as_well() -> None:
+    rows = [(2**63 - 1 - i, i - 100) for i in range(MANY)]
+    read = RowReader.of(NUMBERS, Plain(DEFINITIONS)).read(rows)
+    assert read == rows
+    assert isinstance(read, NumberRows)
+    assert read.__array__().tolist() == [list(row) for row in rows]
+
+
+@pytest.mark.parametrize("bad", [(True, 1), (1.0, 1), (1, 128), (-1, 1), (2**63, 1), (1,), (2**70, 1), "xy"], ids=repr)
+def test_one_misfit_among_many_is_told_as_it_is_alone(bad: Any) -> None:
+    reader = RowReader.of(NUMBERS, Plain(DEFINITIONS))
+    with pytest.raises(DataError) as alone:
+        reader.read([bad])
+    with pytest.raises(DataError) as among:
+        reader.read([*[(1, 1)] * MANY, bad])
+    assert str(among.value) == str(alone.value).replace("rows[0]", f"rows[{MANY}]")
+
+
+def test_numbers_of_several_kinds_arrive() -> None:
+    db = tidelog.Database("input relation N(a: bit<63>, b: i8)  output relation M(a: bit<63>)  M(a) :- N(a, -1).")
+    with db.transaction() as tx:
+        tx.insert("N", [(2**63 - 1 - i, -(i % 2)) for i in range(MANY)])
+    assert sorted(db.relation("M").rows()) == sorted((2**63 - 1 - i,) for i in range(1, MANY, 2))

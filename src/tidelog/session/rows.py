@@ -11,7 +11,8 @@ finds something else are they read one by one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from tidelog.base import types
 from tidelog.base.conform import bounds
@@ -25,6 +26,27 @@ from tidelog.run.contract import Row
 from tidelog.session.misfit import Misfit, brief
 from tidelog.session.plain import Plain
 from tidelog.session.plain_read import Read
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+MANY = 64
+"""From so many rows on, numbers are checked as an array, which an engine can use again."""
+WIDEST = 63
+"""Bits of the numbers that are."""
+
+
+class NumberRows(list[Row]):
+    """Rows of integers, which are also there as an array, a row in a line."""
+
+    def __init__(self, rows: Sequence[Row], numbers: npt.NDArray[np.int64]) -> None:
+        super().__init__(rows)
+        self._numbers = numbers
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[np.int64]:
+        return self._numbers
 
 
 @record
@@ -47,6 +69,9 @@ class RowReader:
             given = list(rows)  # a user's own list may change before it is committed
         except TypeError:
             raise DataError(f"{self.relation.name}: expected rows, found {brief(rows)}") from None
+        numbers = self._numbers(given) if len(given) >= MANY else None
+        if numbers is not None:
+            return numbers
         if self._fits(given):
             return given
         return [self._row(i, row) for i, row in enumerate(given)]
@@ -57,6 +82,26 @@ class RowReader:
         if set(map(type, rows)) - {tuple} or set(map(len, rows)) - {width}:
             return False
         return all(map(_column_fits, zip(*rows, strict=True), [column.type for column in self.relation.columns]))
+
+    def _numbers(self, rows: Sequence[Any]) -> NumberRows | None:
+        """Return the rows with their numbers, if all are tuples of proper numbers of at most 63 bits."""
+        wanted = [column.type for column in self.relation.columns]
+        if not all(isinstance(type, types.Bit | types.Signed) and type.width <= WIDEST for type in wanted):
+            return None
+        if set(map(type, rows)) != {tuple} or set(map(len, rows)) != {len(wanted)} or not wanted:
+            return None
+        flat = list(chain.from_iterable(rows))
+        if set(map(type, flat)) != {int}:
+            return None
+        import numpy as np  # noqa: PLC0415  (slow to load)
+
+        try:
+            numbers = np.fromiter(flat, np.int64, len(flat)).reshape(-1, len(wanted))
+        except OverflowError:
+            return None
+        room = [bounds(type) for type in wanted if isinstance(type, types.Bit | types.Signed)]
+        fit = (numbers.min(axis=0) >= [low for low, _ in room]) & (numbers.max(axis=0) <= [high for _, high in room])
+        return NumberRows(rows, numbers) if fit.all() else None
 
     def _row(self, number: int, row: Any) -> Row:
         values = self.values(row, f"rows[{number}]")

@@ -148,6 +148,9 @@ class Codec:
         It takes half as long as turning rows into columns first.
         """
         kinds = {_kind(type) for type in types}
+        if hasattr(rows, "__array__") and None not in kinds:
+            columns = zip(np.ascontiguousarray(rows.__array__().T), types, strict=True)
+            return [column.view(U) if _kind(type) == U else code_signed(column) for column, type in columns]
         if len(kinds) > 1 or None in kinds:
             return None
         (kind,) = kinds

@@ -18,7 +18,7 @@ import numpy as np
 from tidelog.base.record import record
 from tidelog.plan.nodes import Plan, Stratum
 from tidelog.plan.separate_facts import stored_in
-from tidelog.run.columnar.arrays import Mask, Words, arrays, chosen
+from tidelog.run.columnar.arrays import Mask, Words, arrays, chosen, no_rows
 from tidelog.run.columnar.batch import Batch, Journal
 from tidelog.run.columnar.claim import Claims, explained
 from tidelog.run.columnar.closed import Closed
@@ -225,22 +225,27 @@ class ColumnarEngine:
     def _change_facts(self, store: Store, name: str, change: Change) -> None:
         """Mark deleted facts and keep inserted ones apart."""
         relation = store.touch(name)
-        given = [code_parts(rows, relation.types, self._codec) for rows in (change.inserted, change.deleted)]
+        given = [
+            code_parts(rows, relation.types, self._codec) if len(rows) else None
+            for rows in (change.inserted, change.deleted)
+        ]
         for parts in given:
-            relation.admit(ranges_of(parts))
+            if parts is not None:
+                relation.admit(ranges_of(parts))
         inserted, deleted = (
-            pack_columns(parts, rows, relation)
+            no_rows(relation.layout.words) if parts is None else pack_columns(parts, rows, relation)
             for parts, rows in zip(given, (change.inserted, change.deleted), strict=True)
         )
-        table = arrays(max(inserted.shape[1], deleted.shape[1]))
-        deleted = table.without(deleted, inserted)
-        there, where = _present(relation, deleted)
-        gone = _chosen(deleted, there)
-        relation.take_away(gone, REMOVED, store.journal, where)
-        relation.set_deleted(gone)
-        there, _ = _present(relation, inserted)
-        relation.set_delta(relation.stated(_chosen(inserted, ~there)))
-        relation.insert()
+        if deleted.shape[1]:
+            deleted = arrays(max(inserted.shape[1], deleted.shape[1])).without(deleted, inserted)
+            there, where = _present(relation, deleted)
+            gone = _chosen(deleted, there)
+            relation.take_away(gone, REMOVED, store.journal, where)
+            relation.set_deleted(gone)
+        if inserted.shape[1]:
+            there, _ = _present(relation, inserted)
+            relation.set_delta(relation.stated(_chosen(inserted, ~there)))
+            relation.insert()
 
     def _changes(self, store: Store, before: State, plan: Plan) -> dict[str, Change]:
         """Return the exact change of every relation, in values."""
@@ -258,12 +263,12 @@ class ColumnarEngine:
                 continue
             if old is not None and old.types != relation.types:
                 continue
-            change = Change(
-                self._decoded(name, relation, relation.gathered(INSERTED), plan),
-                self._decoded(name, relation, relation.gathered(DELETED), plan),
+            inserted, deleted = (
+                () if relation.is_empty(view) else self._decoded(name, relation, relation.gathered(view), plan)
+                for view in (INSERTED, DELETED)
             )
-            if change:
-                changes[name] = change
+            if inserted or deleted:
+                changes[name] = Change(inserted, deleted)
         return changes
 
 

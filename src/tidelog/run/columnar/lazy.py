@@ -32,6 +32,7 @@ class LazyBatch(Batch):
         self.mark = mark
         self._fence = None
         self._directories = None
+        self._addresses = None
         self.gone = 0 if mark is None else size
         assert mark is None or mark.all(), "all rows of a lazy batch are marked, or none"
 
