@@ -13,6 +13,7 @@ update.
 
 from __future__ import annotations
 
+import gc
 import json
 import random
 import statistics
@@ -101,6 +102,8 @@ def facts_in_and_out(
     Each number of facts has its share of the time that is left until the deadline, or what the fewest samples take.
     """
     rows: list[Row] = list(session.database.relation(relation).rows())
+    gc.collect()
+    gc.freeze()  # or all these rows are searched for garbage in the middle of an update
     rng = random.Random(5)
     default = (*(size for size in SIZES if size < len(rows) // 2), max(len(rows) // 100, 1))
     all_sizes = list(dict.fromkeys(min(size, len(rows)) for size in sizes or default))

@@ -65,6 +65,10 @@ class OverBudgetError(Exception):
     """An update is to be dropped for an evaluation from scratch: for what it says, or as it takes too much work."""
 
 
+def _nothing() -> float:
+    return 0.0
+
+
 class Watch:
     """Counts rounds and tuples and looks at the clock and the memory of one update."""
 
@@ -81,6 +85,8 @@ class Watch:
         """How much less the updates of strata so far have taken than evaluating them from scratch does."""
         self.budget: float = math.inf
         """How much work the update of the stratum may still take."""
+        self.less: Callable[[], float] = _nothing
+        """By how much that is less by now, asked between rounds: an update may leave less to evaluate from scratch."""
         self.patience: float = math.inf
         """When it is given up, by `time.perf_counter`."""
         self.strategy = ""
@@ -91,12 +97,19 @@ class Watch:
     def restart(self) -> None:
         """Count from nothing, for another attempt at the same update; its time goes on."""
         self._tuples, self.round, self.spent, self.saved = 0, 0, 0.0, 0.0
-        self.budget = self.patience = math.inf
+        self.unbind()
         self.strategy, self.stratum, self.rule = "", None, None
+
+    def unbind(self) -> None:
+        """Let work take what it takes: no update is to be given up."""
+        self.budget = self.patience = math.inf
+        self.less = _nothing
 
     def begin_round(self, stratum: Stratum, number: int) -> None:
         """Note the stratum, and count its rounds."""
         self.stratum, self.rule, self.round = stratum, None, number
+        if self.budget < self.less():
+            raise OverBudgetError
         if self._limits.rounds is not None and number > self._limits.rounds:
             raise self._error(f"more than {self._limits.rounds} rounds")
         self.look()

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from tidelog.run.columnar.arrays import Mask, Places, Words, arrays, chosen
 from tidelog.run.columnar.kernels import GAP
 from tidelog.run.columnar.narrow import Directory
-from tidelog.run.phases import ALIVE
+from tidelog.run.phases import ALIVE, GARBAGE
 
 Ranks = npt.NDArray[np.int32]
 Marks = npt.NDArray[np.uint8]
@@ -195,9 +195,16 @@ class Batch:
         kept[low[high > low]] = False
         return self.taken(kept)
 
-    def unmarked(self) -> Batch:
-        """Return the rows whatever becomes of them here."""
-        return Batch(self.rows, self.rank, self.counts)
+    def unmarked(self, *, bare: bool = False) -> Batch:
+        """Return the rows whatever becomes of them here; `bare` ones without ranks and counts."""
+        return Batch(self.rows) if bare else Batch(self.rows, self.rank, self.counts)
+
+    def seen(self, limit: int, *, bare: bool = False) -> Batch:
+        """Return the rows with a mark up to a limit, whatever becomes of them here."""
+        hidden = None if limit == GARBAGE else self.mark
+        if hidden is None:
+            return self.unmarked(bare=bare)
+        return (self.unmarked(bare=True) if bare else self).taken(hidden <= limit).unmarked(bare=bare)
 
     def alive(self) -> Batch:
         """Return the rows that hold, without marks."""

@@ -110,7 +110,7 @@ class ColumnarEngine:
     def rows(self, relation: str) -> Rows:
         """Return the tuples of a relation."""
         found = self._relation(relation)
-        return self._decoded(relation, found, found.gathered(), self._state.plan)
+        return self._decoded(relation, found, found.gathered(bare=True), self._state.plan)
 
     def count(self, relation: str) -> int:
         """Return the number of tuples of a relation."""
@@ -254,7 +254,7 @@ class ColumnarEngine:
             if name not in before.claims.given.relations:
                 continue
             if name not in plan.relations or store.relations.get(name) is None:
-                gone = self._decoded(name, relation, relation.gathered(), before.plan)
+                gone = self._decoded(name, relation, relation.gathered(bare=True), before.plan)
                 if len(gone):
                     changes[name] = Change((), gone)
         for name, relation in store.touched.items():
@@ -264,7 +264,9 @@ class ColumnarEngine:
             if old is not None and old.types != relation.types:
                 continue
             inserted, deleted = (
-                () if relation.is_empty(view) else self._decoded(name, relation, relation.gathered(view), plan)
+                ()
+                if relation.is_empty(view)
+                else self._decoded(name, relation, relation.gathered(view, bare=True), plan)
                 for view in (INSERTED, DELETED)
             )
             if inserted or deleted:

@@ -53,8 +53,8 @@ class LazyBatch(Batch):
         """Tell whether a tuple is here; None if that is best found among the rows."""
         return self._has(codes) if self._has is not None and not self.written else None
 
-    def unmarked(self) -> Batch:
-        """Return the rows whatever becomes of them here."""
+    def unmarked(self, *, bare: bool = False) -> Batch:
+        """Return the rows whatever becomes of them here; they have neither ranks nor counts anyway."""
         return LazyBatch(self.size, lambda: self.rows, self._has)
 
     def moved(self, steps: Words, constant: Words) -> Batch:

@@ -210,14 +210,13 @@ class Relation:
 
     def rows(self, view: View = CURRENT) -> Words:
         """Return the packed rows of a view, sorted."""
-        return self.gathered(view).rows
+        return self.gathered(view, bare=True).rows
 
-    def gathered(self, view: View = CURRENT) -> Batch:
-        """Return the tuples of a view as one batch without marks."""
+    def gathered(self, view: View = CURRENT, *, bare: bool = False) -> Batch:
+        """Return the tuples of a view as one batch without marks, perhaps without what is known of them either."""
         found: list[Batch] = []
         for batch, limit in self.batches(self.main, view):
-            hidden = None if limit == GARBAGE else batch.mark
-            push(found, (batch if hidden is None else batch.taken(hidden <= limit)).unmarked())
+            push(found, batch.seen(limit, bare=bare))
         while len(found) > 1:
             last = found.pop()
             found[-1] = merge(found[-1], last)

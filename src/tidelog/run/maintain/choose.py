@@ -7,7 +7,8 @@ seconds (`Switch`; Zhao et al. call the share the switching parameter). When it 
 and the stratum is evaluated from scratch; strata above see only the difference. With a share s an update costs at most
 1 + s such evaluations, and one that is dropped at most (1 + s) / s times what it would have cost to go on. The default
 keeps the first small: no commit should be felt as dearer than starting over. What strata before it in the commit have
-saved is lent to a stratum, up to what evaluating it takes: the commit is no dearer for it.
+saved is lent to a stratum, up to what evaluating it takes: the commit is no dearer for it. A deletion may leave much
+less to evaluate than the last time: its share is less, and as tuples go, so does the budget.
 
 To keep it small where support is dear, an evaluation that takes the place of an update does not count: each tuple has
 its rank, and its support is found when it first loses some (`Backend.reset`). So the 1 + s are of an evaluation that
@@ -15,9 +16,9 @@ keeps only ranks, the next small update goes the usual way, and nobody ever pays
 is counted from the beginning are loads, which bring at least half of what a stratum reads, and strata with aggregates,
 whose groups have no state between before and after in which one could count.
 
-An update of an empty stratum that brings at least half of what it reads is not even tried. Where two updates in a row
-were given up, one with as great a change below and a greater one than any that was not is not tried either, except for
-every fourth. Changes that take something away and those that do not are told apart.
+An update of an empty stratum that brings at least half of what it reads is not even tried. Where the last update was
+given up, one with as great a change below, and a greater one than any that was not, gets half its budget, then a
+quarter, an eighth, and the whole again. Changes that take something away and those that do not are told apart.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import math
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from heapq import heappop, heappush
 from typing import Any
 
@@ -34,7 +36,7 @@ from tidelog.plan.nodes import Plan, Rule, Stratum
 from tidelog.run.contract import Backend, Support, Switch, Work
 from tidelog.run.limits import OverBudgetError, Watch
 from tidelog.run.maintain import dred, elastic, modular, ranked
-from tidelog.run.maintain.cost import NOTHING, UNLIMITED, Budget, Cost, Costs, Past, budget_of
+from tidelog.run.maintain.cost import NOTHING, UNLIMITED, Budget, Cost, Costs, budget_of
 from tidelog.run.maintain.seminaive import bootstrap
 
 NEVER = Switch(math.inf)
@@ -200,23 +202,25 @@ class _Attempt:
         size, losing = deleted + inserted, deleted > 0
         past = last.past[losing]
         lent = max(0.0, watch.saved) if self.strategy == "auto" and switch is None else 0.0
-        budget = budget_of(self._switch if switch is None else switch, last, lent)
-        reason = self._hopeless(past, size) if budget != UNLIMITED else ""
-        if reason:
-            untried = last.after(replace(past, untried=past.untried + 1), losing=losing)
-            return self.scratch.evaluate(reason, untried, counted=not _need_not_count(backend, stratum))
+        lent /= 1 + losing  # what others have saved is held against evaluations of what there was
+        budget = budget_of(self._switch(losing=losing) if switch is None else switch, last, size, lent, losing=losing)
+        if budget != UNLIMITED and self._is_hopeless():
+            reason = "it was empty, and at least half of what it reads is new"
+            return self.scratch.evaluate(reason, last, counted=not _need_not_count(backend, stratum))
         try:
             rounds = self._update(budget, start)
         except OverBudgetError as over:
             reason = str(over) or f"the update took more than {budget}"
-            watch.budget = watch.patience = math.inf
+            watch.unbind()
             watch.saved -= watch.spent - spent
             backend.drop()
             tried = last if self._changes_rules else last.after(past.giving_up(size), losing=losing)
             work = self.scratch.evaluate(reason, tried, counted=not _need_not_count(backend, stratum))
+            if not self._changes_rules:
+                self.scratch.note(self.scratch.last.in_place(losing=losing))
             return replace(work, derivations=backend.derivations - derived, seconds=time.perf_counter() - start)
         finally:
-            watch.budget = watch.patience = math.inf
+            watch.unbind()
         watch.saved += last.work - (watch.spent - spent)
         if size > past.done or past.in_a_row:
             self.scratch.note(last.after(past.doing(size), losing=losing))
@@ -227,35 +231,47 @@ class _Attempt:
         name, seconds = _named(self.strategy), time.perf_counter() - start
         return Work(stratum.number, stratum.relations, name, reason, rounds, used, seconds)
 
-    @property
-    def _switch(self) -> Switch:
-        """When the update is given up: where a rule goes, half as late, since the last evaluation was with it."""
+    def _switch(self, *, losing: bool) -> Switch:
+        """When the update is given up: earlier where something goes, since the last evaluation was with it."""
         usual = switch_of(self.strategy)
-        return replace(usual, share=usual.share / 2) if self.removed else usual
+        part = 0.5 if self.removed else 0.75 if losing and self.strategy == "auto" else 1.0
+        return replace(usual, share=usual.share * part)
 
     @property
     def _changes_rules(self) -> bool:
         return bool(self.removed or self.added)
 
-    def _hopeless(self, past: Past, size: int) -> str:
-        """Return why the update is not even to be tried, if it is not."""
+    def _is_hopeless(self) -> bool:
+        """Tell whether the update is not even to be tried: of an empty stratum that is about to be filled."""
         backend, stratum = self.scratch.backend, self.scratch.stratum
         if _named(self.strategy) != DEFAULT or self._changes_rules:
-            return ""
-        if _is_load(backend, stratum) and not any(map(backend.count, stratum.relations)):
-            return "it was empty, and at least half of what it reads is new"
-        if past.forbids(size) and _need_not_count(backend, stratum):
-            return f"{size:,} tuples changed below it, and with {past.given_up:,} updates took too long"
-        return ""
+            return False
+        return _is_load(backend, stratum) and not any(map(backend.count, stratum.relations))
 
     def _update(self, budget: Budget, start: float) -> int:
         """Run the algorithm within a budget; return the number of rounds."""
         backend, watch = self.scratch.backend, self.scratch.watch
         watch.budget, watch.patience = budget.work, start + budget.seconds
+        if budget.work < math.inf:
+            watch.less = partial(_less, backend, self.scratch.stratum, budget, *_counts(backend, self.scratch.stratum))
         backend.begin()
         watch.strategy = _named(self.strategy)
         algorithm = ALGORITHMS[watch.strategy]
         return algorithm.update(backend, self.scratch.stratum, self.removed, self.added, watch)
+
+
+def _counts(backend: Backend, stratum: Stratum) -> tuple[int, float]:
+    """Return how many tuples a stratum has, and how large a part of what it reads from below was there before."""
+    below = _below(stratum)
+    now = sum(map(backend.count, below))
+    before = now + sum(deleted - inserted for deleted, inserted in map(backend.changed, below))
+    return sum(map(backend.count, stratum.relations)), min(1.0, now / max(1, before))
+
+
+def _less(backend: Backend, stratum: Stratum, budget: Budget, before: int, below: float) -> float:
+    """Return by how much a budget is less since there is less to evaluate: below, and so far in the stratum."""
+    now = sum(map(backend.count, stratum.relations))
+    return budget.less(min(below, now / max(1, before)))
 
 
 def _aggregates(stratum: Stratum) -> bool:

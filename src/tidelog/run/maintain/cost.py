@@ -12,12 +12,12 @@ from tidelog.run.contract import Switch
 
 LEAST = {"work": 100_000.0, "time": 0.005}
 """Units and seconds that are always allowed: below this what a transaction costs anyway decides."""
+LEFT = 0.25
+"""An update always has this part of its budget."""
+NEAR = 0.8
+"""An update of this part of a size is expected to go as one of that size."""
 RETRY = 4
-"""Of so many updates of a size that was given up, one is tried."""
-
-
-IN_A_ROW = 2
-"""So many have to be given up first."""
+"""Of so many updates that are given up in a row, one had its whole budget; the others half of the one before."""
 
 
 @record
@@ -30,21 +30,20 @@ class Past:
     """How many were, since one was not."""
     done: int = 0
     """The greatest size of one that was not."""
-    untried: int = 0
-    """How many were not tried since one was."""
+    took: float = math.inf
+    """The work of the evaluation in the place of the last one that was given up."""
 
-    def forbids(self, size: int) -> bool:
-        """Tell whether an update of a size is not to be tried."""
-        likely = self.in_a_row >= IN_A_ROW and size >= self.given_up and size > self.done
-        return likely and self.untried < RETRY - 1
+    def promises_little(self, size: int) -> bool:
+        """Tell whether an update of a size is likely to be given up."""
+        return self.in_a_row > 0 and size >= NEAR * self.given_up and size > self.done
 
     def giving_up(self, size: int) -> Past:
         """Return what is known after one of a size was given up."""
-        return Past(size, self.in_a_row + 1, self.done)
+        return Past(size, self.in_a_row + 1, self.done, self.took)
 
     def doing(self, size: int) -> Past:
         """Return what is known after one of a size was not given up."""
-        return Past(self.given_up, 0, max(self.done, size))
+        return Past(self.given_up, 0, max(self.done, size), self.took)
 
 
 @record
@@ -55,6 +54,10 @@ class Cost:
     time: float
     past: tuple[Past, Past] = (Past(), Past())
     """Of those that take nothing away below, and of the others."""
+
+    def in_place(self, *, losing: bool) -> Cost:
+        """Return the same, of an evaluation that was done in the place of an update of one kind."""
+        return self.after(replace(self.past[losing], took=self.work), losing=losing)
 
     def after(self, past: Past, *, losing: bool) -> Cost:
         """Return the same with another past of updates of one kind."""
@@ -73,6 +76,13 @@ class Budget:
     work: float = math.inf
     seconds: float = math.inf
 
+    def less(self, left: float) -> float:
+        """Return by how much it is less where only a part of the tuples is left.
+
+        Not to less than a quarter: some of them may come back.
+        """
+        return max(0.0, self.work - max(LEAST["work"], self.work * max(left, LEFT)))
+
     def __str__(self) -> str:
         return f"{self.work:,.0f} units of work" if self.work < math.inf else f"{self.seconds * 1000:.1f} ms"
 
@@ -80,15 +90,22 @@ class Budget:
 UNLIMITED = Budget()
 
 
-def budget_of(switch: Switch, last: Cost, lent: float) -> Budget:
-    """Return what an update may take: its share, and what is lent to it, but then no more than an evaluation."""
+def budget_of(switch: Switch, last: Cost, size: int, lent: float, *, losing: bool) -> Budget:
+    """Return what an update of a size may take: its share, and what is lent to it, but no more than an evaluation.
+
+    It gets a part of that where updates as large were given up, and is held against what was done in their place: each
+    that is given up in vain costs less, and none that has become cheap goes unnoticed.
+    """
     if switch.share == math.inf:
         return UNLIMITED
+    past, part, full = last.past[losing], 1.0, last.work
+    if past.promises_little(size):
+        part, full = 0.5 ** (past.in_a_row % RETRY), min(full, past.took)
     match switch.by:
         case "work":
-            own = switch.share * last.work
-            return Budget(work=max(LEAST["work"], own, min(own + lent, last.work)))
+            own = switch.share * full
+            return Budget(work=max(LEAST["work"], part * own, part * min(own + lent, full)))
         case "time":
-            return Budget(seconds=max(LEAST["time"], switch.share * last.time))
+            return Budget(seconds=max(LEAST["time"], part * switch.share * last.time))
         case _:
             assert_never(switch.by)
