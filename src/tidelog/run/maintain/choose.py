@@ -8,7 +8,7 @@ and the stratum is evaluated from scratch; strata above see only the difference.
 1 + s such evaluations, and one that is dropped at most (1 + s) / s times what it would have cost to go on. The default
 keeps the first small: no commit should be felt as dearer than starting over. What strata before it in the commit have
 saved is lent to a stratum, up to what evaluating it takes: the commit is no dearer for it. A deletion may leave much
-less to evaluate than the last time: its share is less, and as tuples go, so does the budget.
+less to evaluate than the last time: as tuples go, so does the budget.
 
 To keep it small where support is dear, an evaluation that takes the place of an update does not count: each tuple has
 its rank, and its support is found when it first loses some (`Backend.reset`). So the 1 + s are of an evaluation that
@@ -203,7 +203,7 @@ class _Attempt:
         past = last.past[losing]
         lent = max(0.0, watch.saved) if self.strategy == "auto" and switch is None else 0.0
         lent /= 1 + losing  # what others have saved is held against evaluations of what there was
-        budget = budget_of(self._switch(losing=losing) if switch is None else switch, last, size, lent, losing=losing)
+        budget = budget_of(self._switch if switch is None else switch, last, size, lent, losing=losing)
         if budget != UNLIMITED and self._is_hopeless():
             reason = "it was empty, and at least half of what it reads is new"
             return self.scratch.evaluate(reason, last, counted=not _need_not_count(backend, stratum))
@@ -231,11 +231,11 @@ class _Attempt:
         name, seconds = _named(self.strategy), time.perf_counter() - start
         return Work(stratum.number, stratum.relations, name, reason, rounds, used, seconds)
 
-    def _switch(self, *, losing: bool) -> Switch:
-        """When the update is given up: earlier where something goes, since the last evaluation was with it."""
+    @property
+    def _switch(self) -> Switch:
+        """When the update is given up: where a rule goes, half as late, since the last evaluation was with it."""
         usual = switch_of(self.strategy)
-        part = 0.5 if self.removed else 0.75 if losing and self.strategy == "auto" else 1.0
-        return replace(usual, share=usual.share * part)
+        return replace(usual, share=usual.share / 2) if self.removed else usual
 
     @property
     def _changes_rules(self) -> bool:
