@@ -1,4 +1,8 @@
-"""The jobs of one update as a group, which a time limit or an interrupt cancels while they run."""
+"""The jobs of one update as a group, which a time limit or an interrupt cancels while they run.
+
+Their tasks know the settings of the engine's session. Spark tells them only for a query's own job, and several queries
+answered by one job would be executed by its defaults.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from pyspark.sql import SparkSession
 
 from tidelog.run.limits import Watch
 
-_GROUP, _INTERRUPT, _DESCRIPTION = "spark.jobGroup.id", "spark.job.interruptOnCancel", "spark.job.description"
+_GROUP, _INTERRUPT = "spark.jobGroup.id", "spark.job.interruptOnCancel"
 
 
 @contextmanager
@@ -23,7 +27,10 @@ def one_group(spark: SparkSession, watch: Watch) -> Iterator[None]:
     The limit is then what is raised, as between two rounds. What the user had set for jobs of this thread is put back.
     """
     context = spark.sparkContext
-    before = {name: context.getLocalProperty(name) for name in (_GROUP, _INTERRUPT, _DESCRIPTION)}
+    java = context._jsc.sc()  # noqa: SLF001
+    properties = java.getLocalProperties()
+    before = properties.clone()
+    properties.putAll(spark._jsparkSession.conf().getAllAsJava())  # noqa: SLF001
     group = f"tidelog-{uuid.uuid4()}"
     context.setLocalProperty(_GROUP, group)
     context.setLocalProperty(_INTERRUPT, "true")
@@ -43,9 +50,8 @@ def one_group(spark: SparkSession, watch: Watch) -> Iterator[None]:
     finally:
         if timer is not None:
             timer.cancel()
-        for name, value in before.items():
-            with suppress(Py4JError):  # the session may be gone
-                context.setLocalProperty(name, value)  # type: ignore[arg-type]
+        with suppress(Py4JError):  # the session may be gone
+            java.setLocalProperties(before)
 
 
 def _cancel(context: SparkContext, group: str) -> None:
