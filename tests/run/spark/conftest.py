@@ -4,8 +4,10 @@ Some queries are compiled, as users have it: those of the histories named in `te
 `test_standalone` submits has no settings but those of docs/cluster.md.
 """
 
+import inspect
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +30,7 @@ TINY = {
 }
 COMPILED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
 AT_ONCE = 4
-"""Tests whose jobs run at the same time: the driver waits most of a tiny job's time."""
+"""Tests whose jobs run at the same time, beside one more: the driver waits most of a tiny job's time."""
 
 Outcomes = dict[Any, Future[None]]
 
@@ -48,8 +50,26 @@ def compiled(engine: SparkEngine) -> SparkEngine:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Ask last for the outcome of what goes on beside all others."""
-    items.sort(key=lambda item: isinstance(item, pytest.Function) and item.originalname == "test_right_after")
+    """Put first what must be alone, and last the tests that only ask for the outcome of what goes on beside others."""
+
+    def turn(item: pytest.Item) -> int:
+        if not isinstance(item, pytest.Function) or item.get_closest_marker("spark") is None:
+            return 1
+        if asks_for(item, "outcomes") or asks_for(item, "faults"):
+            return 2 + asks_for(item, "faults")
+        return 0 if is_alone(item) else 1
+
+    items.sort(key=turn)
+
+
+def asks_for(item: pytest.Function, fixture: str) -> bool:
+    """Tell whether a test itself has the outcomes of a fixture as an argument."""
+    return fixture in inspect.signature(item.function).parameters
+
+
+def is_alone(item: pytest.Function) -> bool:
+    """Tell whether a test must have the process for itself: it counts what everybody does, or changes modules."""
+    return item.get_closest_marker("alone") is not None or "monkeypatch" in item.fixturenames
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -59,20 +79,34 @@ def faults(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     def work(fault: Callable[[Path], None]) -> None:
         fault(tmp_path_factory.mktemp(fault.__name__))
 
-    yield from side_by_side(request, "test_right_after", work, at_once=1)
+    with ThreadPoolExecutor(1) as pool:
+        yield from side_by_side(request, "faults", pool, lambda _: work)
+
+
+@pytest.fixture(scope="session")
+def outcomes(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[Outcomes]:
+    """What tests that ask for their outcome do, the function `work` of their module, goes on beside other tests."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        yield from side_by_side(request, "outcomes", pool, lambda item: partial(item.module.work, spark))
+
+
+@pytest.fixture(autouse=True)
+def others_beside(request: pytest.FixtureRequest) -> None:
+    """Let others begin with the first test on Spark that need not be alone."""
+    if "spark" in request.fixturenames and not is_alone(request.node):
+        request.getfixturevalue("outcomes")
 
 
 def side_by_side(
-    request: pytest.FixtureRequest, test: str, work: Callable[[Any], None], at_once: int = AT_ONCE
+    request: pytest.FixtureRequest,
+    fixture: str,
+    pool: ThreadPoolExecutor,
+    work: Callable[[pytest.Function], Callable[[Any], None]],
 ) -> Iterator[Outcomes]:
-    """Do the work of all chosen tests of a name, several at once; yield for the parameter of each what to wait for.
-
-    For a fixture: the tests themselves only ask for their own outcome.
-    """
+    """Do the work of all tests chosen that ask for a fixture; yield for the parameter of each what to wait for."""
     items = [item for item in request.session.items if isinstance(item, pytest.Function)]
-    chosen = [item for item in items if item.originalname == test and item.get_closest_marker("spark")]
-    with ThreadPoolExecutor(at_once) as pool:
-        try:
-            yield {given: pool.submit(work, given) for item in chosen for given in item.callspec.params.values()}
-        finally:
-            pool.shutdown(cancel_futures=True)
+    chosen = [item for item in items if asks_for(item, fixture)]
+    try:
+        yield {given: pool.submit(work(item), given) for item in chosen for given in item.callspec.params.values()}
+    finally:
+        pool.shutdown(cancel_futures=True)

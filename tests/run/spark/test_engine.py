@@ -195,6 +195,7 @@ def test_a_time_limit_cancels_the_job_that_runs(spark: SparkSession) -> None:
     assert engine.count("B") == 3
 
 
+@pytest.mark.alone
 def test_an_interrupt_cancels_the_job_that_runs(spark: SparkSession) -> None:
     session = spark.newSession()
     session.conf.set("spark.tidelog.driverRows", "0")

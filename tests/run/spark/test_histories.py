@@ -4,7 +4,6 @@ TIDELOG_SPARK_STEPS sets how many steps a history has.
 """
 
 import os
-from collections.abc import Iterator
 from itertools import product
 from random import Random
 
@@ -13,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from tests.generate.checking import follow
 from tests.run.spark.at_once import AtOnce
-from tests.run.spark.conftest import Outcomes, compiled, side_by_side
+from tests.run.spark.conftest import Outcomes, compiled
 from tidelog.plan.nodes import Plan
 from tidelog.run.spark.engine import SparkEngine
 from tidelog.session.soak.histories import random_history
@@ -29,23 +28,20 @@ COMPILED = {(5, 7), (9, 1)}
 Played = tuple[int, int]
 
 
-@pytest.fixture(scope="module")
-def followed(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[Outcomes]:
-    def work(played: Played) -> None:
-        seed, partitions = played
+def work(spark: SparkSession, played: Played) -> None:
+    """Follow a history on Spark."""
+    seed, partitions = played
 
-        def engine(plan: Plan) -> SparkEngine:
-            made = AtOnce(plan, spark=spark, partitions=partitions, driver_rows=0)
-            return compiled(made) if played in COMPILED else made
+    def engine(plan: Plan) -> SparkEngine:
+        made = AtOnce(plan, spark=spark, partitions=partitions, driver_rows=0)
+        return compiled(made) if played in COMPILED else made
 
-        follow(random_history(Random(seed), STEPS), engine)
-
-    yield from side_by_side(request, "test_every_step_is_right", work)
+    follow(random_history(Random(seed), STEPS), engine)
 
 
 PLAYED = list(product(range(HISTORIES), PARTITIONS))
 
 
 @pytest.mark.parametrize("played", PLAYED, ids=lambda played: "{} in {}".format(*played))
-def test_every_step_is_right(played: Played, followed: Outcomes) -> None:
-    followed[played].result()
+def test_every_step_is_right(played: Played, outcomes: Outcomes) -> None:
+    outcomes[played].result()

@@ -6,7 +6,6 @@ With TIDELOG_SPARK_DELETE=1, as before a release, each loses every other one of 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from tests.cases import case_name, externs_of, program_cases
 from tests.run.spark.at_once import AtOnce
-from tests.run.spark.conftest import Outcomes, side_by_side
+from tests.run.spark.conftest import Outcomes
 from tests.run.spark.test_engine import alike
 from tidelog import Database
 from tidelog.plan.decompose import decompose
@@ -51,17 +50,14 @@ def check(database: Database, engine: SparkEngine, way: str) -> None:
             assert engine.count(view.name) == columnar.count(view.name), place
 
 
-@pytest.fixture(scope="module")
-def outcomes(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[Outcomes]:
-    def work(case: Path) -> None:
-        database = load(case)
-        plan = database.plan
-        loop = AtOnce(plan, spark=spark, partitions=2, driver_rows=0, replicate_rows=0)
-        check(database, loop, "round by round")
-        if any(decompose(stratum) for stratum in plan.strata if stratum.recursive):
-            check(database, AtOnce(plan, spark=spark, partitions=2, driver_rows=0), "in one job")
-
-    yield from side_by_side(request, "test_rows_and_changes", work)
+def work(spark: SparkSession, case: Path) -> None:
+    """Evaluate a case by the round loop, and decomposed where it can be."""
+    database = load(case)
+    plan = database.plan
+    loop = AtOnce(plan, spark=spark, partitions=2, driver_rows=0, replicate_rows=0)
+    check(database, loop, "round by round")
+    if any(decompose(stratum) for stratum in plan.strata if stratum.recursive):
+        check(database, AtOnce(plan, spark=spark, partitions=2, driver_rows=0), "in one job")
 
 
 @pytest.mark.parametrize("case", sorted(program_cases(), key=lambda case: "deep_chain" not in str(case)), ids=case_name)

@@ -160,6 +160,7 @@ def test_the_driver_takes_an_update_of_many_rounds(spark: SparkSession) -> None:
     assert answers(engine) == answers(columnar)
 
 
+@pytest.mark.alone
 def test_a_round_is_one_job_for_all_relations(spark: SparkSession) -> None:
     """Two relations have new tuples in every round, yet ten rounds more take ten jobs more."""
     scheduler = spark.sparkContext._jsc.sc().dagScheduler()
