@@ -204,6 +204,19 @@ def test_what_several_rules_read_is_unpacked_once(spark: SparkSession) -> None:
         assert set(engine.rows("Same")) == {(2, 3), (3, 2), (4, 5), (5, 4)}
 
 
+def test_facts_for_partitions_that_had_none(spark: SparkSession) -> None:
+    """Each new fact comes to another partition, most of which had none: all are told, and what follows from them."""
+    engine = SparkEngine(
+        plan_text(COUNT.replace("N(x).\n", "N(x), x < 9.\n")), spark=spark, driver_rows=0, partitions=7
+    )
+    for number in (41, 43, 44):
+        update = engine.update({"S": Change([(number,)])})
+        assert {name: set(change.inserted) for name, change in update.changes.items()} == {
+            "S": {(number,)},
+            "N": {(number,)},
+        }
+
+
 def test_limits_and_errors_are_told(spark: SparkSession) -> None:
     engine = SparkEngine(plan_text(COUNT), spark=spark, strategy="recompute", driver_rows=0, partitions=2)
     with pytest.raises(LimitError, match=r"\(N\) took more than 8 rounds"):

@@ -9,6 +9,7 @@
 | `worker`, `daemon` | what Spark has no functions for, in its Python workers |
 | `claim`, `seeds`, `local` | whole strata in one job, by the columnar engine |
 | `spread`, `parcels`, `sets` | strata by partitions that exchange what is new; many tuples in one cell |
+| `whole` | all strata that an update reaches, by one executor |
 | `loads`, `difference` | facts for such strata, and their changes when they are evaluated anew, in parcels |
 | `tail` | the last rounds of a long recursion, by the columnar engine on the driver |
 | `saved`, `recovery` | commits in files, and starting again from them when executors are lost |

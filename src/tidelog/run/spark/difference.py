@@ -6,12 +6,14 @@ leave them, they are sent to their partitions first.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from tidelog.run.spark.checkpoint import Part, gathered, settle, united
-from tidelog.run.spark.parcels import KIND, PARCELS, PLACE, ROWS, Batches, Packed, Parcel, opened, scattered
+from tidelog.run.spark.parcels import KIND, PARCELS, PLACE, RELATION, ROWS, Batches, Packed, Parcel, opened, scattered
 from tidelog.run.spark.relation import Parts, column_name, columns_of
 from tidelog.run.spark.sets import without
 
@@ -20,24 +22,60 @@ _OLD, _NEW, _GAINED, _LOST = "old", "new", "gained", "lost"
 
 def differences(before: Parts, after: Parts, arity: int, partitions: int) -> tuple[Parts, Parts] | None:
     """Return what a relation has gained and lost; None if its tuples are not in parcels of their owners."""
-    rows = after[0].rows if len(after) == 1 else None
-    if not isinstance(rows, Packed) or rows.column is None or not before:
+    rows = _packed(after)
+    if rows is None or rows.column is None or not before:
         return None
     both = united([_placed(before, rows, arity, partitions), rows.chosen.withColumn(KIND, f.lit(_NEW))])
     counts = {kind: f.sum(f.when(f.col(KIND) == kind, f.col(ROWS))) for kind in (_GAINED, _LOST)}
-    compared = both.repartitionById(partitions, PLACE).mapInArrow(_compared, PARCELS)
-    found, told = settle(compared, **counts)
-    gained, lost = (
-        (Part(Packed(found.frame, rows.relation, kind, rows.schema), told[kind], placed=False),) if told[kind] else ()
+    parcels = both.repartitionById(partitions, PLACE).mapInArrow(_compared, PARCELS)
+    found, told = settle(parcels, **counts)
+    return _sides(found.frame, rows, [told[kind] for kind in (_GAINED, _LOST)])
+
+
+def compared(relations: Mapping[str, tuple[Parts, Parts]], partitions: int) -> dict[str, tuple[Parts, Parts]]:
+    """Return what relations have gained and lost, those whose tuples are in the same parcels as others': by one job."""
+    found = {name: (_packed(before), _packed(after)) for name, (before, after) in relations.items()}
+    alike = {
+        name: (before, after)
+        for name, (before, after) in found.items()
+        if before is not None and after is not None and before.column == after.column is not None
+    }
+    if not alike:
+        return {}
+    old, new = next(iter(alike.values()))
+    alike = {name: (b, a) for name, (b, a) in alike.items() if b.parcels is old.parcels and a.parcels is new.parcels}
+    sides = [rows.parcels.where(f.col(RELATION).isin(*alike)) for rows in (old, new)]
+    both = united([side.withColumn(KIND, f.lit(kind)) for side, kind in zip(sides, (_OLD, _NEW), strict=True)])
+    counts = {
+        f"{kind}{number}": f.sum(f.when((f.col(KIND) == kind) & (f.col(RELATION) == name), f.col(ROWS)))
+        for number, name in enumerate(alike)
         for kind in (_GAINED, _LOST)
+    }
+    parcels, told = settle(both.repartitionById(partitions, PLACE).mapInArrow(_compared, PARCELS), **counts)
+    return {
+        name: _sides(parcels.frame, after, [told[f"{kind}{number}"] for kind in (_GAINED, _LOST)])
+        for number, (name, (_, after)) in enumerate(alike.items())
+    }
+
+
+def _packed(parts: Parts) -> Packed | None:
+    rows = parts[0].rows if len(parts) == 1 else None
+    return rows if isinstance(rows, Packed) else None
+
+
+def _sides(parcels: DataFrame, rows: Packed, counts: Sequence[int]) -> tuple[Parts, Parts]:
+    """Return what was gained and lost of a relation."""
+    gained, lost = (
+        (Part(Packed(parcels, rows.relation, kind, rows.schema), count, placed=False),) if count else ()
+        for kind, count in zip((_GAINED, _LOST), counts, strict=True)
     )
     return gained, lost
 
 
 def _placed(before: Parts, after: Packed, arity: int, partitions: int) -> DataFrame:
     """Return the tuples before, in parcels for those who own them after."""
-    rows = before[0].rows if len(before) == 1 else None
-    if isinstance(rows, Packed) and rows.column == after.column:
+    rows = _packed(before)
+    if rows is not None and rows.column == after.column:
         return rows.chosen.withColumn(KIND, f.lit(_OLD))
     assert after.column is not None
     send = scattered(after.relation, _OLD, [column_name(after.column)], partitions)
@@ -46,12 +84,18 @@ def _placed(before: Parts, after: Packed, arity: int, partitions: int) -> DataFr
 
 def _compared(batches: Batches) -> Batches:
     """For `mapInArrow`: what a partition owned and what it owns to what it has gained and lost."""
-    tables: dict[str, list[pa.Table]] = {_OLD: [], _NEW: []}
-    place, relation = 0, ""
+    tables: dict[str, dict[str, list[pa.Table]]] = {}
+    place = 0
     for parcel in opened(batches):
-        place, relation = parcel.place, parcel.relation
-        tables[parcel.kind].append(parcel.rows)
+        place = parcel.place
+        tables.setdefault(parcel.relation, {_OLD: [], _NEW: []})[parcel.kind].append(parcel.rows)
+    for relation, found in tables.items():
+        for parcel in _of_one(place, relation, found):
+            yield from parcel.batches()
+
+
+def _of_one(place: int, relation: str, tables: Mapping[str, list[pa.Table]]) -> Iterator[Parcel]:
     old, new = (pa.concat_tables(found) if found else None for found in tables.values())
     for kind, these, those in ((_GAINED, new, old), (_LOST, old, new)):
         if these is not None:
-            yield from Parcel(place, relation, kind, without(these, those)).batches()
+            yield Parcel(place, relation, kind, without(these, those))

@@ -44,6 +44,7 @@ from tidelog.run.spark.rows import SimpleRows, SparkRows, frame_of
 from tidelog.run.spark.saved import Archive, archive_of
 from tidelog.run.spark.session import adopt, engine_session, is_local, settings_of, start_session
 from tidelog.run.spark.store import BROADCAST_ROWS, Frames, Store
+from tidelog.run.spark.whole import WHOLE_ROWS, Whole, affected
 
 DRIVER_ROWS = 100_000
 _WHOSE = "whose"
@@ -98,6 +99,7 @@ class SparkEngine:
         self._replicate_rows = (
             settings.get("replicateRows", REPLICATE_ROWS) if replicate_rows is None else replicate_rows
         )
+        self._whole_rows = min(settings.get("wholeRows", WHOLE_ROWS), self._replicate_rows)
         nothing = Plan({}, {}, {}, (), (), {})
         self._state = State(nothing, {}, Earlier.of(nothing), {})
         self._driver: ColumnarEngine | None = None
@@ -274,9 +276,11 @@ class SparkEngine:
         store.may_spread = lambda stratum: bool(self._replicate_rows) and not self._keeps_ranks(stratum, plan)
         costs: Costs = dict(before.costs)
         change_facts(store, facts, before.earlier.orphans(plan, before.relations), earlier)
-        changed = [stored_in(name, plan.relations) for name in facts]
-        strata = reached(store, plan, before.earlier, changed)
-        work = [done for stratum in strata if (done := self._maintain(store, stratum, before.earlier, costs))]
+        work = self._whole(store, before.earlier)
+        if work is None:
+            changed = [stored_in(name, plan.relations) for name in facts]
+            strata = reached(store, plan, before.earlier, changed)
+            work = [done for stratum in strata if (done := self._maintain(store, stratum, before.earlier, costs))]
         changes = _changes(store, before, plan)
         store.finish()
         relations = {name: relation for name, relation in store.relations.items() if name in plan.relations}
@@ -290,6 +294,28 @@ class SparkEngine:
     def _keeps_ranks(self, stratum: Stratum, plan: Plan) -> bool:
         """Tell whether ranks and support of a stratum must be those of its rules: somebody chose how to follow."""
         return strategy_of(stratum, plan, self._strategy) not in ("auto", "recompute")
+
+    def _whole(self, store: Store, earlier: Earlier) -> list[Work] | None:
+        """Have all strata that a change reaches evaluated by one executor, if each is to be evaluated from scratch."""
+        strata = affected(store, store.plan, earlier) if self._whole_rows else []
+        reasons = {stratum.number: self._scratch(store, stratum, earlier) for stratum in strata}
+        if not all(reasons.values()):
+            return None
+        return Whole(store, strata, self._whole_rows).evaluate(reasons)
+
+    def _scratch(self, store: Store, stratum: Stratum, earlier: Earlier) -> str:
+        """Return why a stratum is to be evaluated from scratch, without ranks; nothing if it is not."""
+        chosen = strategy_of(stratum, store.plan, self._strategy)
+        own = [store.relation(name) for name in stratum.relations]
+        if self._keeps_ranks(stratum, store.plan):
+            return ""
+        if chosen == "recompute":
+            return "chosen by the user"
+        if not any(relation.size(AFTER) for relation in own):
+            return "it was empty"
+        if (frozenset(stratum.relations), stratum.recursive) not in earlier.strata:
+            return "its relations were not one stratum before"
+        return "" if all(relation.counted for relation in own) else "the support of its tuples is not known"
 
     def _maintain(self, store: Store, stratum: Stratum, earlier: Earlier, costs: Costs) -> Work | None:
         """Bring a stratum up to date; one that is empty is evaluated from scratch, which costs fewer jobs."""

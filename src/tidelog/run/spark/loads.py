@@ -93,7 +93,7 @@ class Load:
         placed = united([*parcels, *([before.chosen] if before else [])]).repartitionById(self.partitions, PLACE)
         kinds = (OWN, _NEW, _GONE, *map(_kind, range(len(self.candidates))))
         wanted = {kind: f.sum(f.when(f.col(KIND) == kind, f.col(ROWS))).alias(kind) for kind in kinds}
-        return Question(placed.mapInArrow(self._united(), PARCELS), wanted)
+        return Question(placed.mapInArrow(self._united(changing=before is not None), PARCELS), wanted)
 
     def answer(self, relation: Relation, part: Part, counts: Mapping[str, int]) -> None:
         """Let a relation have the facts that a job has put into parcels."""
@@ -108,8 +108,11 @@ class Load:
         else:
             relation.insert(relation.final)
 
-    def _united(self) -> Callable[[Batches], Batches]:
-        """Return a function for `mapInArrow`: what has come for a partition to its facts, and those put aside."""
+    def _united(self, *, changing: bool) -> Callable[[Batches], Batches]:
+        """Return a function for `mapInArrow`: what has come for a partition to its facts, and those put aside.
+
+        Where facts are `changing` it tells what is new, also a partition that had none, and what is gone.
+        """
 
         def run(batches: Batches) -> Batches:
             found: dict[str, list[Any]] = {OWN: [], IN: [], OUT: []}
@@ -124,7 +127,7 @@ class Load:
             new, left = without(distinct(given), before), without(before, without(taken, given))
             facts = pa.concat_tables([left, new])
             kinds = {OWN: facts}
-            if before.num_rows:
+            if changing:
                 kinds |= {_NEW: new, _GONE: without(before, left)}
             for number, fragment in enumerate(self.candidates):
                 few = facts.filter(pa.array(within(facts, fragment, self.cells)))

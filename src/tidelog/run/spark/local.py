@@ -18,7 +18,7 @@ from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.encode import Codec, read_floats, read_signed
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.columnar.relation import Relation
-from tidelog.run.contract import Change, Limits, Row, Support
+from tidelog.run.contract import Change, Limits, Row, Support, Update
 from tidelog.run.spark.encode import Cells, content
 from tidelog.run.spark.relation import RANK, SUPPORT, columns_of
 from tidelog.run.spark.rows import decoded, unsigned
@@ -78,6 +78,15 @@ def evaluate(
 
     Beside them is the number of rounds it took. In a Python worker one thread is enough: every core has a worker.
     """
+    engine, update = evaluated(plan, facts, limits, tracked=tracked, threads=threads)
+    rounds = max((work.rounds for work in update.work), default=1)
+    return {name: held(engine, name, plan.types) for name in wanted}, rounds
+
+
+def evaluated(
+    plan: Plan, facts: Mapping[str, Any], limits: Limits, *, tracked: bool, threads: int | None = None
+) -> tuple[ColumnarEngine, Update]:
+    """Return an engine that has evaluated a plan on the given facts, and what it did."""
     cells = Cells(plan.types)
     support = Support.RANKED if tracked else Support.NONE
     engine = ColumnarEngine(plan, strategy="recompute", support=support, threads=threads, limits=limits)
@@ -85,9 +94,7 @@ def evaluate(
         name: Change(facts_of(table, [c.type for c in plan.relations[name].columns], cells))
         for name, table in facts.items()
     }
-    update = engine.update(given, limits=limits)
-    rounds = max((work.rounds for work in update.work), default=1)
-    return {name: held(engine, name, plan.types) for name in wanted}, rounds
+    return engine, engine.update(given, limits=limits)
 
 
 def held(engine: ColumnarEngine, name: str, types: Mapping[str, TypeDefinition]) -> Any:

@@ -22,7 +22,7 @@ ARROW_ROWS = 200_000
 """Rows in an Arrow batch; the default of 10,000 costs a round trip to Python too often."""
 
 PREFIX = "spark.tidelog."
-SETTINGS = {"partitions": 1, "driverRows": 0, "broadcastRows": 0, "replicateRows": 0}
+SETTINGS = {"partitions": 1, "driverRows": 0, "broadcastRows": 0, "replicateRows": 0, "wholeRows": 0}
 """What a session can be told about the engine, after the prefix, and the least it may be."""
 
 _FUNCTIONS = ("col", "lit", "broadcast", "sum", "max", "min", "count", "count_if")

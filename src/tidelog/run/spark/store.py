@@ -351,14 +351,15 @@ class Store(Holding[Relation]):
         self._aside[relation] = self.relation(relation)
         self.touched[relation] = self.relations[relation] = self.fresh(relation)
 
-    def compare(self, relation: str) -> None:
-        """Make the difference to what a relation held its net change."""
+    def compare(self, relation: str, found: tuple[Parts, Parts] | None = None) -> None:
+        """Make the difference to what a relation held its net change; what was gained and lost may be known."""
         old, new = self._aside.pop(relation), self.relations[relation]
         new.settled = push(new.settled, new.delta)
         new.delta = Part(new.empty, 0)
         new.final = new.settled
         new.settled = old.settled
-        found = differences(old.settled, new.final, len(new.columns), self.partitions)
+        if found is None:
+            found = differences(old.settled, new.final, len(new.columns), self.partitions)
         if found is None:
             found = _difference(new, new.final, old.settled), _difference(new, old.settled, new.final)
         new.inserted, new.removed = found

@@ -1,0 +1,243 @@
+"""All strata that an update reaches, evaluated whole by one executor.
+
+A stratum that is evaluated on its own costs a job or two, however few rows it has, and a program of many strata over
+less than a million rows spends its time in jobs and shuffles; the columnar engine takes a fraction of it. Where every
+stratum reached would be evaluated from scratch anyway, and what they read is at most `spark.tidelog.wholeRows`, these
+rows go to one task in parcels, the columnar engine runs the strata there, and what it derives is placed over all
+partitions again. Nothing passes through the driver.
+
+Tuples have no ranks, as where a stratum is spread (`spread`): after a change the strata that it reaches are evaluated
+whole again, and partitions compare what they had and have, all relations by one job. A task that derives far more than
+it was given gives up, and so does one that reaches a limit: then each stratum is evaluated in its own way.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
+
+from tidelog.base import types as t
+from tidelog.base.errors import EvaluationError, LimitError
+from tidelog.base.record import record
+from tidelog.plan.decompose import decompose
+from tidelog.plan.nodes import Plan, Stratum
+from tidelog.run.contract import Limits, Phase, Work
+from tidelog.run.limits import tell
+from tidelog.run.maintain.choose import Earlier
+from tidelog.run.phases import AFTER
+from tidelog.run.spark.checkpoint import Part, settle, united
+from tidelog.run.spark.difference import compared
+from tidelog.run.spark.encode import content
+from tidelog.run.spark.loads import OWN
+from tidelog.run.spark.local import evaluated, held
+from tidelog.run.spark.parcels import (
+    KIND,
+    PARCELS,
+    PLACE,
+    RELATION,
+    ROUNDS,
+    ROWS,
+    Batches,
+    Packed,
+    Parcel,
+    opened,
+    sent,
+)
+from tidelog.run.spark.relation import Parts, column_name, columns_of
+from tidelog.run.spark.spread import GROWTH, OVER
+from tidelog.run.spark.store import DERIVATION, Store
+from tidelog.run.spark.worker import BEGIN, END, EvaluationFailedError
+
+WHOLE_ROWS = 1_000_000
+"""What strata may read to be evaluated so, by default; never more than `replicate_rows`."""
+
+
+def affected(store: Store, plan: Plan, earlier: Earlier) -> list[Stratum]:
+    """Return the strata whose rules have changed, or that read a change, perhaps one of another of them."""
+    changed = {name for name in store.touched if any(store.changed(name))}
+    found: list[Stratum] = []
+    for stratum in plan.strata:
+        known = (frozenset(stratum.relations), stratum.recursive) in earlier.strata
+        if not known or any(earlier.changes(stratum)) or any(not changed.isdisjoint(r.reads) for r in stratum.rules):
+            found.append(stratum)
+            changed.update(stratum.relations)
+    return found
+
+
+@record
+class Task:
+    """What the one executor must know: the rules, the relations to give back, partitions to place them in, limits."""
+
+    plan: Plan
+    wanted: Mapping[str, int | None]
+    """The relations to give back, and the number of the column that places their tuples."""
+    partitions: int
+    limits: Limits
+
+
+@dataclass(slots=True)
+class Whole:
+    """Evaluates strata from scratch, if they are to be evaluated so: whose input has at most `most` rows."""
+
+    store: Store
+    strata: Sequence[Stratum]
+    most: int
+
+    @property
+    def _heads(self) -> list[str]:
+        return [name for stratum in self.strata for name in stratum.relations]
+
+    @property
+    def _below(self) -> list[str]:
+        read = {name for stratum in self.strata for rule in stratum.rules for name in rule.reads}
+        return sorted(read.difference(self._heads))
+
+    def _fits(self) -> bool:
+        """Tell whether one executor is to evaluate the strata: one that decomposes alone is better in pieces."""
+        if len(self.strata) == 1:
+            (stratum,) = self.strata
+            if not stratum.recursive or decompose(stratum) is not None:
+                return False
+        given = sum(self.store.relation(name).size(AFTER) for name in self._below)
+        had = sum(self.store.relation(name).size(AFTER) for name in self._heads)
+        return 0 < given <= self.most and had <= GROWTH * given + self.most
+
+    def evaluate(self, reasons: Mapping[int, str]) -> list[Work] | None:
+        """Evaluate the strata and find what has changed; None if it is not to be done so."""
+        if not self.strata or not self._fits():
+            return None
+        store, watch, start = self.store, self.store.watch, time.perf_counter()
+        watch.strategy = "whole"
+        watch.begin_round(self.strata[0], 1)
+        tell(f"{', '.join(self._heads)} whole, by one executor")
+        given = sum(store.relation(name).size(AFTER) for name in self._below)
+        parcels, counts = self._parcels(self._task(GROWTH * given + self.most))
+        if counts[OVER]:
+            tell("it derives too much: each stratum in its own way")
+            return None
+        had = {name: store.relation(name).settled for name in self._heads}
+        self._take(parcels, counts)
+        self._compare(had)
+        watch.add_tuples(sum(counts[f"{OWN}{number}"] for number in range(len(self._heads))))
+        share = (time.perf_counter() - start) / len(self.strata)
+        return [self._work(stratum, counts, reasons[stratum.number], share) for stratum in self.strata]
+
+    def _task(self, room: int) -> Task:
+        store = self.store
+        names = [*self._below, *self._heads]
+        strata = tuple(replace(stratum, number=number) for number, stratum in enumerate(self.strata))
+        plan = Plan(store.types, {name: store.plan.relations[name] for name in names}, store.functions, strata, (), {})
+        left = store.watch.limits_left()
+        limits = replace(left, tuples=room if left.tuples is None else min(room, left.tuples))
+        return Task(plan, {name: self._column(name) for name in self._heads}, store.partitions, limits)
+
+    def _column(self, name: str) -> int | None:
+        """Return the column that places tuples, None if they have cells that partitions cannot compare."""
+        return 0 if all(map(_is_plain, self.store.fresh(name).cell_types)) else None
+
+    def _parcels(self, task: Task) -> tuple[DataFrame, Mapping[str, int]]:
+        """Let one executor evaluate the strata; return the parcels of their relations, and what they count."""
+        self.store.enter(Phase.BOOT, frozenset(self._heads))
+        given = united([self._given(name) for name in self._below if self.store.relation(name).size(AFTER)])
+        found = given.repartition(1).mapInArrow(_evaluating(task), PARCELS)
+        rows, counts = f.col(ROWS), {OVER: f.sum(f.when(f.col(KIND) == OVER, f.col(ROWS)))}
+        for number, name in enumerate(self._heads):
+            mine = f.col(RELATION) == name
+            counts[f"{OWN}{number}"] = f.sum(f.when(mine, rows))
+            counts[f"{ROUNDS}{number}"] = f.max(f.when(mine, f.col(ROUNDS)))
+        placed, told = settle(found.repartitionById(self.store.partitions, PLACE), **counts)
+        return placed.frame, told
+
+    def _given(self, name: str) -> DataFrame:
+        """Return a relation below in parcels under its own name."""
+        relation = self.store.relation(name)
+        parts = relation.settled if relation.final is None else relation.final
+        if relation.final is not None or not (relation.inserted or relation.removed):
+            rows = parts[0].rows if len(parts) == 1 else None
+            if isinstance(rows, Packed):
+                return rows.chosen.withColumn(RELATION, f.lit(name))
+        return relation.frame(AFTER).select(*relation.columns).mapInArrow(_packing(name), PARCELS)
+
+    def _take(self, parcels: DataFrame, counts: Mapping[str, int]) -> None:
+        """Let the relations have what was derived."""
+        for number, name in enumerate(self._heads):
+            self.store.reset(name)
+            target, count = self.store.touch(name), counts[f"{OWN}{number}"]
+            rows = Packed(parcels, name, OWN, target.empty.schema, self._column(name))
+            target.settled = (Part(rows, count, placed=False),) if count else ()
+            target.counted = False
+            self.store.derivations += count
+            self.store.watch.spend(DERIVATION * count)
+
+    def _compare(self, had: Mapping[str, Parts]) -> None:
+        """Find what relations have gained and lost: by one job those that were evaluated so before."""
+        now = {name: self.store.relation(name).settled for name in self._heads}
+        found = compared({name: (had[name], now[name]) for name in self._heads if had[name]}, self.store.partitions)
+        for name in self._heads:
+            self.store.compare(name, found.get(name))
+
+    def _work(self, stratum: Stratum, counts: Mapping[str, int], reason: str, seconds: float) -> Work:
+        numbers = [self._heads.index(name) for name in stratum.relations]
+        rounds = max(1, *(counts[f"{ROUNDS}{number}"] for number in numbers))
+        tuples = sum(counts[f"{OWN}{number}"] for number in numbers)
+        return Work(stratum.number, stratum.relations, "whole", reason, rounds, tuples, seconds)
+
+
+def _is_plain(type: t.Type) -> bool:
+    match content(type):
+        case t.Bool() | t.String():
+            return True
+        case t.Bit(width) | t.Signed(width):
+            return width <= 64
+        case _:
+            return False
+
+
+# --- in the executors -------------------------------------------------------------------------------------------------
+
+
+def _packing(name: str) -> Callable[[Batches], Batches]:
+    """Return a function for `mapInArrow`: rows of a relation to parcels."""
+
+    def run(batches: Batches) -> Batches:
+        for batch in batches:
+            yield from Parcel(0, name, OWN, pa.Table.from_batches([batch])).batches()
+
+    return run
+
+
+def _evaluating(task: Task) -> Callable[[Batches], Batches]:
+    """Return a function for `mapInArrow`: all that the strata read to all that they derive."""
+
+    def run(batches: Batches) -> Batches:
+        tables: dict[str, list[Any]] = {}
+        for parcel in opened(batches):
+            tables.setdefault(parcel.relation, []).append(parcel.rows)
+        facts = {name: pa.concat_tables(found) for name, found in tables.items()}
+        try:
+            engine, update = evaluated(task.plan, facts, task.limits, tracked=False, threads=1)
+        except LimitError:
+            yield from Parcel(0, "", OVER, pa.table({"one": [1]})).batches()
+            return
+        except EvaluationError as error:
+            raise EvaluationFailedError(f"{BEGIN}{error}{END}") from error
+        rounds = {name: work.rounds for work in update.work for name in work.relations}
+        for name, column in task.wanted.items():
+            columns = columns_of(len(task.plan.relations[name].columns))
+            tuples = held(engine, name, task.plan.types).select(columns)
+            for parcel in _placed(name, tuples, column, task.partitions):
+                yield from replace(parcel, rounds=rounds.get(name, 1)).batches()
+
+    return run
+
+
+def _placed(name: str, tuples: Any, column: int | None, partitions: int) -> Iterator[Parcel]:
+    if column is None:
+        return iter([Parcel(0, name, OWN, tuples)])
+    return sent(tuples, name, OWN, [column_name(column)], partitions)
