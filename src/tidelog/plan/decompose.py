@@ -44,10 +44,16 @@ def relations_below(stratum: Stratum) -> list[str]:
     return sorted({name for rule in rules for name in rule.reads} - own)
 
 
+_SMALL = (
+    "what is small is evaluated on the driver, and so are long tails of tiny rounds",
+    "strata that read a million rows at most, and are all evaluated from scratch, are evaluated by one executor",
+)
+
+
 def show_ways(plan: Plan) -> str:
     """Tell for each stratum how it will run on a cluster, unless it is small enough for the driver."""
     lines = [f"stratum {stratum.number}: {_way(plan, stratum)}" for stratum in plan.strata]
-    return "\n".join([*lines, "what is small is evaluated on the driver, and so are long tails of tiny rounds", ""])
+    return "\n".join([*lines, *_SMALL, ""])
 
 
 def _way(plan: Plan, stratum: Stratum) -> str:

@@ -89,10 +89,10 @@ def test_answers_and_changes(session: SparkSession, strategy: str) -> None:
         assert (not columnar.count("E")) or "whole" in {work.strategy for work in done.work}
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_histories(session: SparkSession, seed: int) -> None:
-    made = {"strategy": ("auto", "recompute", "auto")[seed], "partitions": (2, 1, 7)[seed]}
-    follow(random_history(Random(200 + seed), 4), lambda plan: AtOnce(plan, spark=session, driver_rows=0, **made))  # type: ignore[arg-type]
+    made = {"strategy": ("auto", "recompute")[seed], "partitions": (7, 1)[seed]}
+    follow(random_history(Random(200 + seed), 3), lambda plan: AtOnce(plan, spark=session, driver_rows=0, **made))  # type: ignore[arg-type]
 
 
 def test_when_it_is_not_so(session: SparkSession) -> None:

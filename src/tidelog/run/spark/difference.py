@@ -32,29 +32,29 @@ def differences(before: Parts, after: Parts, arity: int, partitions: int) -> tup
     return _sides(found.frame, rows, [told[kind] for kind in (_GAINED, _LOST)])
 
 
-def compared(relations: Mapping[str, tuple[Parts, Parts]], partitions: int) -> dict[str, tuple[Parts, Parts]]:
-    """Return what relations have gained and lost, those whose tuples are in the same parcels as others': by one job."""
-    found = {name: (_packed(before), _packed(after)) for name, (before, after) in relations.items()}
-    alike = {
-        name: (before, after)
-        for name, (before, after) in found.items()
-        if before is not None and after is not None and before.column == after.column is not None
-    }
-    if not alike:
+def compared(
+    before: Mapping[str, Packed], after: Mapping[str, Packed], partitions: int
+) -> dict[str, tuple[Parts, Parts]]:
+    """Return what relations have gained and lost, by one job for all; each of both sides has them in the same parcels.
+
+    What is equal is in the same place.
+    """
+    if not after:
         return {}
-    old, new = next(iter(alike.values()))
-    alike = {name: (b, a) for name, (b, a) in alike.items() if b.parcels is old.parcels and a.parcels is new.parcels}
-    sides = [rows.parcels.where(f.col(RELATION).isin(*alike)) for rows in (old, new)]
-    both = united([side.withColumn(KIND, f.lit(kind)) for side, kind in zip(sides, (_OLD, _NEW), strict=True)])
+    sides = [
+        next(iter(side.values())).parcels.where(f.col(RELATION).isin(*after)).withColumn(KIND, f.lit(kind))
+        for side, kind in ((before, _OLD), (after, _NEW))
+    ]
     counts = {
         f"{kind}{number}": f.sum(f.when((f.col(KIND) == kind) & (f.col(RELATION) == name), f.col(ROWS)))
-        for number, name in enumerate(alike)
+        for number, name in enumerate(after)
         for kind in (_GAINED, _LOST)
     }
-    parcels, told = settle(both.repartitionById(partitions, PLACE).mapInArrow(_compared, PARCELS), **counts)
+    placed = united(sides).repartitionById(partitions, PLACE)
+    parcels, told = settle(placed.mapInArrow(_compared, PARCELS), **counts)
     return {
-        name: _sides(parcels.frame, after, [told[f"{kind}{number}"] for kind in (_GAINED, _LOST)])
-        for number, (name, (_, after)) in enumerate(alike.items())
+        name: _sides(parcels.frame, rows, [told[f"{kind}{number}"] for kind in (_GAINED, _LOST)])
+        for number, (name, rows) in enumerate(after.items())
     }
 
 

@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
@@ -142,7 +142,9 @@ class SparkEngine:
             return self._driver.rows(relation)
         found, saved = self._relation(relation), self._archive
         again = None if saved is None else lambda: saved.read(found).frame(AFTER)
-        return SparkRows(found.frame(AFTER), found.size(AFTER), found.types, Cells(self._state.plan.types), again)
+        return SparkRows(
+            partial(found.frame, AFTER), found.size(AFTER), found.types, Cells(self._state.plan.types), again
+        )
 
     def count(self, relation: str) -> int:
         """Return the number of tuples of a relation."""
@@ -360,14 +362,16 @@ def _changes(store: Store, before: State, plan: Plan) -> dict[str, Change]:
     changes: dict[str, Change] = {}
     for name, relation in before.relations.items():
         if (name not in plan.relations or store.relations.get(name) is None) and size_of(relation.settled):
-            gone = SparkRows(relation.frame(AFTER), relation.size(AFTER), relation.types, Cells(before.plan.types))
+            gone = SparkRows(
+                partial(relation.frame, AFTER), relation.size(AFTER), relation.types, Cells(before.plan.types)
+            )
             changes[name] = Change((), gone)
     for name, relation in store.touched.items():
         old = before.relations.get(name)
         if old is not None and old.types != relation.types:
             continue
         inserted, deleted = (
-            SparkRows(relation.frame(view), relation.size(view), relation.types, store.cells)
+            SparkRows(partial(relation.frame, view), relation.size(view), relation.types, store.cells)
             for view in (INSERTED, DELETED)
         )
         if len(inserted) or len(deleted):

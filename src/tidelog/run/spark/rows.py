@@ -25,22 +25,30 @@ T = TypeVar("T")
 class SparkRows(Collection[Row]):
     """Rows in Spark seen as tuples of values; brought to the driver when iterated.
 
-    `again` gives the same rows once more, if they were lost with an executor.
+    The frame may be one that is made when it is asked for, as nobody may ever ask. `again` gives the same rows once
+    more, if they were lost with an executor.
     """
 
     def __init__(
         self,
-        frame: DataFrame,
+        frame: DataFrame | Callable[[], DataFrame],
         count: int,
         types: Sequence[Type],
         cells: Cells,
         again: Callable[[], DataFrame] | None = None,
     ) -> None:
-        self.frame = frame
+        self._frame = frame
         self._again = again
         self.types = tuple(types)
         self._count = count
         self._cells = cells
+
+    @property
+    def frame(self) -> DataFrame:
+        """The rows as a DataFrame of cells."""
+        if not isinstance(self._frame, DataFrame):
+            self._frame = self._frame()
+        return self._frame
 
     def __len__(self) -> int:
         return self._count
@@ -57,7 +65,7 @@ class SparkRows(Collection[Row]):
 
     def _recover(self) -> None:
         assert self._again is not None
-        self.frame = self._again()
+        self._frame = self._again()
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self._rows)

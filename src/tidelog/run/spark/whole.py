@@ -3,8 +3,8 @@
 A stratum that is evaluated on its own costs a job or two, however few rows it has, and a program of many strata over
 less than a million rows spends its time in jobs and shuffles; the columnar engine takes a fraction of it. Where every
 stratum reached would be evaluated from scratch anyway, and what they read is at most `spark.tidelog.wholeRows`, these
-rows go to one task in parcels, the columnar engine runs the strata there, and what it derives is placed over all
-partitions again. Nothing passes through the driver.
+rows go to one task in parcels, the columnar engine runs the strata there, and the relations that it derives are placed
+over the partitions again. Nothing passes through the driver.
 
 Tuples have no ranks, as where a stratum is spread (`spread`): after a change the strata that it reaches are evaluated
 whole again, and partitions compare what they had and have, all relations by one job. A task that derives far more than
@@ -14,7 +14,8 @@ it was given gives up, and so does one that reaches a limit: then each stratum i
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -47,15 +48,16 @@ from tidelog.run.spark.parcels import (
     Packed,
     Parcel,
     opened,
-    sent,
 )
-from tidelog.run.spark.relation import Parts, column_name, columns_of
-from tidelog.run.spark.spread import GROWTH, OVER
+from tidelog.run.spark.relation import Parts, columns_of
+from tidelog.run.spark.spread import OVER
 from tidelog.run.spark.store import DERIVATION, Store
 from tidelog.run.spark.worker import BEGIN, END, EvaluationFailedError
 
 WHOLE_ROWS = 1_000_000
 """What strata may read to be evaluated so, by default; never more than `replicate_rows`."""
+_GROWTH = 10
+"""The task may derive so many times what it was given, and as many tuples as may be given."""
 
 
 def affected(store: Store, plan: Plan, earlier: Earlier) -> list[Stratum]:
@@ -72,13 +74,16 @@ def affected(store: Store, plan: Plan, earlier: Earlier) -> list[Stratum]:
 
 @record
 class Task:
-    """What the one executor must know: the rules, the relations to give back, partitions to place them in, limits."""
+    """What the one executor must know: the rules, the relations to give back, the number of partitions, and limits."""
 
     plan: Plan
-    wanted: Mapping[str, int | None]
-    """The relations to give back, and the number of the column that places their tuples."""
+    wanted: Sequence[str]
     partitions: int
     limits: Limits
+
+
+class Together(Packed):
+    """Tuples that are all in one place, which the name of their relation gives."""
 
 
 @dataclass(slots=True)
@@ -106,7 +111,7 @@ class Whole:
                 return False
         given = sum(self.store.relation(name).size(AFTER) for name in self._below)
         had = sum(self.store.relation(name).size(AFTER) for name in self._heads)
-        return 0 < given <= self.most and had <= GROWTH * given + self.most
+        return 0 < given <= self.most and had <= _GROWTH * given + self.most
 
     def evaluate(self, reasons: Mapping[int, str]) -> list[Work] | None:
         """Evaluate the strata and find what has changed; None if it is not to be done so."""
@@ -117,7 +122,7 @@ class Whole:
         watch.begin_round(self.strata[0], 1)
         tell(f"{', '.join(self._heads)} whole, by one executor")
         given = sum(store.relation(name).size(AFTER) for name in self._below)
-        parcels, counts = self._parcels(self._task(GROWTH * given + self.most))
+        parcels, counts = self._parcels(self._task(_GROWTH * given + self.most))
         if counts[OVER]:
             tell("it derives too much: each stratum in its own way")
             return None
@@ -135,11 +140,7 @@ class Whole:
         plan = Plan(store.types, {name: store.plan.relations[name] for name in names}, store.functions, strata, (), {})
         left = store.watch.limits_left()
         limits = replace(left, tuples=room if left.tuples is None else min(room, left.tuples))
-        return Task(plan, {name: self._column(name) for name in self._heads}, store.partitions, limits)
-
-    def _column(self, name: str) -> int | None:
-        """Return the column that places tuples, None if they have cells that partitions cannot compare."""
-        return 0 if all(map(_is_plain, self.store.fresh(name).cell_types)) else None
+        return Task(plan, tuple(self._heads), store.partitions, limits)
 
     def _parcels(self, task: Task) -> tuple[DataFrame, Mapping[str, int]]:
         """Let one executor evaluate the strata; return the parcels of their relations, and what they count."""
@@ -169,18 +170,30 @@ class Whole:
         for number, name in enumerate(self._heads):
             self.store.reset(name)
             target, count = self.store.touch(name), counts[f"{OWN}{number}"]
-            rows = Packed(parcels, name, OWN, target.empty.schema, self._column(name))
+            rows = Together(parcels, name, OWN, target.empty.schema)
             target.settled = (Part(rows, count, placed=False),) if count else ()
             target.counted = False
             self.store.derivations += count
             self.store.watch.spend(DERIVATION * count)
 
     def _compare(self, had: Mapping[str, Parts]) -> None:
-        """Find what relations have gained and lost: by one job those that were evaluated so before."""
-        now = {name: self.store.relation(name).settled for name in self._heads}
-        found = compared({name: (had[name], now[name]) for name in self._heads if had[name]}, self.store.partitions)
+        """Find what relations have gained and lost: by one job those that were evaluated together before, too."""
+        before = {name: rows for name in self._heads if (rows := self._together(name, had[name])) is not None}
+        after = {
+            name: rows
+            for name, old in before.items()
+            if old.parcels is next(iter(before.values())).parcels
+            and (rows := self._together(name, self.store.relation(name).settled)) is not None
+        }
+        found = compared(before, after, self.store.partitions)
         for name in self._heads:
             self.store.compare(name, found.get(name))
+
+    def _together(self, name: str, parts: Parts) -> Together | None:
+        """Return the tuples of a relation, if they are in one place and have cells that Python can compare."""
+        rows = parts[0].rows if len(parts) == 1 else None
+        plain = all(map(_is_plain, self.store.fresh(name).cell_types))
+        return rows if plain and isinstance(rows, Together) else None
 
     def _work(self, stratum: Stratum, counts: Mapping[str, int], reason: str, seconds: float) -> Work:
         numbers = [self._heads.index(name) for name in stratum.relations]
@@ -228,16 +241,10 @@ def _evaluating(task: Task) -> Callable[[Batches], Batches]:
         except EvaluationError as error:
             raise EvaluationFailedError(f"{BEGIN}{error}{END}") from error
         rounds = {name: work.rounds for work in update.work for name in work.relations}
-        for name, column in task.wanted.items():
+        for name in task.wanted:
             columns = columns_of(len(task.plan.relations[name].columns))
             tuples = held(engine, name, task.plan.types).select(columns)
-            for parcel in _placed(name, tuples, column, task.partitions):
-                yield from replace(parcel, rounds=rounds.get(name, 1)).batches()
+            place = zlib.crc32(name.encode()) % task.partitions
+            yield from Parcel(place, name, OWN, tuples, rounds.get(name, 1)).batches()
 
     return run
-
-
-def _placed(name: str, tuples: Any, column: int | None, partitions: int) -> Iterator[Parcel]:
-    if column is None:
-        return iter([Parcel(0, name, OWN, tuples)])
-    return sent(tuples, name, OWN, [column_name(column)], partitions)
