@@ -68,8 +68,8 @@ def failing_tasks_exiting_workers_and_little_memory(folder: Path) -> None:
 def killed_executors(folder: Path) -> None:
     done = play("executor", folder)
     assert done.returncode == 0, done.stderr[-4000:]
-    assert done.stdout.count("killed executor") == 4
-    assert done.stdout.count("right after") == 6
+    assert done.stdout.count("killed executor") == 6
+    assert done.stdout.count("right after") == 8
     assert "starting again from the last commit" in done.stdout, "whatever was killed, nothing was lost"
 
 

@@ -1,6 +1,7 @@
 """Executors are killed by their process ids, between updates and while they run, one by one and both at once.
 
-Before that tasks fail as in `tasks`, in executors of their own.
+Before that tasks fail as in `tasks`, in executors of their own. The updates are those of the round loop; after them one
+executor is killed while a stratum is spread, and one while another evaluates all strata.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Timer
+
+from pyspark.sql import SparkSession
 
 from tests.generate.pipeline import answers, plan_text
 from tests.run.spark.conftest import TINY
@@ -81,6 +84,33 @@ def kill_in_round_two(count: int) -> Callable[[Progress], None]:
     return look
 
 
+def kill_when_told(remark: str) -> Callable[[Progress], None]:
+    """Return an observer that kills an executor a moment after an evaluation has begun of which this is said."""
+    waiting = [1]
+
+    def look(progress: Progress) -> None:
+        if remark in progress.remark and waiting:
+            Timer(0.3, kill, (waiting.pop(),)).start()
+
+    return look
+
+
+def load(spark: SparkSession, way: str, rows: int) -> None:
+    """Evaluate a program one way while an executor is killed, and then a change of its facts."""
+    session = spark.newSession()
+    session.conf.set("spark.tidelog.wholeRows", str(rows))
+    engine = SparkEngine(plan_text(PROGRAM), spark=session, driver_rows=0, partitions=2)
+    reference = ReferenceEngine(plan_text(PROGRAM))
+    limits.observer.set(kill_when_told(way))
+    for change in (Change([(n, 2 * n + k) for n in range(1, 16) for k in (0, 1)]), Change([(4, 40)], [(3, 7)])):
+        update, expected = engine.update({"E": change}), reference.update({"E": change})
+        assert [work.strategy for work in update.work] == [way]
+        assert set(update.changes["S"].inserted) == set(expected.changes["S"].inserted), way
+        assert set(update.changes["S"].deleted) == set(expected.changes["S"].deleted), way
+        assert answers(engine)["S"] == answers(reference)["S"], way
+    sys.stdout.write(f"right after one was killed while a load was {way}\n")
+
+
 STEPS = (
     ("the first evaluation", Change(EDGES), 0, 0),
     ("one was killed while an update ran", Change([(3, 40)], [(2, 5)]), 0, 1),
@@ -106,4 +136,6 @@ if __name__ == "__main__":
         assert answers(engine)["S"] == answers(reference)["S"], name
         assert engine.verify() == [], name
         sys.stdout.write(f"right after {name}\n")
+    load(spark, "spread", 0)
+    load(spark, "whole", 1000)
     spark.stop()
