@@ -230,6 +230,13 @@ class Backend(Protocol):
         They become the delta, beside the tuples that are lost already.
         """
 
+    def lift(self) -> Collection[str]:
+        """Let tuples that are lost in this round hold again, just above their rank, and be doubtful.
+
+        Those that may have derivations of their own rank, which support them there, where there is room for it. They
+        are no more the delta, but what COUNT sees as delta, for `settle_doubts`. Return whose relations they are.
+        """
+
     def begin_small(self, phase: Phase, rules: Sequence[Rule], bags: Mapping[str, Any], most: int) -> int | None:
         """Enter DELETE or INSERT, release or absorb bags there, and do up to so many rounds as `small_rounds` does.
 

@@ -96,6 +96,10 @@ class Holding(ABC, Generic[R]):
     def settle_doubts(self, relations: Collection[str], bags: Mapping[str, Any]) -> None:
         """Do nothing: there are no doubts."""
 
+    def lift(self) -> Collection[str]:
+        """Let nothing hold again: here tuples that have lost their support are lost."""
+        return ()
+
     def counted(self, relation: str) -> bool:
         """Tell that the support of all tuples is known."""
         return True

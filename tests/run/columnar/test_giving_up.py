@@ -54,7 +54,7 @@ def test_support_is_found_when_it_is_needed(small: int, often: int, monkeypatch:
 
     def settling(relation: Any, *given: Any) -> Any:
         nonlocal kept, lost
-        assert not relation.counted
+        assert not relation.counted or relation.lines == 1
         found = settled(relation, *given)
         lost += found[0].size
         kept += relation.main.deleted.size - found[0].size

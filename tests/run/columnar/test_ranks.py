@@ -6,6 +6,7 @@ import pytest
 
 from tidelog import Database
 from tidelog.run.columnar import store
+from tidelog.run.columnar.kernels.ranks import level
 
 PROGRAM = """
 input relation Edge(a: u32, b: u32)
@@ -33,7 +34,7 @@ def test_ranks_that_are_too_great_start_over(monkeypatch: pytest.MonkeyPatch) ->
     db = Database(PROGRAM, strategy="ranked")
     with db.transaction() as tx:
         tx.insert("Edge", EDGES)
-    monkeypatch.setattr(store, "MOST", 2)
+    monkeypatch.setattr(store, "HIGHEST", level(2))
     with db.transaction() as tx:
         tx.delete("Edge", [(2, 3)])
     (work,) = tx.result.profile

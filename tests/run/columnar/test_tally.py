@@ -16,6 +16,7 @@ from tidelog.run.columnar.absorb import Gathered, absorbed, released
 from tidelog.run.columnar.arrays import CompiledArrays, NumpyArrays
 from tidelog.run.columnar.batch import Batch, Journal
 from tidelog.run.columnar.kernels import DOUBTFUL, HERE, LOST
+from tidelog.run.columnar.kernels.ranks import level
 from tidelog.run.columnar.relation import UNCOUNTED, Relation
 from tidelog.run.columnar.tally import Heads, Overwritten
 from tidelog.run.contract import Support
@@ -99,7 +100,7 @@ def test_what_becomes_of_heads(table: NumpyArrays) -> None:
     lost = table.tally((low, high), heads, (mark, 1, counts), REMOVED, -1, Overwritten.of(1, 5))
     assert heads.state.tolist() == [LOST, HERE, DOUBTFUL, HERE, 0]
     assert lost.tolist() == [0]
-    assert [some.tolist() for some in table.summed(heads)] == [[4], [1], [1]]
+    assert [some.tolist() for some in table.summed(heads)] == [[4], [1], [level(1)]]
 
 
 def relation() -> Relation:

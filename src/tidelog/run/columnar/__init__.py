@@ -4,6 +4,7 @@
 | --- | --- |
 | `engine` | `ColumnarEngine`: what a session drives |
 | `store`, `absorb` | the relations of a program and the operations the maintenance algorithms use |
+| `lifting` | tuples that have lost their support put where they have some |
 | `cost` | what the operations cost, for whoever has to choose |
 | `iterations` | derivations that wait for their iteration |
 | `course`, `pipeline`, `join`, `ordering` | evaluating one rule: bindings through joins to heads, in a good order |

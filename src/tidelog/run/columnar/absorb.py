@@ -17,6 +17,7 @@ from tidelog.base.record import record
 from tidelog.run.columnar.arrays import Mask, Places, Ranks, Words, arrays, chosen, no_rows, united
 from tidelog.run.columnar.batch import Batch, Journal, Log
 from tidelog.run.columnar.kernels import DOUBTFUL, LOST
+from tidelog.run.columnar.kernels.ranks import level
 from tidelog.run.columnar.layout import Layout, moves
 from tidelog.run.columnar.pipeline import Bag
 from tidelog.run.columnar.relation import Relation, Where
@@ -137,7 +138,7 @@ def absorbed(relation: Relation, found: Gathered, journal: Journal) -> Batch:
 
 
 def first_found(relation: Relation, found: Gathered, boot: int, *, all_new: bool) -> Batch:
-    """Return the new tuples of a round of a bootstrap, with the round as rank; perhaps it is known that all are new.
+    """Return the new tuples of a round of a bootstrap, which tells their rank; perhaps it is known that all are new.
 
     Present tuples get no more support: what is derived later uses a tuple of a rank that is not lower.
     """
@@ -152,7 +153,7 @@ def first_found(relation: Relation, found: Gathered, boot: int, *, all_new: bool
     both = np.stack([every[new]] * relation.lines)
     if relation.support is Support.COUNTED:
         both[0] = _nonrecursive(found, firsts, boot)[new]
-    rank = 1 if relation.support is Support.COUNTED else boot
+    rank = {Support.COUNTED: 1, Support.RANKED: level(boot)}.get(relation.support, boot)
     return Batch(chosen(heads, new), rank, both)
 
 
@@ -233,10 +234,10 @@ def _without_support(relation: Relation, heads: Words, rank: Ranks, lost: Mask) 
     return Batch(chosen(heads, lost), rank[lost], counts)
 
 
-def settled(relation: Relation, found: Gathered | None, journal: Journal) -> tuple[Batch, Where]:
+def settled(relation: Relation, found: Gathered | None, journal: Journal) -> tuple[Batch, Where, Ranks]:
     """Note the counts of the doubtful tuples, which are the view `deleted`; return those without support, and where.
 
-    What was found are the derivations that they have left.
+    What was found are the derivations that they have left. The third part of the answer are the ranks of the others.
     """
     assert relation.main.deleted is not None
     rows = relation.main.deleted.rows
@@ -258,7 +259,7 @@ def settled(relation: Relation, found: Gathered | None, journal: Journal) -> tup
         gone = targets[supporting[places] == 0]
         if len(gone):
             where.append((batch, gone))
-    return _without_support(relation, rows, rank, supporting == 0), where
+    return _without_support(relation, rows, rank, supporting == 0), where, rank[supporting > 0]
 
 
 def _overdeleted(relation: Relation, found: Gathered) -> tuple[Batch, Where]:

@@ -251,9 +251,14 @@ class CompiledArrays(CompiledNarrow, CompiledTally, NumpyArrays):
         self._narrow = import_module("tidelog.run.columnar.kernels.narrow")
 
     @cached_property
-    def rounds(self) -> ModuleType:
-        """The kernels for rounds of a few tuples; loaded when there is the first."""
-        return import_module("tidelog.run.columnar.kernels.rounds")
+    def gaining(self) -> ModuleType:
+        """The kernel that absorbs in rounds of a few tuples; loaded when there is the first."""
+        return import_module("tidelog.run.columnar.kernels.gaining")
+
+    @cached_property
+    def losing(self) -> ModuleType:
+        """The kernel that releases in rounds of a few tuples; loaded when there is the first."""
+        return import_module("tidelog.run.columnar.kernels.losing")
 
     def sort(self, rows: Words) -> Words:
         if rows.shape[0] != 1:

@@ -16,6 +16,7 @@ import numpy as np
 from tidelog.base.types import Type
 from tidelog.run.columnar.arrays import Places, Words, arrays, chosen, no_rows
 from tidelog.run.columnar.batch import Batch, Journal, condensed, merge, push
+from tidelog.run.columnar.kernels.ranks import NONE_LIFTED
 from tidelog.run.columnar.layout import NOTHING, Layout, Range, moves, place, roomy
 from tidelog.run.columnar.lazy import LazyBatch
 from tidelog.run.contract import Support
@@ -93,6 +94,8 @@ class Relation:
         """Which order serves probes of these columns; copies share it."""
         self.highest = 0
         """No tuple has a greater rank."""
+        self.lowest = NONE_LIFTED
+        """Which ranks between levels its tuples may have; replaced when that changes."""
         self._final: LazyBatch | None = None
         self._ordering = Lock()
         self.planned: Callable[[], Sequence[Columns]] = tuple

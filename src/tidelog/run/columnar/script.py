@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tidelog.base.record import record
-from tidelog.plan.nodes import AntiJoin, Rule, Scan
+from tidelog.plan.nodes import AntiJoin, Project, Rule, Scan
 from tidelog.run.columnar.arrays import Words
 from tidelog.run.columnar.forms import Forms, Line, lines_of
 from tidelog.run.columnar.kernels import lines
 from tidelog.run.columnar.layout import Layout
 from tidelog.run.columnar.relation import Columns, Relation
-from tidelog.run.phases import View
+from tidelog.run.contract import Phase
+from tidelog.run.maintain.rounds import rederivation
+from tidelog.run.phases import View, view_of
 
 if TYPE_CHECKING:
     from tidelog.run.columnar.store import Store
@@ -39,8 +41,9 @@ class Sight:
 class Script:
     """The variants of some rules in a phase as lines of numbers; a step has the number of its sight for its batches."""
 
-    def __init__(self, store: Store, rules: Sequence[Rule]) -> None:
+    def __init__(self, store: Store, rules: Sequence[Rule], phase: Phase) -> None:
         self.rules = rules
+        self._phase = phase
         self._places = {name: place for place, name in enumerate(sorted(store.members))}
         self._variants: list[Line] = []
         self._steps: list[Line] = []
@@ -70,19 +73,26 @@ class Script:
 
     def _tell_rule(self, store: Store, rule: Rule) -> list[str]:
         """Tell the variants of a rule; return the relations whose delta is read by variants that cannot be told."""
+        if self._phase is Phase.COUNT and any(rule.aggregated):
+            return [rule.head]
         blocked: list[str] = []
-        for variant in rule.variants:
-            if variant.delta is None or rule.reads[variant.delta] not in self._places:
-                continue
-            course = store.orders.best(rule, variant.tree, store.relation)
+        for delta, tree in self._trees(rule):
+            course = store.orders.best(rule, tree, store.relation)
             if course.forms is None:
-                blocked.append(rule.reads[variant.delta])
+                blocked.append(delta)
             else:
                 twins = [forms for forms in course.twins if _serves(store, forms)]
                 self._tell_variant(store, rule, course.forms, len(twins))
                 for forms in twins:
                     self._tell_variant(store, rule, forms, 0)
         return blocked
+
+    def _trees(self, rule: Rule) -> list[tuple[str, Project]]:
+        """Return the trees of a rule in this phase, each with the relation whose delta it reads."""
+        if self._phase is Phase.COUNT:
+            return [(rule.head, rederivation(rule))]
+        reading = [(rule.reads[v.delta], v.tree) for v in rule.variants if v.delta is not None]
+        return [(delta, tree) for delta, tree in reading if delta in self._places]
 
     def _tell_variant(self, store: Store, rule: Rule, forms: Forms, twins: int) -> None:
         first = len(self._steps)
@@ -102,7 +112,8 @@ class Script:
 
     def _tell_step(self, store: Store, rule: Rule, forms: Forms, place: int, scan: Scan, *, anti: bool) -> None:
         own = scan.relation in self._places
-        relation, view = store.relation(scan.relation), store.view(scan, rule, negated=anti)
+        relation = store.relation(scan.relation)
+        view = view_of(scan, rule, self._phase, store.members, negated=anti)
         columns = relation.order(forms.links[place].probe.columns).columns
         form = forms.form(place, self._layout(relation, columns))
         self.wide = max(self.wide, form.full + 1)
@@ -132,13 +143,16 @@ def _serves(store: Store, forms: Forms) -> bool:
     return True
 
 
-def script_of(store: Store, rules: Sequence[Rule]) -> Script:
-    """Return what is told of rules in the phase at work; made anew when relations have changed much."""
+def script_of(store: Store, rules: Sequence[Rule], phase: Phase) -> Script:
+    """Return what is told of rules in a phase; made anew when relations have changed much.
+
+    In COUNT these are the rules evaluated backwards.
+    """
     known = store.orders.scripts
-    key = store.phase, tuple(map(id, rules))
+    key = phase, tuple(map(id, rules))
     found = known.get(key)
     if found is None or not found.holds(store):
         if len(known) >= _MOST_SCRIPTS:
             known.clear()
-        found = known[key] = Script(store, rules)
+        found = known[key] = Script(store, rules, phase)
     return found

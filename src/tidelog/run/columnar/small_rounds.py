@@ -23,8 +23,11 @@ from tidelog.run.columnar.batch import Batch, Log
 from tidelog.run.columnar.cost import SHIFTED, SHORT
 from tidelog.run.columnar.forms import Numbers
 from tidelog.run.columnar.kernels import lines
+from tidelog.run.columnar.kernels.ranks import lowest_of
+from tidelog.run.columnar.lifting import settles
 from tidelog.run.columnar.pipeline import Bag
 from tidelog.run.columnar.relation import Order, Relation
+from tidelog.run.columnar.script import script_of
 from tidelog.run.columnar.told import Told
 from tidelog.run.columnar.workbench import give_back
 from tidelog.run.contract import Phase, Support
@@ -137,7 +140,7 @@ def begin_small(store: Store, phase: Phase, rules: Sequence[Rule], bags: Bags, m
         return None
     size = sum(bag.rows.shape[1] for name in store.members for bag in bags.get(name, ()))
     few = 0 < size <= min(SMALL, LARGEST)
-    if not few or not isinstance(table, CompiledArrays) or not _are_small(store, phase):
+    if not few or not isinstance(table, CompiledArrays) or not _are_small(store, rules, phase):
         return None
     if any(store.has_delta(name) for name in store.members):
         return None
@@ -151,7 +154,7 @@ def begin_small(store: Store, phase: Phase, rules: Sequence[Rule], bags: Bags, m
 def small_rounds(store: Store, rules: Sequence[Rule], most: int) -> int:
     """Do up to so many rounds of a stratum at once while they are small; return how many were done."""
     table = arrays()
-    if not isinstance(table, CompiledArrays) or not _are_small(store, store.phase):
+    if not isinstance(table, CompiledArrays) or not _are_small(store, rules, store.phase):
         return 0
     store.pause -= 1
     if store.pause >= 0:
@@ -160,16 +163,21 @@ def small_rounds(store: Store, rules: Sequence[Rule], most: int) -> int:
     rounds = _do(store, told, Given(told, {}), table, most)
     if not rounds:
         store.pause, store.delay = store.delay, 2 * store.delay
-    return rounds
+    return rounds or 0
 
 
-def _do(store: Store, told: Told, given: Given, table: CompiledArrays, most: int) -> int:
-    """Do up to so many rounds, from what is given or else the delta on; return how many were done."""
+def _do(store: Store, told: Told, given: Given, table: CompiledArrays, most: int) -> int | None:
+    """Do up to so many rounds, from what is given or else the delta on; return how many were done.
+
+    None, and nothing is done, if what is given turns out to be too much.
+    """
     recent = Recent(told, boot=store.phase is Phase.BOOT)
     before = int(recent.count.sum())
     does = _lose if store.phase is Phase.DELETE else _gain
     answer = does(store, told, recent, given, table, most)
     give_back(told.bench)
+    if answer[lines.STATUS] == lines.NOTHING:
+        return None
     rounds, changed = int(answer[lines.ROUNDS]), int(recent.count.sum()) - before
     if not rounds and not given:
         return 0
@@ -182,28 +190,29 @@ def _do(store: Store, told: Told, given: Given, table: CompiledArrays, most: int
     return rounds
 
 
-def _are_small(store: Store, phase: Phase) -> bool:
+def _are_small(store: Store, rules: Sequence[Rule], phase: Phase) -> bool:
     """Tell whether there are few tuples, of which nothing is kept that the kernel does not know."""
     if analysis.get() is not None:
         return False
     relations = [store.relation(name) for name in store.members]
-    if phase is Phase.DELETE and not all(relation.counted for relation in relations):
-        return False
     kinds = {relation.support for relation in relations}
     if kinds != {Support.RANKED} and (kinds != {Support.NONE} or phase is Phase.DELETE):
         return False
-    return sum(relation.main.delta.size for relation in relations if relation.main.delta) <= min(SMALL, ROOM)
+    if sum(relation.main.delta.size for relation in relations if relation.main.delta) > min(SMALL, ROOM):
+        return False
+    settling = phase is Phase.DELETE and any(map(settles, relations))
+    return not settling or not script_of(store, rules, Phase.COUNT).blocked
 
 
 def _gain(store: Store, told: Told, recent: Recent, given: Given, table: CompiledArrays, most: int) -> Numbers:
     """Absorb in rounds, and let recent tuples join their relations; the last of them are the delta."""
     log, answer = _lent(LOGGED * LARGEST), np.zeros(lines.ANSWER, np.int64)
-    logged = Log(log, answer[lines.LOGGED :], told.kept, [], table.rounds.undo)
+    logged = Log(log, answer[lines.LOGGED :], told.kept, [], table.gaining.undo)
     if store.phase is not Phase.BOOT:
         store.journal.log(logged)
     counting = any(map(store.counts, told.relations))
     what = store.ranked, counting, store.watch.round, most, LOOK, LARGEST
-    table.rounds.gain(told.lines, recent.arrays, given.arrays, told.bench.arrays, log, answer, *what)
+    table.gaining.gain(told.lines, recent.arrays, given.arrays, told.bench.arrays, log, answer, *what)
     logged.close([])
     _spare.append(log)
     if answer[lines.ROUNDS] or given:
@@ -246,14 +255,17 @@ def _lose(store: Store, told: Told, recent: Recent, given: Given, table: Compile
     answer = np.zeros(lines.ANSWER, np.int64)
     where = told.bench.where
     log = _lent(4 * (len(told.orders) + 1) * ROOM)
-    logged = Log(log, answer[lines.LOGGED :], told.kept, told.held, table.rounds.undo)
+    logged = Log(log, answer[lines.LOGGED :], told.kept, told.held, table.losing.undo)
     store.journal.log(logged)
     what = most, LOOK, LARGEST
-    table.rounds.lose(told.lines, recent.arrays, given.arrays, where, told.bench.arrays, log, answer, *what)
+    lowest = lowest_of(relation.lowest for relation in told.relations)
+    known = told.lines, told.counting, recent.arrays, given.arrays, where, lowest, told.bench.arrays
+    table.losing.lose(*known, log, answer, *what)
     logged.close(told.take_marks())
     _spare.append(log)
     if answer[lines.ROUNDS] or given:
         for place, relation in enumerate(told.relations):
+            relation.lowest = lowest
             if recent.count[place]:
                 _die(told, recent, place, relation, where)
     return answer

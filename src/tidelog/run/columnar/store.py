@@ -22,7 +22,9 @@ from tidelog.run.columnar.course import Course
 from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.iterations import Schedule
 from tidelog.run.columnar.join import Probe, match
+from tidelog.run.columnar.kernels.ranks import HIGHEST, level, lowest_of
 from tidelog.run.columnar.known import Knowledge
+from tidelog.run.columnar.lifting import lift, lifts, note
 from tidelog.run.columnar.ordering import Orders
 from tidelog.run.columnar.pipeline import Bag, Pipeline
 from tidelog.run.columnar.regroup import regroup
@@ -52,8 +54,6 @@ OFTEN = 16
 To count all of Galen's, 8 and 12 a tuple, takes a third more from scratch; but without that some deletions of one fact
 take a minute, not milliseconds. Without Andersen's 58 and CSPA's 120 deletions take no longer, and from scratch half.
 """
-MOST = 1 << 30
-"""Tuples that come back do so above all others. Beyond this rank a stratum is evaluated from scratch, from 1 up."""
 
 
 @record
@@ -136,11 +136,13 @@ class Store(Dividing[Relation]):
 
     def enter(self, phase: Phase, members: frozenset[str]) -> None:
         """Begin a phase of work on the stratum of these relations."""
+        between_rounds = Phase.COUNT in (phase, self.phase)
         super().enter(phase, members)
         self._later = weights(phase, counted=any(map(self._counts_all, map(self.relation, members))))
         self.filters = Filters()
         self.known = Knowledge()
-        self.pause, self.delay = 0, small_rounds.PAUSE
+        if not between_rounds:
+            self.pause, self.delay = 0, small_rounds.PAUSE
 
     def derive(self, jobs: Sequence[Job]) -> Bags:
         """Evaluate trees; return for each head relation its bags."""
@@ -223,7 +225,7 @@ class Store(Dividing[Relation]):
                 delta = absorbed(target, found, self.journal)
         else:
             rows = found.rows if new is not None else fresh(target, found)
-            delta = Batch(rows) if target.support is Support.NONE else Batch(rows, self.watch.round)
+            delta = Batch(rows) if target.support is Support.NONE else Batch(rows, level(self.watch.round))
         target.set_delta(delta)
         if boot and counted:
             self._judge(target, delta, bag)
@@ -293,11 +295,18 @@ class Store(Dividing[Relation]):
         """Count what doubtful tuples have left; those without support join the delta."""
         for relation in relations:
             target, bag = self.relation(relation), bags.get(relation)
-            lost, where = settled(target, gather(target, bag) if bag else None, self.journal)
+            lost, where, ranks = settled(target, gather(target, bag) if bag else None, self.journal)
             delta = target.main.delta
             assert delta is not None
             self._lose(target, lost, where)
             target.set_delta(merge(delta, lost))
+            note(target, ranks)
+
+    def lift(self) -> Collection[str]:
+        """Let tuples of the deltas that may stand just above their rank hold again, and be the view `deleted`."""
+        members = [self.relation(name) for name in self.members]
+        lowest = lowest_of(member.lowest for member in members)
+        return [member.name for member in members if lifts(member) and lift(member, lowest, self.journal)]
 
     def count(self, relation: str) -> int:
         """Return the number of tuples of a relation."""
@@ -328,7 +337,7 @@ class Store(Dividing[Relation]):
         if not relations:
             return {}
         rank = max(self.relation(name).highest for name in self.members)
-        if rank > MOST:
+        if rank > HIGHEST:  # tuples that come back do so above all others; from scratch ranks begin from 1
             raise OverBudgetError("ranks had become too great")
         return {name: [self._left_over(self.relation(name), rank)] for name in relations}
 

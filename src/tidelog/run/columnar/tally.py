@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from tidelog.base.record import record
 from tidelog.run.columnar.kernels import DOUBTFUL, HERE, LOST
+from tidelog.run.columnar.kernels.ranks import above
 from tidelog.run.phases import ALIVE
 
 if TYPE_CHECKING:
@@ -99,12 +100,12 @@ class NumpyTally:
         return lost
 
     def summed(self, heads: Heads) -> tuple[Places, Places, Ranks]:
-        """Return the heads found nowhere, how many derivations each has, and the rank just above them."""
+        """Return the heads found nowhere, how many derivations each has, and the level just above them."""
         new = np.flatnonzero(heads.state == 0)
         if not len(new):
             return new, new, NO_RANKS
-        above = np.maximum.reduceat(heads.rank, heads.firsts)[new] + 1
-        return new, sums(heads.counted(), heads.firsts)[new], above.astype(np.int32)
+        level = above(np.maximum.reduceat(heads.rank, heads.firsts)[new])
+        return new, sums(heads.counted(), heads.firsts)[new], level.astype(np.int32)
 
 
 class CompiledTally(NumpyTally):

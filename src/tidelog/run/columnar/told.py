@@ -17,8 +17,9 @@ from tidelog.run.columnar.batch import Batch, address
 from tidelog.run.columnar.forms import Line, Numbers, lines_of
 from tidelog.run.columnar.kernels import lines
 from tidelog.run.columnar.layout import moves
+from tidelog.run.columnar.lifting import lifts, settles
 from tidelog.run.columnar.relation import Order, Where
-from tidelog.run.columnar.script import Sight, script_of
+from tidelog.run.columnar.script import Script, Sight, script_of
 from tidelog.run.columnar.workbench import Shape, lend
 from tidelog.run.contract import Phase
 from tidelog.run.phases import ALIVE
@@ -34,7 +35,10 @@ class Told:
         self._store = store
         self._losing = store.phase is Phase.DELETE
         self.relations = [store.relation(name) for name in sorted(store.members)]
-        self._script = script_of(store, rules)
+        self._script = script_of(store, rules, store.phase)
+        self._settling = self._losing and any(map(settles, self.relations))
+        self._counting = script_of(store, rules, Phase.COUNT) if self._settling else self._script
+        """The rules that find what tuples have left which lose support, where that has to be known."""
         self._batches: list[Line] = []
         self._recent: list[tuple[int, Order]] = []
         """The lines that are the recent tuples in an order."""
@@ -44,9 +48,13 @@ class Told:
         self.orders = [(place, order) for place, one in enumerate(self.relations) for order in one.orders.values()]
         """The orders of all relations, the main one of each first."""
         self.width = max(order.layout.words for _, order in self.orders)
-        members, orders, script = len(self.relations), len(self.orders), self._script
-        self.bench = lend(Shape(members, orders, self.width, script.names, script.wide, room, largest))
-        self.lines = self._tell()
+        names, wide = (max(getattr(one, what) for one in (self._script, self._counting)) for what in ("names", "wide"))
+        self.bench = lend(Shape(len(self.relations), len(self.orders), self.width, names, wide, room, largest))
+        if self._settling:
+            for _, order in self.orders:
+                for batch in (*order.settled, *order.inserted):
+                    batch.ranks()  # each may change by itself
+        self.lines, self.counting = self._tell()
 
     def orders_of(self, place: int) -> list[tuple[int, Order]]:
         """Return the orders of a relation with their numbers, the main one first."""
@@ -60,7 +68,7 @@ class Told:
     @property
     def kept(self) -> list[Any]:
         """What must stay where it is while addresses are in use."""
-        return [self._lent, *(batch.counts for batch in self.held)]
+        return [self._lent, *(array for batch in self.held for array in (batch.counts, batch.rank))]
 
     def take_marks(self) -> list[Batch]:
         """Let batches have the marks that the kernel has made; return these batches."""
@@ -89,13 +97,22 @@ class Told:
                 found.append((self._held[line], these))
         return found
 
-    def _tell(self) -> tuple[Numbers | Words, ...]:
-        """Return all lines: of the rules, of the batches that they see, of the relations of the stratum."""
-        script = self._script
+    def _steps(self, script: Script) -> Numbers:
+        """Return the steps of rules with the batches that they see, which are told."""
         steps = script.steps.copy()
         if script.sights:
             seen = np.array([self._see(sight) for sight in script.sights], np.int64)
             steps[:, lines.BATCHES], steps[:, lines.END] = seen[script.steps[:, lines.BATCHES]].T
+        return steps
+
+    def _tell(self) -> tuple[tuple[Numbers | Words, ...], tuple[Numbers | Words, ...]]:
+        """Return all lines: of the rules, of the batches that they see, of the relations of the stratum.
+
+        And the same with the rules that find what is left.
+        """
+        script, counting = self._script, self._counting
+        steps = self._steps(script)
+        steps_back = self._steps(counting) if self._settling else steps
         orders: list[Line] = []
         paths: list[Words] = []
         for place, order in self.orders:
@@ -108,11 +125,16 @@ class Told:
         for place, relation in enumerate(self.relations):
             those = [number for number, _ in self.orders_of(place)]
             read, blocked = relation.name in script.read, relation.name in script.blocked
-            members.append((relation.layout.words, those[0], those[-1] + 1, read, blocked))
+            settled = 0 if not self._settling or not settles(relation) else lines.COUNTS_LEFT + lifts(relation)
+            members.append((relation.layout.words, those[0], those[-1] + 1, read, blocked, settled))
         for at, order in self._recent:
             self._batches[at] = self._recent_line(order)
-        told = script.variants, steps, script.fields, lines_of(self._batches, lines.BATCH)
-        return *told, lines_of(members, lines.MEMBERS), lines_of(orders, lines.ORDER), np.concatenate(paths)
+        batches = lines_of(self._batches, lines.BATCH)
+        those_told = batches, lines_of(members, lines.MEMBERS), lines_of(orders, lines.ORDER), np.concatenate(paths)
+        return (
+            (script.variants, steps, script.fields, *those_told),
+            (counting.variants, steps_back, counting.fields, *those_told),
+        )
 
     def _see(self, sight: Sight) -> tuple[int, int]:
         """Tell the batches that a step sees; return the lines."""

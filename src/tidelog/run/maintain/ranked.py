@@ -17,6 +17,11 @@ derivations. The first costs nothing then, and gives little away: either way tup
 came back higher than they are. But a bootstrap has to find all derivations for it, also those of tuples that it has.
 Where these are many times as many as the tuples it costs several times as much as one that finds just the support.
 
+Where a backend does not know whether a tuple that has lost its support has derivations left, it may *lift* it
+(`Backend.lift`): to a rank just above its own, which no other tuple has. Derivations from its own rank support it
+there, and everything that stands on it still does; so neither it nor what it supports has to go and come back. What it
+has there is counted, by rules evaluated backwards, and if that is nothing it goes. Ranks need room between them for it.
+
 A bootstrap may also leave the support of tuples uncounted, and give them just their ranks. Every tuple has some then;
 how much is found, by evaluating rules backwards, when a tuple first loses a derivation of lower rank
 (`rounds.delete`). What is gained in the meantime need not be noted.
@@ -32,7 +37,7 @@ from collections.abc import Sequence
 from tidelog.plan.nodes import Rule, Stratum
 from tidelog.run.contract import Backend
 from tidelog.run.limits import Watch
-from tidelog.run.maintain.rounds import delete, gain, insert, left_over, lose
+from tidelog.run.maintain.rounds import delete, gain, insert, left_over, lose, recursive
 
 
 def update(backend: Backend, stratum: Stratum, removed: Sequence[Rule], added: Sequence[Rule], watch: Watch) -> int:
@@ -41,8 +46,6 @@ def update(backend: Backend, stratum: Stratum, removed: Sequence[Rule], added: S
     watch.begin_round(stratum, 1)
     lost, regrouped = lose(backend, stratum, kept, removed)
     rounds = delete(backend, stratum, kept, lost, watch, 1)
-    # A derivation without a tuple of this stratum always supports its head, so removed tuples have none of those left.
-    recursive = [rule for rule in kept if not set(stratum.relations).isdisjoint(rule.reads)]
-    again = left_over(backend, stratum, recursive)
+    again = left_over(backend, stratum, recursive(kept, frozenset(stratum.relations)))
     gained = gain(backend, stratum, kept, added)
     return insert(backend, stratum, backend.unite([again, regrouped, gained]), watch, rounds)

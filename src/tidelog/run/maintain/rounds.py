@@ -1,9 +1,9 @@
 """What the update algorithms are made of: the trees that find lost and gained derivations, and rounds to a fixpoint.
 
 An update of a stratum goes through the phases of `run.contract.Phase`: `lose` and `delete`, which counts the support of
-tuples when they first lose some if nobody has before, `backwards` or `left_over` to find removed tuples again, `gain`
-and `insert`. Each lost or gained derivation is enumerated exactly once (see
-`plan.nodes` on versions).
+tuples when they first lose some if nobody has before, and of those that are lifted, `backwards` or `left_over` to find
+removed tuples again, `gain` and `insert`. Each lost or gained derivation is enumerated exactly once (see `plan.nodes`
+on versions).
 """
 
 from __future__ import annotations
@@ -49,14 +49,23 @@ def delete(backend: Backend, stratum: Stratum, kept: Sequence[Rule], lost: Bags,
 
 
 def _release(backend: Backend, stratum: Stratum, kept: Sequence[Rule], lost: Bags) -> bool:
-    """Take lost derivations away; count what is left where nobody has counted. Tell whether there was such a tuple."""
+    """Take lost derivations away; count what doubtful tuples have left. Tell whether there were any."""
+    members = frozenset(stratum.relations)
     backend.release_all(stratum.relations, lost)
     doubtful = backend.doubtful()
-    if not doubtful:
-        return False
-    backend.enter(Phase.COUNT, frozenset(stratum.relations))
-    backend.settle_doubts(doubtful, _again(backend, kept, doubtful))
-    return True
+    if doubtful:
+        backend.enter(Phase.COUNT, members)
+        backend.settle_doubts(doubtful, _again(backend, kept, doubtful))
+    lifted = backend.lift() if stratum.recursive else ()
+    if lifted:
+        backend.enter(Phase.COUNT, members)
+        backend.settle_doubts(lifted, _again(backend, recursive(kept, members), lifted))
+    return bool(doubtful or lifted)
+
+
+def recursive(rules: Sequence[Rule], members: frozenset[str]) -> list[Rule]:
+    """Return the rules that read the stratum: a tuple without support has no derivations by the others."""
+    return [rule for rule in rules if not members.isdisjoint(rule.reads)]
 
 
 def backwards(backend: Backend, stratum: Stratum, rules: Iterable[Rule]) -> Bags:

@@ -17,6 +17,7 @@ from tidelog.base.types import Type, TypeDefinition
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.encode import Codec, read_floats, read_signed
 from tidelog.run.columnar.engine import ColumnarEngine
+from tidelog.run.columnar.kernels.ranks import number_of
 from tidelog.run.columnar.relation import Relation
 from tidelog.run.contract import Change, Limits, Row, Support, Update
 from tidelog.run.spark.encode import Cells, content
@@ -80,7 +81,14 @@ def evaluate(
     """
     engine, update = evaluated(plan, facts, limits, tracked=tracked, threads=threads)
     rounds = max((work.rounds for work in update.work), default=1)
-    return {name: held(engine, name, plan.types) for name in wanted}, rounds
+    found = {name: held(engine, name, plan.types) for name in wanted}
+    return {name: _by_round(table) for name, table in found.items()} if tracked else found, rounds
+
+
+def _by_round(table: Any) -> Any:
+    """Return what was held after an evaluation from scratch, each tuple with its round as rank."""
+    rounds = pa.array(number_of(table[RANK].to_numpy()))
+    return table.set_column(table.schema.get_field_index(RANK), RANK, rounds)
 
 
 def evaluated(

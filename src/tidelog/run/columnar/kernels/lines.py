@@ -25,21 +25,23 @@ recent tuples these are or -1, counts, bytes from line to line and from count to
 BATCH = 12
 """How many numbers a batch has."""
 
-WORDS, ORDERS, ORDERED, READ, BLOCKED = range(5)
-"""A member: words of a row, its orders (the first decides membership), if a rule reads it, and one left out does."""
+WORDS, ORDERS, ORDERED, READ, BLOCKED, SETTLES = range(6)
+"""A member: words of a row, its orders (the first decides membership), if a rule reads it, and one left out does, and
+whether its tuples that lose support are settled: counted, or lifted and counted."""
+COUNTS_LEFT, LIFTS = 1, 2
 
 WIDTH, MOVES, MOVED, HELD, HOLDING = range(5)
 """An order of a member: words of a row, the moves that make one of a row of the first order, and batches."""
 
-MEMBERS, ORDER = 5, 5
+MEMBERS, ORDER = 6, 5
 """How many numbers a member and an order have."""
 
 ROUNDS, DERIVATIONS, VISITS, LOGGED, SHIFTED, STATUS = range(6)
 """What is told in return: among other things how many words of recent tuples made room for others."""
 ANSWER = 6
 """How many numbers that are."""
-TOO_MANY = 1
-"""The status if a round was too large."""
+TOO_MANY, NOTHING = 1, 2
+"""The status if a round was too large, and if what was given already was, so that nothing was done."""
 
 PLACES = 8
 """So many bits has the place where the last of the keys is noted that belong there."""

@@ -50,7 +50,7 @@ def _writer(kind: Any) -> Any:
 read_word, read_rank, read_mark, read_count = (
     _reader(kind) for kind in (types.uint64, types.int32, types.uint8, types.int64)
 )
-put_mark, put_count = _writer(types.uint8), _writer(types.int64)
+put_rank, put_mark, put_count = (_writer(kind) for kind in (types.int32, types.uint8, types.int64))
 
 
 @njit(cache=True, nogil=True)

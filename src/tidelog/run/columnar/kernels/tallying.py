@@ -6,12 +6,16 @@ stand as merging and taking rows have left them.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 
 from tidelog.run.columnar.kernels import DOUBTFUL, HERE, LOST
+from tidelog.run.columnar.kernels.ranks import above
 from tidelog.run.columnar.kernels.searching import ALIVE, put_count, read_count
 
+_above: Any = njit(cache=True, nogil=True)(above)
 MOST = np.iinfo(np.int64).max
 """The greatest count. It is compared before anything is added: compiled sums are taken never to grow too far."""
 
@@ -68,15 +72,15 @@ def tally(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def summed(firsts, rank, times, state, places, every, above):  # type: ignore[no-untyped-def]
-    """Write the heads that were found nowhere, how many derivations each has, and the rank above all of them."""
+    """Write the heads that were found nowhere, how many derivations each has, and the level above all of them."""
     n, p = firsts.shape[0], 0
     for i in range(n):
         if state[i]:
             continue
-        total, greatest = 0, np.int32(0)
+        total, greatest = 0, np.int64(0)
         for k in range(firsts[i], firsts[i + 1] if i + 1 < n else rank.shape[0]):
             total += times[k] if times.shape[0] else 1
-            greatest = max(greatest, rank[k])
-        places[p], every[p], above[p] = i, total, greatest + 1
+            greatest = max(greatest, np.int64(rank[k]))
+        places[p], every[p], above[p] = i, total, _above(greatest)
         p += 1
     return p
