@@ -229,6 +229,15 @@ def test_sort_many(threads: int, bits: int) -> None:
             found = FAST.sort(words.reshape(1, -1))
         finally:
             helpers.reset(before)
+        values = np.arange(len(words), dtype=np.int32) % 7
+        before = helpers.set(pool if threads else None)
+        try:
+            ordered, carried = FAST.sort_with(words.reshape(1, -1), values)
+        finally:
+            helpers.reset(before)
+    places = np.argsort(given, kind="stable")
+    assert (ordered[0] == given[places]).all()
+    assert (carried == values[places]).all()
     assert (found[0] == np.sort(given)).all()
     assert (words == given).all()
     assert FAST.sort(found) is found

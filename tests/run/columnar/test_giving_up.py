@@ -6,6 +6,7 @@ support is counted when it is needed, unless so much is new that it is a load.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from random import Random
 from typing import Any
 
@@ -13,7 +14,8 @@ import pytest
 
 from tests.generate.checking import follow
 from tidelog.run.columnar import absorb, engine, small_rounds, store
-from tidelog.run.contract import Switch, Work
+from tidelog.run.columnar.threads import share
+from tidelog.run.contract import Change, Row, Switch, Work
 from tidelog.run.maintain import choose, cost
 from tidelog.session.database import Database
 from tidelog.session.soak.histories import random_history
@@ -65,6 +67,49 @@ def test_support_is_found_when_it_is_needed(small: int, often: int, monkeypatch:
         follow(random_history(Random(seed), 3 * LENGTH), lambda plan: engine.ColumnarEngine(plan, switch=Switch(0.01)))
     assert kept > 10
     assert lost > 10
+
+
+ROADS = """
+input relation Road(a: u32, b: u32)
+output relation Even(a: u32, b: u32)
+output relation Odd(a: u32, b: u32)
+Odd(x, y) :- Road(x, y).
+Even(x, z) :- Odd(x, y), Road(y, z).
+Odd(x, z) :- Even(x, y), Road(y, z).
+"""
+
+
+def test_relations_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Relations of a stratum are released and absorbed by several threads; some updates are given up in between."""
+    monkeypatch.setattr(store, "APART", 1)
+    monkeypatch.setattr(small_rounds, "SMALL", -1)
+    together, given_up = {"absorb": 0, "release": 0}, 0
+
+    def sharing(pool: Any, function: Any, calls: Any) -> Any:
+        if pool is not None and function.__name__ in together:
+            together[function.__name__] += 1
+        return share(pool, function, calls)
+
+    monkeypatch.setattr(store, "share", sharing)
+    random = Random(1)
+    roads = sorted({(random.randrange(30), random.randrange(30)) for _ in range(60)})
+    plan = Database(ROADS).plan
+    followed = engine.ColumnarEngine(plan, threads=3, switch=Switch(0.5))
+    recomputed = engine.ColumnarEngine(plan, strategy="recompute")
+    for least in (1e9, 1e9, 60_000.0, 1e9, 60_000.0, 1e9):
+        monkeypatch.setitem(cost.LEAST, "work", least)
+        some = random.sample(roads, 8)
+        for change in (Change(roads), Change((), some), Change(some)):
+            found, expected = (one.update({"Road": change}) for one in (followed, recomputed))
+            assert _sets(found.changes) == _sets(expected.changes)
+            assert not followed.verify()
+            given_up += sum(work.reason.startswith("the update took") for work in found.work)
+    assert min(together.values()) > 5
+    assert given_up
+
+
+def _sets(changes: Mapping[str, Change]) -> dict[str, tuple[set[Row], set[Row]]]:
+    return {name: (set(change.inserted), set(change.deleted)) for name, change in changes.items()}
 
 
 def test_an_update_in_vain_makes_the_next_one_cheaper() -> None:

@@ -2,7 +2,7 @@
 
 | file | what |
 | --- | --- |
-| `engine` | `ColumnarEngine`: what a session drives |
+| `engine`, `equipment` | `ColumnarEngine`: what a session drives, and what it lends each update |
 | `store`, `absorb` | the relations of a program and the operations the maintenance algorithms use |
 | `lifting` | tuples that have lost their support put where they have some |
 | `cost` | what the operations cost, for whoever has to choose |

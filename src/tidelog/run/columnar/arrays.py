@@ -267,13 +267,15 @@ class CompiledArrays(CompiledNarrow, CompiledTally, NumpyArrays):
         bits, ordered = self._sorting.survey(words)
         if ordered:
             return rows
+        return self._sort_bits(words.copy() if len(words) < SORT_APART else words, int(bits))
+
+    def _sort_bits(self, words: Words, bits: int) -> Words:
+        """Sort words that differ in these bits; few of them in place."""
         if len(words) < SORT_APART:
-            words = words.copy()
             # Unsigned: a kernel that has met smaller numbers takes them for signed ones, and the highest bit is none.
-            ordered_words: Words = self._sorting.sort_one(words, np.empty_like(words), U(bits))
-            return ordered_words.reshape(1, -1)
-        pieces = np.array_split(rows, 1 if helpers.get() is None else PARTS, axis=1)
-        return self._sort_apart([partial(np.asarray, piece) for piece in pieces], int(bits))
+            return np.reshape(self._sorting.sort_one(words, np.empty_like(words), U(bits)), (1, -1))
+        pieces = np.array_split(words.reshape(1, -1), 1 if helpers.get() is None else PARTS, axis=1)
+        return self._sort_apart([partial(np.asarray, piece) for piece in pieces], bits)
 
     def sort_parts(self, parts: Sequence[Part]) -> Words:
         if len(parts) == 1:
@@ -296,7 +298,7 @@ class CompiledArrays(CompiledNarrow, CompiledTally, NumpyArrays):
 
         A part is made each time it is looked at, in the cache: memory for all of them at once would cost more.
         """
-        shift = max(0, bits.bit_length() - 8)
+        shift = max(0, bits.bit_length() - 8, (bits & -bits).bit_length() - 1)  # what stands below keeps its order
         pool = helpers.get()
         counts = np.zeros((len(parts), 256), np.int64)
 
@@ -322,16 +324,30 @@ class CompiledArrays(CompiledNarrow, CompiledTally, NumpyArrays):
     def order(self, rows: Words) -> Places:
         places = np.arange(rows.shape[1])
         for word in rows[::-1]:
-            keys = word[places] if word is not rows[-1] else word.copy()
-            _, places = self._sorting.order_one(keys, places, np.empty_like(keys), np.empty_like(places))
+            _, places = self._order(word if rows.shape[0] == 1 else word[places], places, len(places).bit_length())
         return places
+
+    def _order(self, words: Words, values: npt.NDArray[Any], room: int) -> tuple[Words, Any]:
+        """Return words in order, and values of so many bits with them; values given may be overwritten."""
+        bits, ordered = self._sorting.survey(words)
+        if ordered:
+            return words, values
+        out, carried = np.empty_like(words), np.empty_like(values)
+        if int(bits).bit_length() + room <= 64:
+            packed = np.empty_like(words)
+            self._sorting.pack(words, values, room, packed)
+            (packed,) = self._sort_bits(packed, int(bits) << room)
+            self._sorting.unpack(packed, room, words[0], out, carried)
+            return out, carried
+        return tuple(self._sorting.order_one(words.copy(), values, out, carried))
 
     def sort_with(self, rows: Words, values: Ranks) -> tuple[Words, Ranks]:
         if rows.shape[0] != 1:
             return super().sort_with(rows, values)
-        words, values = rows[0].copy(), values.copy()
-        found, carried = self._sorting.order_one(words, values, np.empty_like(words), np.empty_like(values))
-        return found.reshape(1, -1), carried
+        bits = int(np.bitwise_or.reduce(values))
+        down = max(0, (bits & -bits).bit_length() - 1)  # most ranks are far apart
+        found, carried = self._order(rows[0], values >> down, (bits >> down).bit_length())
+        return found.reshape(1, -1), carried << down
 
     def extents(self, rows: Words, lines: Words) -> tuple[Words, Words]:
         low, high = np.empty(len(lines), U), np.empty(len(lines), U)

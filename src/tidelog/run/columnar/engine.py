@@ -23,11 +23,12 @@ from tidelog.run.columnar.batch import Batch, Journal
 from tidelog.run.columnar.claim import Claims, explained
 from tidelog.run.columnar.closed import Closed
 from tidelog.run.columnar.encode import Codec
+from tidelog.run.columnar.equipment import Equipment
 from tidelog.run.columnar.ordering import Orders
 from tidelog.run.columnar.relation import Relation, Where
 from tidelog.run.columnar.rows import DecodedRows, code_parts, decoded, find, pack_columns, ranges_of
 from tidelog.run.columnar.scalars import Scalars
-from tidelog.run.columnar.store import Equipment, Store
+from tidelog.run.columnar.store import Store
 from tidelog.run.columnar.threads import helpers
 from tidelog.run.columnar.verify import check_support
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Support, Switch, Update, Work

@@ -9,7 +9,6 @@ from threading import Lock
 
 import numpy as np
 
-from tidelog.base.record import record
 from tidelog.plan.nodes import Aggregate, Plan, Project, Rule
 from tidelog.run.columnar import small_rounds
 from tidelog.run.columnar.absorb import absorbed, first_found, fresh, gather, released, settled
@@ -19,17 +18,15 @@ from tidelog.run.columnar.batch import Batch, Journal, merge
 from tidelog.run.columnar.closed import Closed
 from tidelog.run.columnar.cost import COMPARED, COUNTED, FIRST, SIFTED, SUPPORTED, UPDATE, Weights, weights
 from tidelog.run.columnar.course import Course
-from tidelog.run.columnar.encode import Codec
+from tidelog.run.columnar.equipment import Equipment
 from tidelog.run.columnar.iterations import Schedule
 from tidelog.run.columnar.join import Probe, match
 from tidelog.run.columnar.kernels.ranks import HIGHEST, level, lowest_of
 from tidelog.run.columnar.known import Knowledge
 from tidelog.run.columnar.lifting import lift, lifts, note
-from tidelog.run.columnar.ordering import Orders
 from tidelog.run.columnar.pipeline import Bag, Pipeline
 from tidelog.run.columnar.regroup import regroup
 from tidelog.run.columnar.relation import UNCOUNTED, Relation, Where
-from tidelog.run.columnar.scalars import Scalars
 from tidelog.run.columnar.semijoin import Filters
 from tidelog.run.columnar.table import Table
 from tidelog.run.columnar.threads import helpers, share
@@ -54,20 +51,6 @@ OFTEN = 16
 To count all of Galen's, 8 and 12 a tuple, takes a third more from scratch; but without that some deletions of one fact
 take a minute, not milliseconds. Without Andersen's 58 and CSPA's 120 deletions take no longer, and from scratch half.
 """
-
-
-@record
-class Equipment:
-    """What an engine keeps from one update to the next besides its relations."""
-
-    codec: Codec
-    scalars: Scalars
-    orders: Orders
-    support: Support
-    divided: bool | None
-    """Whether `elastic` looks for tuples that left with its filter divided; None: where less work is expected."""
-    bare: frozenset[str] = frozenset()
-    """Relations whose tuples have no support, whatever others have."""
 
 
 class Store(Dividing[Relation]):
@@ -172,11 +155,10 @@ class Store(Dividing[Relation]):
 
     def _analysed(self, rule: Rule, course: Course) -> list[Bag]:
         """Evaluate a course and note its work."""
-        estimated = self.orders.estimate(course, self.relation)
+        estimated, notes = self.orders.estimate(course, self.relation), analysis.get()
         start, before = time.perf_counter(), self.derivations
         made = self.run(Pipeline(rule, course, self))
-        seconds = time.perf_counter() - start
-        found, notes = self.derivations - before, analysis.get()
+        found, seconds = self.derivations - before, time.perf_counter() - start
         assert notes is not None
         notes.append(RuleRun(rule.identity, self.watch.round, estimated, found, seconds))
         return made
@@ -205,6 +187,20 @@ class Store(Dividing[Relation]):
                 found.setdefault(name, []).extend(parts)
         return found
 
+    def absorb_all(self, relations: Sequence[str], bags: Bags) -> None:
+        """Absorb what a round derived, much of it side by side."""
+        self._side_by_side(self.absorb, relations, bags)
+
+    def release_all(self, relations: Sequence[str], bags: Bags) -> None:
+        """Take away what a round derived, much of it side by side."""
+        self._side_by_side(self.release, relations, bags)
+
+    def _side_by_side(self, what: Callable[..., int], relations: Sequence[str], bags: Bags) -> None:
+        much = [name for name in relations if sum(bag.rows.shape[1] for bag in bags.get(name, ())) >= APART]
+        # In a bootstrap they share what is known of heads, and sorting is shared anyway.
+        pool = helpers.get() if self.phase is not Phase.BOOT and len(much) > 1 else None
+        share(pool, what, [(name, bags.get(name)) for name in relations])
+
     def absorb(self, relation: str, bag: Sequence[Bag] | None) -> int:
         """Let the delta become old; count support; make the new tuples the delta."""
         target = self.touch(relation)
@@ -230,8 +226,9 @@ class Store(Dividing[Relation]):
         if boot and counted:
             self._judge(target, delta, bag)
         target.highest = max(target.highest, delta.highest())
-        self.watch.add_tuples(delta.size)
-        self.watch.spend(self._weights.round + delta.size * self._weights.added)
+        with self._counting:
+            self.watch.add_tuples(delta.size)
+            self.watch.spend(self._weights.round + delta.size * self._weights.added)
         return delta.size
 
     def _judge(self, target: Relation, delta: Batch, bag: Sequence[Bag]) -> None:
@@ -282,7 +279,8 @@ class Store(Dividing[Relation]):
     def _lose(self, target: Relation, lost: Batch, where: Where) -> None:
         target.take_away(lost.rows, DYING, self.journal, where)
         target.set_delta(lost)
-        self.watch.spend(self._weights.round + lost.size * self._weights.removed)
+        with self._counting:
+            self.watch.spend(self._weights.round + lost.size * self._weights.removed)
 
     def doubtful(self) -> Collection[str]:
         """Make tuples that may have lost their support the view `deleted`; return whose relations they are."""
@@ -493,6 +491,6 @@ class Store(Dividing[Relation]):
         grouped = group(step, matches.table_of(probe, tuple(v.name for v in step.input.columns)), self.scalars)
         if not len(grouped.groups):
             return None
-        firsts = grouped.table.taken(grouped.groups).keeping([key.name for key in step.keys])
+        names = [key.name for key in step.keys]
         codes = reduce_groups(step, grouped, self.scalars, self.codec)
-        return firsts.extended(step.result.name, codes, [key.name for key in step.keys])
+        return grouped.table.taken(grouped.groups).keeping(names).extended(step.result.name, codes, names)

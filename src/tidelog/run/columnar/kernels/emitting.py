@@ -112,6 +112,8 @@ def emit_ranked(low, high, left, left_rank, batch, rank, mark, limit, moves, out
     Empty arrays of ranks or marks stand for rank 0 and for rows that all hold.
     """
     p = 0
+    if left.shape[0] == 1 and batch.shape[0] == 1 and moves.shape[0] <= 2:
+        return _emit_ranked_one(low, high, left[0], left_rank, batch[0], rank, mark, limit, moves, out[0], out_rank)
     for i in range(low.shape[0]):
         for j in range(low[i], high[i]):
             if mark.shape[0] and mark[j] > limit:
@@ -121,6 +123,27 @@ def emit_ranked(low, high, left, left_rank, batch, rank, mark, limit, moves, out
             if rank.shape[0] and rank[j] > greater:
                 greater = rank[j]
             out_rank[p] = greater
+            p += 1
+    return p
+
+
+@njit(cache=True, nogil=True)
+def _emit_ranked_one(low, high, left, left_rank, batch, rank, mark, limit, moves, out, out_rank):  # type: ignore[no-untyped-def]
+    """As `emit_ranked`, of rows of one word with up to two fields to move."""
+    marked, ranked, p = mark.shape[0] > 0, rank.shape[0] > 0, 0
+    right = mask = add = up = right2 = mask2 = add2 = up2 = U(0)
+    if moves.shape[0] > 0:
+        right, mask, add, up = moves[0, 1], moves[0, 2], moves[0, 3], moves[0, 5]
+    if moves.shape[0] > 1:
+        right2, mask2, add2, up2 = moves[1, 1], moves[1, 2], moves[1, 3], moves[1, 5]
+    for i in range(low.shape[0]):
+        word, own = left[i], left_rank[i]
+        for j in range(low[i], high[i]):
+            if marked and mark[j] > limit:
+                continue
+            b = batch[j]
+            out[p] = word | ((((b >> right) & mask) + add) << up) | ((((b >> right2) & mask2) + add2) << up2)
+            out_rank[p] = max(own, rank[j]) if ranked else own
             p += 1
     return p
 

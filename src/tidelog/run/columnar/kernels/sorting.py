@@ -110,6 +110,23 @@ def sort_buckets(words, starts, first, last, bits):  # type: ignore[no-untyped-d
 
 
 @njit(cache=True, nogil=True)
+def pack(words, values, room, out):  # type: ignore[no-untyped-def]
+    """Write words with values of so many bits below them: to sort them as one moves half as much."""
+    for i in range(words.shape[0]):
+        out[i] = (words[i] << U(room)) | U(values[i])
+
+
+@njit(cache=True, nogil=True)
+def unpack(packed, room, first, words, values):  # type: ignore[no-untyped-def]
+    """Write words and values again; bits that were lost above are those of the first word, as of all others."""
+    up = U(room)
+    low, high = (U(1) << up) - U(1), first & ~(~U(0) >> up)
+    for i in range(packed.shape[0]):
+        words[i] = (packed[i] >> up) | high
+        values[i] = packed[i] & low
+
+
+@njit(cache=True, nogil=True)
 def order_one(words, places, other_words, other_places):  # type: ignore[no-untyped-def]
     """Sort words and carry their places along; return the arrays that hold the results. Equal words keep order."""
     n = words.shape[0]
