@@ -32,13 +32,8 @@ def differences(before: Parts, after: Parts, arity: int, partitions: int) -> tup
     return _sides(found.frame, rows, [told[kind] for kind in (_GAINED, _LOST)])
 
 
-def compared(
-    before: Mapping[str, Packed], after: Mapping[str, Packed], partitions: int
-) -> dict[str, tuple[Parts, Parts]]:
-    """Return what relations have gained and lost, by one job for all; each of both sides has them in the same parcels.
-
-    What is equal is in the same place.
-    """
+def compared(before: Mapping[str, Packed], after: Mapping[str, Packed]) -> dict[str, tuple[Parts, Parts]]:
+    """Return what relations have gained and lost, by one task for all; each side has them in the same parcels."""
     if not after:
         return {}
     sides = [
@@ -50,8 +45,7 @@ def compared(
         for number, name in enumerate(after)
         for kind in (_GAINED, _LOST)
     }
-    placed = united(sides).repartitionById(partitions, PLACE)
-    parcels, told = settle(placed.mapInArrow(_compared, PARCELS), **counts)
+    parcels, told = settle(united(sides).coalesce(1).mapInArrow(_compared, PARCELS), **counts)
     return {
         name: _sides(parcels.frame, rows, [told[f"{kind}{number}"] for kind in (_GAINED, _LOST)])
         for number, (name, rows) in enumerate(after.items())

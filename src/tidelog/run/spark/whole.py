@@ -3,18 +3,17 @@
 A stratum that is evaluated on its own costs a job or two, however few rows it has, and a program of many strata over
 less than a million rows spends its time in jobs and shuffles; the columnar engine takes a fraction of it. Where every
 stratum reached would be evaluated from scratch anyway, and what they read is at most `spark.tidelog.wholeRows`, these
-rows go to one task in parcels, the columnar engine runs the strata there, and the relations that it derives are placed
-over the partitions again. Nothing passes through the driver.
+rows go to one task in parcels, the columnar engine runs the strata there, and the relations that it derives stay in
+parcels where they are (to send them to others takes as long as to derive them). Nothing passes through the driver.
 
 Tuples have no ranks, as where a stratum is spread (`spread`): after a change the strata that it reaches are evaluated
-whole again, and partitions compare what they had and have, all relations by one job. A task that derives far more than
+whole again, and one task compares what all relations had and have. A task that derives far more than
 it was given gives up, and so does one that reaches a limit: then each stratum is evaluated in its own way.
 """
 
 from __future__ import annotations
 
 import time
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -40,7 +39,6 @@ from tidelog.run.spark.local import evaluated, held
 from tidelog.run.spark.parcels import (
     KIND,
     PARCELS,
-    PLACE,
     RELATION,
     ROUNDS,
     ROWS,
@@ -74,16 +72,15 @@ def affected(store: Store, plan: Plan, earlier: Earlier) -> list[Stratum]:
 
 @record
 class Task:
-    """What the one executor must know: the rules, the relations to give back, the number of partitions, and limits."""
+    """What the one executor must know: the rules, the relations to give back, and limits."""
 
     plan: Plan
     wanted: Sequence[str]
-    partitions: int
     limits: Limits
 
 
 class Together(Packed):
-    """Tuples that are all in one place, which the name of their relation gives."""
+    """Tuples that are all in one partition, with those of other relations."""
 
 
 @dataclass(slots=True)
@@ -140,7 +137,7 @@ class Whole:
         plan = Plan(store.types, {name: store.plan.relations[name] for name in names}, store.functions, strata, (), {})
         left = store.watch.limits_left()
         limits = replace(left, tuples=room if left.tuples is None else min(room, left.tuples))
-        return Task(plan, tuple(self._heads), store.partitions, limits)
+        return Task(plan, tuple(self._heads), limits)
 
     def _parcels(self, task: Task) -> tuple[DataFrame, Mapping[str, int]]:
         """Let one executor evaluate the strata; return the parcels of their relations, and what they count."""
@@ -152,8 +149,8 @@ class Whole:
             mine = f.col(RELATION) == name
             counts[f"{OWN}{number}"] = f.sum(f.when(mine, rows))
             counts[f"{ROUNDS}{number}"] = f.max(f.when(mine, f.col(ROUNDS)))
-        placed, told = settle(found.repartitionById(self.store.partitions, PLACE), **counts)
-        return placed.frame, told
+        parcels, told = settle(found, **counts)
+        return parcels.frame, told
 
     def _given(self, name: str) -> DataFrame:
         """Return a relation below in parcels under its own name."""
@@ -185,12 +182,12 @@ class Whole:
             if old.parcels is next(iter(before.values())).parcels
             and (rows := self._together(name, self.store.relation(name).settled)) is not None
         }
-        found = compared(before, after, self.store.partitions)
+        found = compared(before, after)
         for name in self._heads:
             self.store.compare(name, found.get(name))
 
     def _together(self, name: str, parts: Parts) -> Together | None:
-        """Return the tuples of a relation, if they are in one place and have cells that Python can compare."""
+        """Return the tuples of a relation, if they are in one partition and have cells that Python can compare."""
         rows = parts[0].rows if len(parts) == 1 else None
         plain = all(map(_is_plain, self.store.fresh(name).cell_types))
         return rows if plain and isinstance(rows, Together) else None
@@ -244,7 +241,6 @@ def _evaluating(task: Task) -> Callable[[Batches], Batches]:
         for name in task.wanted:
             columns = columns_of(len(task.plan.relations[name].columns))
             tuples = held(engine, name, task.plan.types).select(columns)
-            place = zlib.crc32(name.encode()) % task.partitions
-            yield from Parcel(place, name, OWN, tuples, rounds.get(name, 1)).batches()
+            yield from Parcel(0, name, OWN, tuples, rounds.get(name, 1)).batches()
 
     return run
