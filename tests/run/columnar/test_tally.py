@@ -16,8 +16,9 @@ from tidelog.run.columnar.absorb import Gathered, absorbed, released
 from tidelog.run.columnar.arrays import CompiledArrays, NumpyArrays
 from tidelog.run.columnar.batch import Batch, Journal
 from tidelog.run.columnar.kernels import DOUBTFUL, HERE, LOST
+from tidelog.run.columnar.kernels.lines import UNCOUNTED
 from tidelog.run.columnar.kernels.ranks import level
-from tidelog.run.columnar.relation import UNCOUNTED, Relation
+from tidelog.run.columnar.relation import Relation
 from tidelog.run.columnar.tally import Heads, Overwritten
 from tidelog.run.contract import Support
 from tidelog.run.phases import ALIVE, GARBAGE, REMOVED

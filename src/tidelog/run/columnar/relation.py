@@ -25,10 +25,6 @@ from tidelog.run.phases import ALIVE, CURRENT, DYING, GARBAGE, REMOVED, View
 Columns = tuple[int, ...]
 LINES = {Support.NONE: 0, Support.RANKED: 2, Support.FIRST: 1, Support.COUNTED: 2}
 """How many counts a tuple has under each kind of support."""
-UNCOUNTED = -(1 << 62)
-"""Instead of a count: a tuple has derivations, but nobody has counted them. What is added to it leaves it below 0."""
-
-
 Where = list[tuple[Batch, Places]]
 """Rows as places in batches."""
 
@@ -76,7 +72,7 @@ class Relation:
         self.arity = len(self.types)
         self.support = support
         self.counted = True
-        """Whether the derivations of all tuples are counted; otherwise the counts of some are `UNCOUNTED`."""
+        """Whether the derivations of all tuples are counted; otherwise the counts of some are `lines.UNCOUNTED`."""
         self.lines = LINES[support]
         """How many counts are kept of a tuple: its support, and perhaps all its derivations."""
         self.derived = 0

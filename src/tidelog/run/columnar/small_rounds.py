@@ -24,7 +24,7 @@ from tidelog.run.columnar.cost import SHIFTED, SHORT
 from tidelog.run.columnar.forms import Numbers
 from tidelog.run.columnar.kernels import lines
 from tidelog.run.columnar.kernels.ranks import lowest_of
-from tidelog.run.columnar.lifting import settles
+from tidelog.run.columnar.lifting import lifts, settles
 from tidelog.run.columnar.pipeline import Bag
 from tidelog.run.columnar.relation import Order, Relation
 from tidelog.run.columnar.script import script_of
@@ -266,6 +266,7 @@ def _lose(store: Store, told: Told, recent: Recent, given: Given, table: Compile
     if answer[lines.ROUNDS] or given:
         for place, relation in enumerate(told.relations):
             relation.lowest = lowest
+            relation.counted &= not (answer[lines.PROVED] and lifts(relation))
             if recent.count[place]:
                 _die(told, recent, place, relation, where)
     return answer

@@ -21,12 +21,13 @@ from tidelog.run.columnar.course import Course
 from tidelog.run.columnar.equipment import Equipment
 from tidelog.run.columnar.iterations import Schedule
 from tidelog.run.columnar.join import Probe, match
+from tidelog.run.columnar.kernels.lines import UNCOUNTED
 from tidelog.run.columnar.kernels.ranks import HIGHEST, level, lowest_of
 from tidelog.run.columnar.known import Knowledge
 from tidelog.run.columnar.lifting import lift, lifts, note
 from tidelog.run.columnar.pipeline import Bag, Pipeline
 from tidelog.run.columnar.regroup import regroup
-from tidelog.run.columnar.relation import UNCOUNTED, Relation, Where
+from tidelog.run.columnar.relation import Relation, Where
 from tidelog.run.columnar.semijoin import Filters
 from tidelog.run.columnar.table import Table
 from tidelog.run.columnar.threads import helpers, share

@@ -36,12 +36,15 @@ WIDTH, MOVES, MOVED, HELD, HOLDING = range(5)
 MEMBERS, ORDER = 6, 5
 """How many numbers a member and an order have."""
 
-ROUNDS, DERIVATIONS, VISITS, LOGGED, SHIFTED, STATUS = range(6)
-"""What is told in return: among other things how many words of recent tuples made room for others."""
-ANSWER = 6
+ROUNDS, DERIVATIONS, VISITS, LOGGED, SHIFTED, STATUS, PROVED = range(7)
+"""What is told in return: among other things how many words of recent tuples made room for others, and how many tuples
+have turned out to have support that nobody has counted."""
+ANSWER = 7
 """How many numbers that are."""
 TOO_MANY, NOTHING = 1, 2
 """The status if a round was too large, and if what was given already was, so that nothing was done."""
 
 PLACES = 8
 """So many bits has the place where the last of the keys is noted that belong there."""
+UNCOUNTED = -(1 << 62)
+"""Instead of a count: a tuple has derivations, but nobody has counted them. What is added to it leaves it below 0."""

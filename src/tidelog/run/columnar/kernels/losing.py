@@ -1,9 +1,10 @@
 """Releasing in rounds of a few tuples, as `rounds` says: tuples become false.
 
 Where it is not known what a tuple has left that loses support, or where it may stand if it is lifted (`ranks`), it
-is settled at once: rules are evaluated backwards, told as others are, and its derivations counted. So the kernel does
-in each round what `run.maintain.rounds` does by `Backend.doubtful` and `Backend.lift`, but for one thing: tuples in
-doubt are lifted before they are counted. They need not be; but then there is nothing to count twice.
+is settled at once: rules are evaluated backwards, told as others are, and its derivations counted; but where tuples
+have many (those that are lifted), only a first one is found (`proving`), and the tuple stays uncounted. So the kernel
+does in each round what `run.maintain.rounds` does by `Backend.doubtful` and `Backend.lift`, but for one thing: tuples
+in doubt are lifted before it is known whether they need be. Then nothing is looked for twice.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from tidelog.run.columnar.kernels import lines
+from tidelog.run.columnar.kernels.proving import stands
 from tidelog.run.columnar.kernels.ranks import lifted, note_lifted
 from tidelog.run.columnar.kernels.rounds import (
     add,
@@ -165,12 +167,28 @@ def _settle(told, recent, how, log, answer):  # type: ignore[no-untyped-def]
         if members[m, lines.SETTLES]:
             _lift(told, recent, m, where, lowest, before[m], log, answer)
     for m in range(members.shape[0]):
-        if members[m, lines.SETTLES] and count[m] > before[m] and not _count_left(told, recent, m, how, answer):
+        if count[m] == before[m]:
+            continue
+        if members[m, lines.SETTLES] == lines.LIFTS:
+            _prove(told, recent, m, how, answer)
+        elif members[m, lines.SETTLES] and not _count_left(told, recent, m, how, answer):
             return False
     for m in range(members.shape[0]):
         if members[m, lines.SETTLES]:
             _hold_again(told, recent, m, where, lowest, before[m], log, answer)
     return True
+
+
+@njit(cache=True, nogil=True)
+def _prove(told, recent, m, how, answer):  # type: ignore[no-untyped-def]
+    """Let those tuples of a member that are to die be uncounted that stand: they have support, but how much is open."""
+    counting, where, _, before, (_, _, _, room), _, _ = how
+    batches, members = told[3], told[4]
+    for i in range(before[m], recent[6][m]):
+        if stands(counting, recent, m, i, room, answer):
+            b, p = where[members[m, lines.ORDERS], i]
+            put_count(batches[b, lines.COUNTS] + p * batches[b, lines.NEXT], lines.UNCOUNTED)
+            answer[lines.PROVED] += 1
 
 
 @njit(cache=True, nogil=True)
@@ -237,7 +255,7 @@ def _hold_again(told, recent, m, where, lowest, start, log, answer):  # type: ig
     first, end, kept = members[m, lines.ORDERS], members[m, lines.ORDERED], start
     for i in range(start, count[m]):
         b, p = where[first, i]
-        if read_count(batches[b, lines.COUNTS] + p * batches[b, lines.NEXT]) > 0:
+        if read_count(batches[b, lines.COUNTS] + p * batches[b, lines.NEXT]) != 0:
             set_mark(batches, b, p, ALIVE, log, answer)
             _note_lifted(ranks[m, i], lowest)
             continue
