@@ -35,7 +35,7 @@ def derive(told, recent, ranked, room, out, out_rank, out_head, largest):  # typ
     table, ranks, begun, count = recent[0], recent[1], recent[5], recent[6]
     left, right, left_rank, right_rank, choice = room[:5]
     search_room, most = room[5:], left.shape[0]
-    made = visits = after = 0
+    made = visits = after = np.int64(0)
     while after < variants.shape[0]:
         v = after
         after += 1 + variants[v, lines.TWIN]
@@ -48,7 +48,7 @@ def derive(told, recent, ranked, room, out, out_rank, out_head, largest):  # typ
             visits += _choose(told, recent, v, after, left, search_room, choice)
         for chosen in range(v, after):
             variant = variants[chosen]
-            n = 0
+            n = np.int64(0)
             for i in range(begun[m], count[m]):
                 if choice[i - begun[m]] == chosen and bind(
                     fields, variant[lines.BINDS], variant[lines.BOUND], base, stride, i, left, n

@@ -75,7 +75,7 @@ def _absorb_all(told, recent, derived, made, found, before, how, log, answer, sc
     table, ranks, support, every, _, _, count = recent
     out, out_rank, out_head, times = derived
     ranked, counting, number, line, at = how
-    locate_heads(told, out, out_head, made, ALIVE, line, at, scratch)
+    locate_heads(told, out, out_head, made, np.int64(ALIVE), line, at, scratch)
     for k in range(made):
         rank, m, b = out_rank[k], out_head[k], line[k]
         p = _place_of(found, m, table, out, k, members[m, lines.WORDS])

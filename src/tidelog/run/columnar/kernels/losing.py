@@ -39,6 +39,8 @@ from tidelog.run.columnar.kernels.searching import (
 
 _lifted, _note_lifted = njit(cache=True, nogil=True)(lifted), njit(cache=True, nogil=True)(note_lifted)
 DYING, REMOVED = 1, 2
+plain = np.int64
+"""Around constants that functions are given: for a literal they would be compiled by themselves."""
 __all__ = ["lose", "undo"]
 
 
@@ -56,7 +58,7 @@ def lose(  # type: ignore[no-untyped-def]
     derived, located, scratch, room = laid_out(bench)
     row, before = np.empty((1, table.shape[1] + 1), np.uint64), np.zeros(members.shape[0], np.int64)
     how = counting, where, lowest, before, (derived, located, scratch, room), row, largest
-    _locate_dying(told, recent, where, before, 0, DYING, row, scratch)
+    _locate_dying(told, recent, where, before, plain(0), plain(DYING), row, scratch)
     if given[1].shape[0] and not _release_all(told, recent, given, given[1].shape[0], how, log, answer):
         undo(log[: answer[lines.LOGGED]])
         answer[lines.LOGGED], answer[lines.STATUS], count[:] = 0, lines.NOTHING, 0
@@ -70,10 +72,10 @@ def lose(  # type: ignore[no-untyped-def]
             or not has_room(count, table.shape[2], largest)
         ):
             return
-        made = derived_by(told, recent, answer, True, room, derived, largest)
+        made = derived_by(told, recent, answer, np.bool_(True), room, derived, largest)
         if made < 0:
             return
-        _mark(told, where, begun, count, 0, REMOVED, log, answer)
+        _mark(told, where, begun, count, plain(0), plain(REMOVED), log, answer)
         before[:] = count
         if not _release_all(told, recent, derived, made, how, log, answer):
             undo(log[start : answer[lines.LOGGED]])
@@ -92,7 +94,7 @@ def _release_all(told, recent, derived, made, how, log, answer):  # type: ignore
     batches, members, table, ranks, count = told[3], told[4], recent[0], recent[1], recent[6]
     out, out_rank, out_head, times = derived
     _, where, _, before, (_, (line, at), scratch, _), row, _ = how
-    locate_heads(told, out, out_head, made, REMOVED, line, at, scratch)
+    locate_heads(told, out, out_head, made, plain(REMOVED), line, at, scratch)
     for k in range(made):
         m, b, p = out_head[k], line[k], at[k]
         if b < 0:
@@ -111,12 +113,12 @@ def _release_all(told, recent, derived, made, how, log, answer):  # type: ignore
             table[m, w, i] = out[k, w]
         ranks[m, i] = own
         where[o, i, 0], where[o, i, 1] = b, p
-        set_mark(batches, b, p, DYING, log, answer)
+        set_mark(batches, b, p, plain(DYING), log, answer)
         count[m] += 1
-    _locate_dying(told, recent, where, before, 1, ALIVE, row, scratch)
+    _locate_dying(told, recent, where, before, plain(1), plain(ALIVE), row, scratch)
     if not _settle(told, recent, how, log, answer):
         return False
-    _mark(told, where, before, count, 1, DYING, log, answer)
+    _mark(told, where, before, count, plain(1), plain(DYING), log, answer)
     for m in range(members.shape[0]):
         for o in range(members[m, lines.ORDERS], members[m, lines.ORDERED]):
             for i in range(before[m], count[m]):
@@ -203,13 +205,13 @@ def _count_left(told, recent, m, how, answer):  # type: ignore[no-untyped-def]
     while begun[m] < count[m]:
         end[m] = min(begun[m] + size, count[m])
         these = table, no_rank, no_rank, recent[3], recent[4], begun, end
-        made = derived_by(counting, these, answer, True, room, derived, largest)
+        made = derived_by(counting, these, answer, np.bool_(True), room, derived, largest)
         if made < 0:
             if size == 1:
                 return False
             answer[lines.STATUS], size = 0, (size + 1) // 2
             continue
-        locate_heads(told, derived[0], derived[2], made, DYING, line, at, scratch)
+        locate_heads(told, derived[0], derived[2], made, plain(DYING), line, at, scratch)
         _count(told[3], recent[1], derived[1], made, line, at)
         begun[m] = end[m]
     return True
@@ -256,7 +258,7 @@ def _hold_again(told, recent, m, where, lowest, start, log, answer):  # type: ig
     for i in range(start, count[m]):
         b, p = where[first, i]
         if read_count(batches[b, lines.COUNTS] + p * batches[b, lines.NEXT]) != 0:
-            set_mark(batches, b, p, ALIVE, log, answer)
+            set_mark(batches, b, p, plain(ALIVE), log, answer)
             _note_lifted(ranks[m, i], lowest)
             continue
         table[m, :, kept], ranks[m, kept] = table[m, :, i], ranks[m, i]

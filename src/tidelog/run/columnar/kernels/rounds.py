@@ -96,7 +96,7 @@ def locate_heads(told, out, out_head, made, most, line, at, scratch):  # type: i
                 n += 1
         o = members[m, lines.ORDERS]
         first, end = orders[o, lines.HELD], orders[o, lines.HOLDING]
-        locate(batches, first, end, keys, n, members[m, lines.WORDS], ALIVE, most, found, places, low)
+        locate(batches, first, end, keys, n, members[m, lines.WORDS], np.int64(ALIVE), most, found, places, low)
         for i in range(n):
             line[these[i]], at[these[i]] = found[i], places[i]
 
