@@ -177,6 +177,8 @@ def main() -> None:
         told["batch"], told["batch_cpu"] = min(first[0], session.initial), min(first[1], session.initial_cpu)
     if kind == "updates":
         del session  # what it holds is not to stand beside what the next one does
+        gc.unfreeze()
+        gc.collect()
     if kind != "batch":
         session = Session(Path(program), Path(folder), strategy)
         told["tracked"], told["tracked_cpu"] = session.initial, session.initial_cpu

@@ -11,6 +11,9 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+MANY = 10_000
+"""So many objects are worth moving: a rule that is added makes fewer."""
+
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
@@ -26,7 +29,8 @@ def collector_paused() -> Iterator[None]:
         yield
     finally:
         if enabled:
-            if gc.get_freeze_count() == 0:  # or `unfreeze` would undo what somebody else froze
+            # If somebody else froze something, `unfreeze` would undo it; to ask means to walk through all of that.
+            if gc.get_count()[0] > MANY and gc.get_freeze_count() == 0:
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
