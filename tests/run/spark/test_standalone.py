@@ -95,7 +95,8 @@ def test_a_realistic_program(tmp_path: Path) -> None:
     results = tmp_path / "results"
     with cluster(tmp_path) as address:
         arguments = [str(tmp_path / part) for part in ("program.dl", "facts", "results")]
-        told = submit(address, tmp_path, Path(job.__file__), *arguments, **{"spark.tidelog.driverRows": "0"})
+        divided = {"spark.tidelog.driverRows": "0", "spark.tidelog.wholeRows": "0"}
+        told = submit(address, tmp_path, Path(job.__file__), *arguments, **divided)
     assert "load: Reach decomposed" in told, told
     assert "load: Known spread" in told, told
     compare(results)
