@@ -2,6 +2,7 @@ from collections import namedtuple
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tidelog
@@ -45,7 +46,7 @@ def test_rows_may_come_from_a_generator() -> None:
 def test_proper_rows_are_taken_as_they_are() -> None:
     rows = [(1, "x"), (2, "ü")]
     assert READER.read(rows) == rows
-    assert READER.read(rows[:1])[0] is rows[0]
+    assert next(iter(READER.read(rows[:1]))) is rows[0]
 
 
 def test_a_relation_without_columns() -> None:
@@ -84,9 +85,13 @@ NUMBERS = Relation("N", "input", (Field("a", t.Bit(63)), Field("b", t.Signed(8))
 def test_many_rows_of_numbers_are_an_array_as_well() -> None:
     rows = [(2**63 - 1 - i, i - 100) for i in range(MANY)]
     read = RowReader.of(NUMBERS, Plain(DEFINITIONS)).read(rows)
-    assert read == rows
     assert isinstance(read, NumberRows)
-    assert read.__array__().tolist() == [list(row) for row in rows]
+    assert list(read) == rows
+    assert len(read) == len(rows)
+    assert rows[3] in read
+    assert (1, 1) not in read
+    assert np.asarray(read).tolist() == [list(row) for row in rows]
+    assert np.asarray(read, float)[0].tolist() == [float(2**63 - 1), -100.0]
 
 
 @pytest.mark.parametrize("bad", [(True, 1), (1.0, 1), (1, 128), (-1, 1), (2**63, 1), (1,), (2**70, 1), "xy"], ids=repr)

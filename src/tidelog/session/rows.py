@@ -10,7 +10,7 @@ finds something else are they read one by one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -38,15 +38,26 @@ WIDEST = 63
 """Bits of the numbers that are."""
 
 
-class NumberRows(list[Row]):
-    """Rows of integers, which are also there as an array, a row in a line."""
+class NumberRows(Collection[Row]):
+    """Rows of integers, which are also there as an array, a row in a line. None can be added: both are the same."""
+
+    __slots__ = ("_numbers", "_rows")
 
     def __init__(self, rows: Sequence[Row], numbers: npt.NDArray[np.int64]) -> None:
-        super().__init__(rows)
-        self._numbers = numbers
+        self._rows, self._numbers = rows, numbers
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[np.int64]:
-        return self._numbers
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows)
+
+    def __contains__(self, row: object) -> bool:
+        return row in self._rows
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        found = self._numbers if dtype is None else self._numbers.astype(dtype)
+        return found.copy() if copy else found
 
 
 @record
@@ -61,7 +72,7 @@ class RowReader:
         """Return a reader for a relation of the program whose types `plain` knows."""
         return cls(relation, tuple(plain.read(column.type) for column in relation.columns))
 
-    def read(self, rows: Iterable[Any]) -> list[Row]:
+    def read(self, rows: Iterable[Any]) -> Collection[Row]:
         """Return the rows as tuples, or raise `DataError` for the first that does not fit."""
         if isinstance(rows, str | bytes | Mapping):
             raise DataError(f"{self.relation.name}: expected rows, found {brief(rows)}; one row is written [row]")

@@ -48,7 +48,8 @@ class Told:
         self.orders = [(place, order) for place, one in enumerate(self.relations) for order in one.orders.values()]
         """The orders of all relations, the main one of each first."""
         self.width = max(order.layout.words for _, order in self.orders)
-        names, wide = (max(getattr(one, what) for one in (self._script, self._counting)) for what in ("names", "wide"))
+        names = max(self._script.names, self._counting.names)
+        wide = max(self._script.wide, self._counting.wide)
         self.bench = lend(Shape(len(self.relations), len(self.orders), self.width, names, wide, room, largest))
         if self._settling:
             for _, order in self.orders:
