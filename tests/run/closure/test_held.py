@@ -91,3 +91,15 @@ def test_an_edge_that_can_be_walked_round_changes_nothing() -> None:
         assert not len(difference.nodes)
         state, difference = state.change(as_edges([(0, 3), (1, 3)]), as_edges([]), place)
         assert difference.nodes.tolist() == [0, 1]  # 0 reaches 1, and might have needed it
+
+
+def test_rows_named_after_affected_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Node 0 names the row that it shares with 1; when it reaches nothing any more, 1 still reaches itself."""
+    monkeypatch.setattr(reach, "SEARCH_COST", 0)
+    apart = [(2 * n, 2 * n + 1) for n in range(1, 201)]
+    nodes = 402
+    graph, place = graph_of(nodes, [(1, 1), (0, 1), *apart]), np.arange(nodes, dtype=np.int32)
+    state = Held.of(graph, place, reach.reach(graph, place))
+    state, difference = state.change(as_edges([(0, 1)]), as_edges([]), place)
+    assert pairs_of(Pairs(state.reach.rows, state.reach.row, state.reach.counts), nodes) == {(1, 1), *apart}
+    assert pairs_of(difference.of(np.ones(nodes, bool), place)[0], nodes) == {(0, 1)}

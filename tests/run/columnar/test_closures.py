@@ -14,6 +14,7 @@ import pytest
 from tests.generate.checking import follow
 from tests.generate.closures import closure_history
 from tests.generate.pipeline import plan_text
+from tidelog import Database
 from tidelog.base.errors import LimitError
 from tidelog.plan.nodes import Plan
 from tidelog.run.closure import functions, generations
@@ -175,3 +176,48 @@ def test_same_generation(rules: str, form: str, monkeypatch: pytest.MonkeyPatch)
             assert list(engine.rows(name)) == list(other.rows(name))
         if form != "too large":
             assert [(work.strategy, work.rounds) for work in update.work][:1] == [("closure", 1)]
+
+
+@pytest.mark.parametrize("strategy", ["auto", "modular"])
+def test_closures_read_for_the_first_time_after_a_deletion(strategy: str) -> None:
+    """Sparse road-like graphs, of whose closures nobody has read a row before edges went."""
+    random = Random(14)
+    edges = {
+        (a, min(9_999, max(0, a + random.randint(-6, 6)))) for a in (random.randrange(10_000) for _ in range(9_000))
+    }
+    edges |= {(1, 1), (0, 1)}
+    gone = {(0, 1), *random.sample(sorted(edges), len(edges) // 20)}
+    database = Database(
+        """
+        input relation Road(a: u32, b: u32)
+        output relation Reach(a: u32, b: u32)
+        Reach(a, b) :- Road(a, b).
+        Reach(a, c) :- Reach(a, b), Road(b, c).
+        """,
+        strategy=strategy,
+    )
+    with database.transaction() as tx:
+        tx.insert("Road", sorted(edges))
+    with database.transaction() as tx:
+        tx.delete("Road", sorted(gone))
+    expected = closure_of_pairs(edges - gone)
+    assert set(database.relation("Reach").rows(ordered=False)) == expected
+    assert set(tx.result.changes["Reach"].deleted) == closure_of_pairs(edges) - expected
+
+
+def closure_of_pairs(edges: set[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Search from every node."""
+    after: dict[int, list[int]] = {}
+    for a, b in edges:
+        after.setdefault(a, []).append(b)
+    found: set[tuple[int, int]] = set()
+    for start in after:
+        seen: set[int] = set()
+        waiting = [start]
+        while waiting:
+            for b in after.get(waiting.pop(), ()):
+                if b not in seen:
+                    seen.add(b)
+                    waiting.append(b)
+        found |= {(start, b) for b in seen}
+    return found

@@ -172,6 +172,7 @@ def _renewed(old: Held, graph: Graph, affected: Mask) -> Held:
     row, counts = old.reach.row.copy(), old.reach.counts.copy()
     if not isinstance(old.reach.rows, BitRows):
         rows = SearchedRows(graph, old.place)
+        _rename(row, affected)
         row[nodes] = np.where(open_, firsts, -1)[component[nodes]]
         found = np.zeros(count, np.int64)
         found[open_] = rows.count(firsts[open_], None)
@@ -186,7 +187,15 @@ def _renewed(old: Held, graph: Graph, affected: Mask) -> Held:
     found = np.zeros(count, np.int64)
     found[open_] = table.count_bits(bits, number[open_])
     counts[nodes] = found[component[nodes]]
-    return Held(graph, old.place, Reach(BitRows(bits), row, counts), used + fresh)
+    return Held(graph, old.place, Reach(BitRows(bits), row, counts), used + fresh, old.undirected)
+
+
+def _rename(row: Nodes, affected: Mask) -> None:
+    """Name rows that affected nodes gave their names, and that others share, after one of these others."""
+    sharing = np.flatnonzero((row >= 0) & affected[row] & ~affected).astype(np.int32)
+    name = np.empty_like(row)
+    name[row[sharing]] = sharing
+    row[sharing] = name[row[sharing]]
 
 
 def _room(old: Held, row: Nodes, fresh: int) -> tuple[Words, Nodes, int]:

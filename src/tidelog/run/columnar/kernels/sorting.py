@@ -88,12 +88,18 @@ def place_digit(words, shift, places, out):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def sort_buckets(words, starts, first, last, bits):  # type: ignore[no-untyped-def]
-    """Sort each bucket from the first to before the last: the words from its start to the next; they differ in bits."""
+    """Sort each bucket from the first to before the last: the words from its start to the next; they differ in bits.
+
+    The sort is stable: what stands below the lowest of the bits, such as the place of a row, is no part of the key.
+    """
     largest = 0
     for k in range(first, last):
         largest = max(largest, starts[k + 1] - starts[k])
     other = np.empty(largest, U)
     counts = np.empty(256, C)
+    low = U(0)
+    while low < U(63) and (bits >> low) & U(1) == U(0):
+        low += U(1)
     for k in range(first, last):
         a, b = starts[k], starts[k + 1]
         if b - a > FEW:
@@ -102,8 +108,9 @@ def sort_buckets(words, starts, first, last, bits):  # type: ignore[no-untyped-d
             continue
         for i in range(a + 1, b):
             word = words[i]
+            key = word >> low
             p = i
-            while p > a and words[p - 1] > word:
+            while p > a and words[p - 1] >> low > key:
                 words[p] = words[p - 1]
                 p -= 1
             words[p] = word
