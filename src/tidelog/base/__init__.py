@@ -6,5 +6,6 @@
 * `show`, `text`, `reading`, `integers`: expressions and values as text, and back.
 * `extern`: Python functions that programs may call.
 * `record`: frozen dataclasses that cost little to define.
+* `tuning`, `thresholds`: the table of constants that choose how something is computed, and how tests draw them.
 * `graph`, `pause`: components and cycles; rest for the cycle collector.
 """
