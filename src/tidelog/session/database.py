@@ -33,7 +33,8 @@ class Database:
     `LimitError` is raised and nothing has changed. `strategy` says how derived relations follow changes, and `switch`
     when an update of some is given up for an evaluation from scratch; `evaluator`, `index` and `parallel` say how the
     engine `tuples` works, `rediscovery` and `differences` how the strategy `elastic` does; docs/strategies.md explains
-    them all. Raises `ProgramError` with all mistakes of the program.
+    them all. `tuning` has the thresholds by which an engine chooses among ways to compute the same; it is meant for
+    tests. Raises `ProgramError` with all mistakes of the program.
 
     >>> import tidelog
     >>> db = tidelog.Database('''

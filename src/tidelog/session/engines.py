@@ -16,6 +16,7 @@ from typing import Any, TypedDict
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import MissingExtraError, UserError
 from tidelog.base.record import record
+from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.plan.nodes import Plan
 from tidelog.run.contract import NO_LIMITS, Engine, Limits
 
@@ -46,16 +47,17 @@ class Entry:
 
 
 class Options(TypedDict, total=False):
-    """What some engines let one choose; None leaves it to the engine."""
+    """What some engines let one choose; None leaves it to the engine. All take `tuning`, which is meant for tests."""
 
     evaluator: str | None
     index: str | None
     parallel: int | None
     rediscovery: str | None
     differences: str | None
+    tuning: Tuning
 
 
-DEFAULT = "columnar"
+DEFAULT_ENGINE = "columnar"
 ENGINES = {
     "columnar": Entry(
         "tidelog.run.columnar.engine",
@@ -102,13 +104,15 @@ def make_engine(
     strategy: str = "auto",
     spark: Any = None,
     limits: Limits = NO_LIMITS,
+    tuning: Tuning = DEFAULT,
     **options: Any,
 ) -> Engine:
     """Return a new engine for a plan; without a name the default one, or the one that has the options given.
 
     `strategy` says how derived relations follow a change; `auto` leaves that to the engine. With `recompute` nothing is
     kept for later changes, which suits a single evaluation. `spark` is the session that the engine `spark` runs on.
-    `limits` bound the first evaluation. `options` are those of the engine; one that is None is left to it.
+    `limits` bound the first evaluation. `tuning` has the thresholds by which the engine chooses ways to compute the
+    same; it is meant for tests. `options` are those of the engine; one that is None is left to it.
     """
     given = {option: value for option, value in options.items() if value is not None}
     chosen = _default(given) if name is None else name
@@ -125,15 +129,15 @@ def make_engine(
     module, attribute = own or (entry.module, entry.attribute)
     engine: Callable[..., Engine] = getattr(import_module(module), attribute)
     if chosen == "spark":
-        return engine(plan, strategy=strategy, spark=spark, limits=limits)
+        return engine(plan, strategy=strategy, spark=spark, limits=limits, tuning=tuning)
     if own is not None:
-        return engine(plan, limits=limits)
-    return engine(plan, strategy=strategy, limits=limits, **given)
+        return engine(plan, limits=limits, tuning=tuning)
+    return engine(plan, strategy=strategy, limits=limits, tuning=tuning, **given)
 
 
 def _default(given: Collection[str]) -> str:
     asked = CHOICES.keys() & given
-    return next(name for name, entry in ENGINES.items() if asked.issubset(entry.options)) if asked else DEFAULT
+    return next(name for name, entry in ENGINES.items() if asked.issubset(entry.options)) if asked else DEFAULT_ENGINE
 
 
 def _check_options(what: str, options: Collection[str], given: Mapping[str, Any], strategy: str) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from tidelog.base.record import record
+from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.plan.nodes import Plan, Stratum
 from tidelog.plan.separate_facts import stored_in
 from tidelog.run.columnar.arrays import Mask, Words, arrays, chosen, no_rows
@@ -65,12 +66,12 @@ class ColumnarEngine:
     `support` asks for another, for whoever only wants to read it off. Strata that are closures are evaluated by
     structures of their own (`claim`) unless `closures` is false. `rediscovery` says whether the filter of `elastic` is
     `whole` or `divided`; None: divided where less work is expected. `threads` is how many are used; `limits` bound the
-    first evaluation.
+    first evaluation. `tuning` has the thresholds by which it chooses among ways to compute the same.
     """
 
     name = "columnar"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- what a user, a test, or an engine on top of it may choose
         self,
         plan: Plan,
         *,
@@ -81,7 +82,9 @@ class ColumnarEngine:
         closures: bool = True,
         rediscovery: str | None = None,
         limits: Limits = NO_LIMITS,
+        tuning: Tuning = DEFAULT,
     ) -> None:
+        self._tuning = tuning
         self._codec = Codec()
         self._strategy = strategy
         self._switch = switch

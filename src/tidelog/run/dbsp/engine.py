@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from tidelog.base.record import record
+from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.base.types import Type
 from tidelog.plan.nodes import Plan, Rule, Stratum
 from tidelog.plan.separate_facts import stored_in
@@ -66,7 +67,10 @@ class DbspEngine:
 
     name = "columnar"
 
-    def __init__(self, plan: Plan, *, indexed: bool = True, limits: Limits = NO_LIMITS) -> None:
+    def __init__(
+        self, plan: Plan, *, indexed: bool = True, limits: Limits = NO_LIMITS, tuning: Tuning = DEFAULT
+    ) -> None:
+        self._tuning = tuning
         self._codec = Codec()
         self._expressions = ColumnExpressions(self._codec)
         self._keys = count()

@@ -15,6 +15,7 @@ from itertools import count
 from typing import Any
 
 from tidelog.base.errors import EvaluationError
+from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.plan.nodes import Plan, Rule
 from tidelog.plan.separate_facts import stored_in
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
@@ -29,12 +30,15 @@ State = dict[str, frozenset[Row]]
 class ReferenceEngine:
     """The state of one program: stored facts, and every relation computed from them.
 
-    Whatever `strategy` asks for, `auto` or `recompute`, everything is computed from scratch.
+    Whatever `strategy` asks for, `auto` or `recompute`, everything is computed from scratch, and in one way, so that no
+    threshold of `tuning` matters.
     """
 
     name = "reference"
 
-    def __init__(self, plan: Plan, limits: Limits = NO_LIMITS, *, strategy: str = "auto") -> None:
+    def __init__(
+        self, plan: Plan, limits: Limits = NO_LIMITS, *, strategy: str = "auto", tuning: Tuning = DEFAULT
+    ) -> None:
         self._plan = plan
         self._facts: State = {}
         self._state: State = {}

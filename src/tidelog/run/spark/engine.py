@@ -20,6 +20,7 @@ from pyspark.sql import functions as f
 
 from tidelog.base.errors import LimitError
 from tidelog.base.record import record
+from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.plan.decompose import Way
 from tidelog.plan.nodes import Plan, Stratum
 from tidelog.plan.separate_facts import stored_in
@@ -71,12 +72,12 @@ class SparkEngine:
     Up to `driver_rows` tuples in all the columnar engine does everything on the driver, and no session is started.
     Relations of at most `broadcast_rows` are sent whole to where they are joined, those of at most `replicate_rows` to
     where a stratum that decomposes is evaluated. Numbers that are not given are the session's `spark.tidelog.*`.
-    `limits` bound the first evaluation.
+    `limits` bound the first evaluation. `tuning` has the thresholds by which it chooses among ways to compute the same.
     """
 
     name = "spark"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- what a user, a test, or a session of Spark may choose
         self,
         plan: Plan,
         *,
@@ -87,9 +88,11 @@ class SparkEngine:
         broadcast_rows: int | None = None,
         replicate_rows: int | None = None,
         limits: Limits = NO_LIMITS,
+        tuning: Tuning = DEFAULT,
     ) -> None:
         settings = settings_of(spark)
         self._given = spark
+        self._tuning = tuning
         self._partitions = settings.get("partitions") if partitions is None else partitions
         self._strategy = strategy
         self._driver_rows = settings.get("driverRows", DRIVER_ROWS) if driver_rows is None else driver_rows
@@ -106,7 +109,7 @@ class SparkEngine:
         if self._driver_rows:
             # Spark goes on with the support of what the driver held, and closures have none.
             closures = strategy == "recompute"
-            self._driver = ColumnarEngine(plan, strategy=strategy, limits=limits, closures=closures)
+            self._driver = ColumnarEngine(plan, strategy=strategy, limits=limits, closures=closures, tuning=tuning)
         else:
             self._update({}, plan, Watch(limits))
 

@@ -14,6 +14,7 @@ from typing import Any, TypedDict, Unpack
 
 from tidelog.base.pause import collector_paused
 from tidelog.base.record import record
+from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.plan.nodes import Plan, Stratum
 from tidelog.plan.separate_facts import stored_in
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Support, Switch, Update, Work
@@ -64,7 +65,7 @@ class TuplesEngine:
     """The state of one program in this process, as Python tuples.
 
     `strategy` is one of `run.maintain.choose.ALGORITHMS`, `auto` or `recompute`; `switch` says when an update is given
-    up for an evaluation from scratch; `limits` bound the first evaluation.
+    up for an evaluation from scratch; `limits` bound the first evaluation; `tuning` has thresholds.
     """
 
     name = "tuples"
@@ -76,8 +77,10 @@ class TuplesEngine:
         strategy: str = "auto",
         switch: Switch | None = None,
         limits: Limits = NO_LIMITS,
+        tuning: Tuning = DEFAULT,
         **ways: Unpack[Ways],
     ) -> None:
+        self._tuning = tuning
         self._strategy = strategy
         self._switch = switch
         self._costs: Costs = {}
