@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchmarks.batch import Settings, run_batch
 from benchmarks.closures import run_closures
+from benchmarks.compare import run_compare
 from benchmarks.dyre import run_dyre
 from benchmarks.loading import run_loading
 from benchmarks.measure import Bounds
@@ -30,6 +31,7 @@ WHAT = {
     "papers": {"suite"},
     "loading": {"work", "quick", "rows", "timeout", "memory"},
     "start": {"timeout", "memory"},
+    "compare": {"suite", "data", "work", "base", "runs", "timeout", "memory"},
     "spark": {"data", "work", "only", "lanes", "timeout"},
 }
 """The benchmarks, and the options that each takes besides `--json`."""
@@ -49,6 +51,8 @@ def _arguments() -> argparse.ArgumentParser:
     arguments.add_argument("--timeout", type=float, default=300.0, help="seconds a racer may take")
     arguments.add_argument("--memory", type=float, default=6.0, help="gigabytes a racer may take")
     arguments.add_argument("--strategy", default="auto", help="how derived relations follow updates")
+    arguments.add_argument("--base", default="HEAD~1", help="of compare: the commit to compare with")
+    arguments.add_argument("--runs", type=int, default=10, help="of compare: how often each version takes its turn")
     arguments.add_argument("--rows", type=int, default=10_000_000, help="rows to load")
     arguments.add_argument("--only", help="of spark: some workloads, with commas between")
     arguments.add_argument("--lanes", default=",".join(LANES), help="of spark: who runs")
@@ -89,6 +93,8 @@ def main(given: list[str] | None = None) -> int:
         case "spark":
             names = options.only.split(",") if options.only else RACE
             mistakes = run_spark(_known(names, WORKLOADS), settings, _known(options.lanes.split(","), LANES))
+        case "compare":
+            mistakes = run_compare(options.base, options.suite, options.runs, settings)
         case "loading":
             mistakes = run_loading(100_000 if options.quick else options.rows, settings)
         case _:

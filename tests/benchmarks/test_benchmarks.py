@@ -13,6 +13,8 @@ import pytest
 from benchmarks import generate, strategies
 from benchmarks.__main__ import main
 from benchmarks.batch import check_sizes, show, summary
+from benchmarks.compare import Row
+from benchmarks.compare import show as compare_rows
 from benchmarks.goals import show_goals
 from benchmarks.lubm import SCHEMA, TYPE, Encoder
 from benchmarks.measure import Bounds, measure
@@ -192,3 +194,24 @@ def test_an_option_that_would_be_ignored_is_refused(capsys: pytest.CaptureFixtur
     with pytest.raises(SystemExit):
         main(["start", "--suite", "tiny"])
     assert "start takes no --suite" in capsys.readouterr().err
+
+
+def test_two_versions_take_turns(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The last commit and this checkout do the same work; which of them is quicker on tiny inputs is chance."""
+    main(["compare", "--base", "HEAD", "--suite", "tiny-tc", "--runs", "1", "--work", str(tmp_path)])
+    shown = capfd.readouterr().out
+    assert "tiny-tc tracked" in shown
+    assert "tiny-tc delete 1" in shown
+    assert "geometric mean of" in shown
+
+
+def test_what_became_slower_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    before = {("a",): Row([0.1, 0.2, 0.3], {"5 in 2"}), ("b",): Row([0.0001], {"1"})}
+    now = {("a",): Row([0.3, 0.3, 0.3], {"6 in 2"}), ("b",): Row([0.0002], {"1"})}
+    assert compare_rows(before, now) == [
+        "a takes 1.50 times what it took (goal 1.1)",
+        "the geometric mean is 1.73x (goal 1.03)",
+    ]
+    shown = capsys.readouterr().out
+    assert "5 in 2    6 in 2" in shown
+    assert "same" in shown
