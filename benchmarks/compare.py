@@ -16,7 +16,7 @@ import json
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -133,7 +133,7 @@ def _turns(suite: str | None, settings: Settings) -> Iterator[Turn]:
             yield Turn(subject, prepare(subject.workload, settings.data, settings.work))
 
 
-def show(before: dict[Key, Row], now: dict[Key, Row]) -> list[str]:
+def show(before: Mapping[Key, Row], now: Mapping[Key, Row]) -> list[str]:
     """Print the table, and return the goals that were missed."""
     lines: list[tuple[str, ...]] = []
     ratios: list[float] = []

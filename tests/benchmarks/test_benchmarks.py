@@ -206,8 +206,8 @@ def test_two_versions_take_turns(tmp_path: Path, capfd: pytest.CaptureFixture[st
 
 
 def test_what_became_slower_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    before = {("a",): Row([0.1, 0.2, 0.3], {"5 in 2"}), ("b",): Row([0.0001], {"1"})}
-    now = {("a",): Row([0.3, 0.3, 0.3], {"6 in 2"}), ("b",): Row([0.0002], {"1"})}
+    before: dict[tuple[str, ...], Row] = {("a",): Row([0.1, 0.2, 0.3], {"5 in 2"}), ("b",): Row([0.0001], {"1"})}
+    now: dict[tuple[str, ...], Row] = {("a",): Row([0.3, 0.3, 0.3], {"6 in 2"}), ("b",): Row([0.0002], {"1"})}
     assert compare_rows(before, now) == [
         "a takes 1.50 times what it took (goal 1.1)",
         "the geometric mean is 1.73x (goal 1.03)",
