@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
-from tidelog import Database, LimitError, Limits
+from tidelog import Database, LimitError, Limits, UserError
+from tidelog.base.meter import memory_by_ps, memory_in_use
+from tidelog.run import contract
+from tidelog.run.limits import Watch
 from tidelog.session.progress import Progress, watching
 from tidelog.shell.limits import Size
 from tidelog.shell.main import main
@@ -60,3 +64,41 @@ def test_sizes() -> None:
     assert Size().convert("4G", None, None) == 4 << 30
     assert Size().convert("500", None, None) == 500
     assert Size().convert("1.5k", None, None) == 1536
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--max-seconds", "nan"), ("--max-seconds", "-1"), ("--max-tuples", "-1"), ("--max-rounds", "-3")],
+)
+def test_a_limit_that_means_nothing_is_refused(tmp_path: Path, option: str, value: str) -> None:
+    program = tmp_path / "endless.dl"
+    program.write_text(ENDLESS)
+    result = CliRunner().invoke(main, ["run", str(program), option, value])
+    assert result.exit_code == 1
+    assert "not negative" in result.stderr
+
+
+@pytest.mark.parametrize("given", [{"seconds": float("nan")}, {"memory": -1}, {"tuples": True}, {"rounds": 1.5}])
+def test_limits_are_numbers_that_are_not_negative(given: dict[str, Any]) -> None:
+    with pytest.raises(UserError, match="it should be"):
+        Limits(**given)
+
+
+def test_a_memory_limit_that_cannot_be_kept_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contract, "memory_in_use", lambda: 0)
+    with pytest.raises(UserError, match="a memory limit cannot be kept here"):
+        Limits(memory=1 << 30)
+
+
+@pytest.mark.skipif(not Path("/bin/ps").exists(), reason="the command ps is not installed")
+def test_memory_is_known_where_there_is_no_proc() -> None:
+    assert memory_by_ps() == pytest.approx(memory_in_use(), rel=0.2)
+
+
+def test_what_is_left_of_limits_keeps_all_of_them() -> None:
+    watch = Watch(Limits(rounds=9, tuples=8, seconds=7.0, memory=1 << 40))
+    watch.add_tuples(3)
+    left = watch.limits_left()
+    assert (left.rounds, left.tuples, left.memory) == (10, 5, 1 << 40)
+    assert left.seconds is not None
+    assert 6 < left.seconds <= 7

@@ -48,7 +48,7 @@ Names and types are DDlog's. What differs:
   once, and `count`, `sum`, `mean`, `collect` see them as often as they are derived;
 * lengths and positions in strings count characters, not bytes;
 * `hash32`, `hash64` and `hash128` give other numbers, which never change;
-* regular expressions have Python's syntax;
+* some regular expressions of Rust's crate are refused: see `regex`;
 * dates, times, patterns and addresses are structs, so facts can contain them;
 * `Ref` and `Intern` cost nothing and change nothing: values are shared anyway;
 * what runs Rust code or has effects (`log`, `print`, `debug`, transformers) is absent.

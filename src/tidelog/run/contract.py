@@ -10,11 +10,15 @@ is rolled back, refused, or only previewed. Both cost no more than the change in
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from enum import Enum
+from numbers import Integral, Real
 from typing import Any, Literal, Protocol
 
+from tidelog.base.errors import UserError
+from tidelog.base.meter import memory_in_use
 from tidelog.base.record import record
 from tidelog.plan.nodes import Plan, Project, Rule
 
@@ -45,12 +49,35 @@ class Change:
 
 @record
 class Limits:
-    """Bounds on one update; None is no bound. Reaching one raises `LimitError` and the session restores."""
+    """Bounds on one update; None is no bound. Reaching one raises `LimitError` and the session restores.
+
+    A bound that means nothing, or that this machine cannot keep, is refused with a `UserError`.
+
+    >>> Limits(seconds=float("nan"))
+    Traceback (most recent call last):
+    ...
+    tidelog.base.errors.UserError: a limit of nan seconds: it should be a number that is not negative
+    """
 
     rounds: int | None = None
     tuples: int | None = None
     seconds: float | None = None
     memory: int | None = None
+
+    def __post_init__(self) -> None:
+        for unit in ("rounds", "tuples", "seconds"):
+            _check_limit(getattr(self, unit), unit, whole=unit != "seconds")
+        _check_limit(self.memory, "bytes of memory", whole=True)
+        if self.memory is not None and not memory_in_use():
+            raise UserError(f"a memory limit cannot be kept here: {sys.platform} does not tell how much is in use")
+
+
+def _check_limit(limit: Any, unit: str, *, whole: bool) -> None:
+    if limit is None:
+        return
+    if isinstance(limit, bool) or not isinstance(limit, Integral if whole else Real) or not float(limit) >= 0:
+        kind = "an integer" if whole else "a number"
+        raise UserError(f"a limit of {limit} {unit}: it should be {kind} that is not negative")
 
 
 @record

@@ -6,13 +6,12 @@ Whoever called may look on (`observer`): how far the evaluation is, a few times 
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Callable
 from contextvars import ContextVar
-from pathlib import Path
 
 from tidelog.base.errors import LimitError
+from tidelog.base.meter import Meter
 from tidelog.base.record import record
 from tidelog.plan.nodes import Rule, Stratum
 from tidelog.run.contract import NO_LIMITS, Limits
@@ -69,12 +68,15 @@ def _nothing() -> float:
     return 0.0
 
 
-class Watch:
-    """Counts rounds and tuples and looks at the clock and the memory of one update."""
+class Watch(Meter):
+    """Counts rounds and tuples and looks at the clock and the memory of one update.
+
+    It is the current meter within its `with` block.
+    """
 
     def __init__(self, limits: Limits = NO_LIMITS) -> None:
+        super().__init__(limits.seconds, limits.memory)
         self._limits = limits
-        self._end = None if limits.seconds is None else time.monotonic() + limits.seconds
         self._tuples = 0
         self._observer = observer.get()
         self._start = self._told = time.monotonic()
@@ -111,28 +113,24 @@ class Watch:
         if self.budget < self.less():
             raise OverBudgetError
         if self._limits.rounds is not None and number > self._limits.rounds:
-            raise self._error(f"more than {self._limits.rounds} rounds")
+            raise self.error(f"more than {self._limits.rounds} rounds")
         self.look()
 
     def rounds_left(self) -> int:
         """Return how many rounds there may be, the present one included."""
         return MANY if self._limits.rounds is None else self._limits.rounds - self.round + 1
 
-    def seconds_left(self) -> float | None:
-        """Return how long the update may still take; None if as long as it likes."""
-        return None if self._end is None else max(0.0, self._end - time.monotonic())
-
     def limits_left(self) -> Limits:
         """Return the bounds on what is left of the update, for whoever takes a part of it elsewhere."""
-        tuples = None if self._limits.tuples is None else self._limits.tuples - self._tuples
-        rounds = None if self._limits.rounds is None else self.rounds_left()
-        return Limits(rounds=rounds, tuples=tuples, seconds=self.seconds_left())
+        tuples = None if self._limits.tuples is None else max(0, self._limits.tuples - self._tuples)
+        rounds = None if self._limits.rounds is None else max(0, self.rounds_left())
+        return Limits(rounds=rounds, tuples=tuples, seconds=self.seconds_left(), memory=self._limits.memory)
 
     def add_tuples(self, count: int) -> None:
         """Count tuples that became true."""
         self._tuples += count
         if self._limits.tuples is not None and self._tuples > self._limits.tuples:
-            raise self._error(f"more than {self._limits.tuples} new tuples")
+            raise self.error(f"more than {self._limits.tuples} new tuples")
 
     def spend(self, work: float) -> None:
         """Count work, also against the budget of the stratum's update."""
@@ -150,21 +148,11 @@ class Watch:
             relations = self.stratum.relations if self.stratum else ()
             seconds = self._told - self._start
             self._observer(Progress(relations, self.round, self._tuples, seconds, strategy=self.strategy))
-        if self._end is not None and time.monotonic() > self._end:
-            raise self._error(f"more than {self._limits.seconds} seconds")
-        if self._limits.memory is not None and memory_in_use() > self._limits.memory:
-            raise self._error(f"more than {self._limits.memory} bytes of memory")
+        super().look()
 
-    def _error(self, excess: str) -> LimitError:
+    def error(self, excess: str) -> LimitError:
+        """Return the error that names the stratum and the rule at work."""
         relations = ", ".join(self.stratum.relations) if self.stratum else ""
         place = f"stratum {self.stratum.number} ({relations})" if self.stratum else "evaluation"
         rule = f"\n  in the rule `{self.rule.origin.text}` ({self.rule.origin.span})" if self.rule else ""
         return LimitError(f"{place} took {excess}{rule}")
-
-
-def memory_in_use() -> int:
-    """Return the bytes of memory this process holds now, or 0 where the system does not tell."""
-    try:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError):
-        return 0

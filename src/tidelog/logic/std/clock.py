@@ -12,6 +12,8 @@ from datetime import date as PythonDate  # noqa: N812  # a class, whatever Pytho
 from typing import Any
 
 from tidelog.base.values import Value, Variant, err, ok
+from tidelog.logic.std.patterns import linear
+from tidelog.logic.std.rust_patterns import PatternError
 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS = (
@@ -23,6 +25,7 @@ _SHORT = {
     "X": "%H:%M:%S", "r": "%I:%M:%S %p", "c": "%a %b %e %H:%M:%S %Y", "h": "%b",
 }  # fmt: skip
 _SPECIFIER = re.compile(r"%([-_0]?)(:z|\.[369]?f|[369]f|[\s\S]|$)")
+_NAMED = re.compile(r"\(\?P<(\w)>")
 Fields = dict[str, tuple[int | str, int, str]]
 """What a specifier shows: a text, or a number with the width and the character it is padded with."""
 
@@ -149,14 +152,17 @@ def read_parts(text: str, pattern: str, make: Callable[[dict[str, str]], Value])
             return err(f"`%{found[2]}` cannot be read in the format `{pattern}`")
         regex += re.escape(expanded[position : found.start()]) + _READ[found[2]]
         position = found.end()
-    try:
-        matched = re.fullmatch(regex + re.escape(expanded[position:]), text, re.IGNORECASE)
-    except re.error:
+    parts = _NAMED.findall(regex)
+    if len(parts) != len(set(parts)):
         return err(f"the format `{pattern}` asks for the same part twice")
+    try:
+        matched = linear(f"(?i:{regex}{re.escape(expanded[position:])})").fullmatch(text.encode("utf-8", "replace"))
+    except PatternError as error:
+        return err(f"the format `{pattern}` cannot be read: {error}")
     if not matched:
         return err(f"`{text}` does not have the format `{pattern}`")
     try:
-        return ok(make({key: part for key, part in matched.groupdict().items() if part is not None}))
+        return ok(make({key.decode(): part.decode() for key, part in matched.groupdict().items() if part is not None}))
     except KeyError as error:
         return err(f"the format `{pattern}` lacks `%{error.args[0]}`")
     except ValueError as error:

@@ -100,7 +100,8 @@ class ColumnarEngine:
         nothing = Plan({}, {}, {}, (), (), {})
         claims = Claims(nothing, self._wants_closure, lasting=False)
         self._state = State(claims, {}, Scalars(self._codec, {}, {}), Earlier.of(nothing), {})
-        self._update({}, plan, Watch(limits))
+        with Watch(limits) as watch:
+            self._update({}, plan, watch)
 
     @property
     def plan(self) -> Plan:
@@ -109,7 +110,8 @@ class ColumnarEngine:
 
     def update(self, facts: Mapping[str, Change], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
         """Change stored facts and the program; after an error nothing has changed."""
-        return self._update(facts, plan or self.plan, Watch(limits))
+        with Watch(limits) as watch:
+            return self._update(facts, plan or self.plan, watch)
 
     def rows(self, relation: str) -> Rows:
         """Return the tuples of a relation."""

@@ -8,6 +8,8 @@ from concurrent.futures import Executor, wait
 from contextvars import ContextVar
 from typing import Any
 
+from tidelog.base.meter import Meter, current
+
 PARTS = max(1, min(8, os.cpu_count() or 1))
 
 helpers: ContextVar[Executor | None] = ContextVar("helpers", default=None)
@@ -21,16 +23,19 @@ def share(pool: Executor | None, function: Callable[..., Any], calls: Sequence[t
     """
     if pool is None or len(calls) == 1:
         return [function(*call) for call in calls]
-    running = [pool.submit(_help, pool, function, call) for call in calls]
+    meter = current.get()
+    running = [pool.submit(_help, pool, meter, function, call) for call in calls]
     try:
         return [function(*call) if one.cancel() else one.result() for one, call in zip(running, calls, strict=True)]
     finally:
         wait([one for one in running if not one.cancel()])
 
 
-def _help(pool: Executor, function: Callable[..., Any], call: tuple[Any, ...]) -> Any:
+def _help(pool: Executor, meter: Meter | None, function: Callable[..., Any], call: tuple[Any, ...]) -> Any:
     before = helpers.set(pool)
+    asked = current.set(meter)
     try:
         return function(*call)
     finally:
+        current.reset(asked)
         helpers.reset(before)

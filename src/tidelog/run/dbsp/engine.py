@@ -149,7 +149,8 @@ class DbspEngine:
         """Change stored facts and the program in one step of the circuit; after an error nothing has changed."""
         token = self.snapshot()
         try:
-            return self._update(facts, plan or self.plan, Watch(limits))
+            with Watch(limits) as watch:
+                return self._update(facts, plan or self.plan, watch)
         except BaseException:
             self.restore(token)
             raise

@@ -42,7 +42,8 @@ class ReferenceEngine:
         self._plan = plan
         self._facts: State = {}
         self._state: State = {}
-        self._state, _ = _evaluate(plan, self._facts, {}, limits)
+        with Watch(limits) as watch:
+            self._state, _ = _evaluate(plan, self._facts, {}, watch)
 
     @property
     def plan(self) -> Plan:
@@ -56,7 +57,8 @@ class ReferenceEngine:
         for relation, change in facts.items():
             stored[relation] = stored.get(relation, frozenset()).difference(change.deleted).union(change.inserted)
         before = self._state
-        state, work = _evaluate(after, stored, before, limits)
+        with Watch(limits) as watch:
+            state, work = _evaluate(after, stored, before, watch)
         self._plan, self._facts, self._state = after, stored, state
         return Update(_difference(before, state), work)
 
@@ -85,9 +87,8 @@ class ReferenceEngine:
         self._plan, self._facts, self._state = token
 
 
-def _evaluate(plan: Plan, facts: State, before: State, limits: Limits) -> tuple[State, tuple[Work, ...]]:
+def _evaluate(plan: Plan, facts: State, before: State, watch: Watch) -> tuple[State, tuple[Work, ...]]:
     """Return every relation of a program, and what each stratum took."""
-    watch = Watch(limits)
     rows_made = count(1)
 
     def tick() -> None:

@@ -111,7 +111,8 @@ class SparkEngine:
             closures = strategy == "recompute"
             self._driver = ColumnarEngine(plan, strategy=strategy, limits=limits, closures=closures, tuning=tuning)
         else:
-            self._update({}, plan, Watch(limits))
+            with Watch(limits) as watch:
+                self._update({}, plan, watch)
 
     @property
     def plan(self) -> Plan:
@@ -137,7 +138,8 @@ class SparkEngine:
             done = self._update_on_driver(self._driver, facts, plan, limits)
             if done is not None:
                 return done
-        return self._update(facts, plan or self._state.plan, Watch(limits))
+        with Watch(limits) as watch:
+            return self._update(facts, plan or self._state.plan, watch)
 
     def rows(self, relation: str) -> Rows:
         """Return the tuples of a relation."""

@@ -97,7 +97,8 @@ class TuplesEngine:
         )
         nothing = Plan({}, {}, {}, (), (), {})
         self._state = State(nothing, {}, equipment, Earlier.of(nothing))
-        self._update({}, plan, Watch(limits))
+        with Watch(limits) as watch:
+            self._update({}, plan, watch)
 
     @property
     def plan(self) -> Plan:
@@ -107,8 +108,8 @@ class TuplesEngine:
     def update(self, facts: Mapping[str, Change], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
         """Change stored facts and the program; after an error nothing has changed."""
         # Values never refer to themselves, so a search for cycles finds none; it took a third of the time.
-        with collector_paused():
-            return self._update(facts, plan or self._state.plan, Watch(limits))
+        with collector_paused(), Watch(limits) as watch:
+            return self._update(facts, plan or self._state.plan, watch)
 
     def rows(self, relation: str) -> Rows:
         """Return the tuples of a relation."""
