@@ -150,3 +150,14 @@ def test_wrong_command_lines(tidelog: Tidelog, reach: Path, arguments: tuple[str
     ended = tidelog("run", *arguments)
     assert (ended.status, ended.out) == (1, "")
     assert ended.err.startswith(message)
+
+
+@pytest.mark.parametrize("engine", IN_PROCESS)
+def test_the_first_evaluation_is_with_the_facts(tidelog: Tidelog, tmp_path: Path, engine: str) -> None:
+    (tmp_path / "p.dl").write_text(
+        "input relation Size(n: u32)\noutput relation UpTo(n: u32)\nUpTo(1).\nUpTo(x + 1) :- UpTo(x), not Size(x).\n"
+    )
+    (tmp_path / "facts").mkdir()
+    (tmp_path / "facts" / "Size.csv").write_text("3\n")
+    ended = tidelog("run", "p.dl", "--facts", "facts", "--engine", engine, "--max-tuples", "1000")
+    assert (ended.status, ended.err, ended.out) == (0, "", "UpTo: 3 rows\nn\n-\n1\n2\n3\n")

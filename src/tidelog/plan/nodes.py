@@ -268,3 +268,7 @@ class Plan:
     strata: tuple[Stratum, ...]
     indexes: Sequence[Index]
     declared: Mapping[str, DeclaredIndex]
+
+
+EMPTY_PLAN = Plan({}, {}, {}, (), (), {})
+"""The program without relations, from which an engine goes over to its first one."""

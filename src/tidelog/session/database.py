@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from tidelog.base.diagnostic import Diagnostic
+from tidelog.base.errors import UserError
 from tidelog.base.extern import Externs
 from tidelog.base.span import Source
 from tidelog.plan.nodes import DeclaredIndex, Plan
-from tidelog.run.contract import NO_LIMITS, Limits, Row, Switch
+from tidelog.run.contract import NO_LIMITS, Limits, Row, Switch, Work
 from tidelog.session.engines import Options
+from tidelog.session.misfit import brief
 from tidelog.session.relation import RelationView
+from tidelog.session.remarks import Remarks
 from tidelog.session.rules import Rule, RuleBase
 from tidelog.session.sources import program_source
 from tidelog.session.store import Store
@@ -26,15 +29,18 @@ if TYPE_CHECKING:
 class Database:
     """A program and its facts; derived relations follow every change of either.
 
-    `program` is a text, or the path of a file: a `Path`, or a string that ends in `.dl`. `engine` is one of
-    `tidelog.engines()`, by default the fastest. `externs` has the Python functions that the program declares, and
-    `library` folders in which it may find modules to import. `spark` is the session that the engine `spark` runs on; by
-    default the one that is running, or a new local one. `limits` bound each evaluation: when one is exceeded, a
-    `LimitError` is raised and nothing has changed. `strategy` says how derived relations follow changes, and `switch`
-    when an update of some is given up for an evaluation from scratch; `evaluator`, `index` and `parallel` say how the
-    engine `tuples` works, `rediscovery` and `differences` how the strategy `elastic` does; docs/strategies.md explains
-    them all. `tuning` has the thresholds by which an engine chooses among ways to compute the same; it is meant for
-    tests. Raises `ProgramError` with all mistakes of the program.
+    `program` is a text, or the path of a file: a `Path`, or a string that ends in `.dl`. `facts` are what input
+    relations hold at the beginning: a mapping from names of relations to rows, in any form that `Transaction.insert`
+    takes, or the path of a folder of files, as `tidelog run` reads them. The first evaluation is with them, and is not
+    a commit. `engine` is one of `tidelog.engines()`, by default the fastest. `externs` has the Python functions that
+    the program declares, and `library` folders in which it may find modules to import. `spark` is the session that the
+    engine `spark` runs on; by default the one that is running, or a new local one. `limits` bound each evaluation: when
+    one is exceeded, a `LimitError` is raised and nothing has changed. `strategy` says how derived relations follow
+    changes, and `switch` when an update of some is given up for an evaluation from scratch; `evaluator`, `index` and
+    `parallel` say how the engine `tuples` works, `rediscovery` and `differences` how the strategy `elastic` does;
+    docs/strategies.md explains them all. `tuning` has the thresholds by which an engine chooses among ways to compute
+    the same; it is meant for tests. Raises `ProgramError` with all mistakes of the program, and `DataError` with those
+    of the facts.
 
     >>> import tidelog
     >>> db = tidelog.Database('''
@@ -51,7 +57,7 @@ class Database:
     <Database relations=2 rules=2 engine=columnar commits=1>
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (each is a choice of its own)
         self,
         program: str | Path | Source,
         engine: str | None = None,
@@ -61,11 +67,30 @@ class Database:
         spark: SparkSession | None = None,
         limits: Limits = NO_LIMITS,
         switch: Switch | None = None,
+        *,
+        facts: str | Path | Mapping[str, Any] | None = None,
         **options: Unpack[Options],
     ) -> None:
         rules = RuleBase.load(program_source(program), tuple(map(Path, library)), externs)
-        self._store = Store(rules, engine, strategy, spark, limits, switch, **options)
+        self._store = Store(rules, engine, strategy, spark, switch, **options)
         self._limits = limits
+        self._remarks = Remarks()
+        self._opening = self._store.open(self._given(facts), limits)
+
+    def _given(self, facts: str | Path | Mapping[str, Any] | None) -> Mapping[str, Any]:
+        match facts:
+            case None:
+                return {}
+            case Mapping():
+                return facts
+            case str() | Path():
+                from tidelog.session.files import read_facts  # noqa: PLC0415  (most databases read none)
+
+                found = read_facts(Path(facts), self.plan.relations, self._store.plain)
+                self._remarks = found.remarks
+                return found.rows
+            case _:
+                raise UserError(f"facts: expected a folder, or rows by the name of a relation, found {brief(facts)}")
 
     def __repr__(self) -> str:
         rules = sum(rule.active for rule in self.rules())
@@ -104,6 +129,16 @@ class Database:
     def warnings(self) -> tuple[Diagnostic, ...]:
         """What is doubtful in the program."""
         return self._store.state.rules.warnings
+
+    @property
+    def remarks(self) -> Remarks:
+        """What is worth knowing about the folder that was given as `facts`: files that were not read, for instance."""
+        return self._remarks
+
+    @property
+    def opening(self) -> tuple[Work, ...]:
+        """The work of the first evaluation, by stratum; that of later ones is in each `Commit.profile`."""
+        return self._opening
 
     def relation(self, name: str) -> RelationView:
         """Return a view of a relation; those of an imported module are called like `lib::Edge`."""

@@ -112,7 +112,8 @@ def make_engine(
     `strategy` says how derived relations follow a change; `auto` leaves that to the engine. With `recompute` nothing is
     kept for later changes, which suits a single evaluation. `spark` is the session that the engine `spark` runs on.
     `limits` bound the first evaluation. `tuning` has the thresholds by which the engine chooses ways to compute the
-    same; it is meant for tests. `options` are those of the engine; one that is None is left to it.
+    same; it is meant for tests. `options` are those of the engine; one that is None is left to it. An engine for
+    `EMPTY_PLAN` evaluates nothing: its first update brings the program and the facts together.
     """
     given = {option: value for option, value in options.items() if value is not None}
     chosen = _default(given) if name is None else name

@@ -21,7 +21,7 @@ def load_facts(database: Database, folder: str | Path) -> Facts:
     """Insert the facts of a folder's files in one transaction, and return them with remarks.
 
     `session.files` says which file belongs to which relation; a mistake in any of them is a `DataError`, and nothing is
-    inserted.
+    inserted. `Database(program, facts=folder)` reads the same files before anything is derived.
     """
     from tidelog.session.files import read_facts  # noqa: PLC0415  (a program with its facts in it reads none)
 

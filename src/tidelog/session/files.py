@@ -21,6 +21,7 @@ from tidelog.run.contract import Rows
 from tidelog.session.delimited import COMMA, FACTS, TAB, read_delimited, write_csv
 from tidelog.session.jsonlines import read_jsonlines
 from tidelog.session.plain import Plain
+from tidelog.session.remarks import Remarks
 
 Read = Callable[[Path, Relation, Plain], Rows]
 
@@ -45,8 +46,17 @@ class Facts:
     """What a folder had: rows by input relation, and remarks that are no mistakes."""
 
     rows: Mapping[str, Rows]
-    notes: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    remarks: Remarks = field(default_factory=Remarks)
+
+    @property
+    def notes(self) -> list[str]:
+        """Things to know."""
+        return self.remarks.notes
+
+    @property
+    def warnings(self) -> list[str]:
+        """What may well be a mistake."""
+        return self.remarks.warnings
 
 
 def file_stem(relation: str) -> str:
@@ -62,13 +72,13 @@ def read_facts(folder: Path, relations: Mapping[str, Relation], plain: Plain) ->
     """Read the files of all input relations; raise `DataError` with the mistakes of all of them."""
     files = _files(folder)
     inputs = {name: relation for name, relation in relations.items() if relation.role == "input"}
-    facts = Facts({}, warnings=[_stray(path, stem, relations) for path, stem in _strays(files, inputs)])
+    remarks = Remarks([_stray(path, stem, relations) for path, stem in _strays(files, inputs)])
     rows: dict[str, Rows] = {}
     mistakes: list[str] = []
     for name, relation in inputs.items():
         found = [path for path, (stem, _) in files.items() if stem == file_stem(name)]
         if not found:
-            facts.notes.append(f"{folder} has no file for {name}: it is empty")
+            remarks.notes.append(f"{folder} has no file for {name}: it is empty")
         elif len(found) > 1:
             mistakes.append(f"{name} has several files, it can have one: {', '.join(path.name for path in found)}")
         else:
@@ -80,7 +90,7 @@ def read_facts(folder: Path, relations: Mapping[str, Relation], plain: Plain) ->
                 mistakes.append(f"cannot read {found[0]}: {error.strerror or error}")
     if mistakes:
         raise DataError("\n".join(mistakes))
-    return Facts(rows, facts.notes, facts.warnings)
+    return Facts(rows, remarks)
 
 
 def _files(folder: Path) -> dict[Path, tuple[str, Read]]:

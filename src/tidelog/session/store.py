@@ -17,10 +17,10 @@ from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError, TidelogError, UserError
 from tidelog.base.record import record
 from tidelog.base.text import show_row
-from tidelog.plan.nodes import Plan, Relation
+from tidelog.plan.nodes import EMPTY_PLAN, Plan, Relation
 from tidelog.plan.separate_facts import stored_in
 from tidelog.run import contract
-from tidelog.run.contract import NO_LIMITS, Engine, Limits, Row, Rows, Switch
+from tidelog.run.contract import NO_LIMITS, Engine, Limits, Row, Rows, Switch, Work
 from tidelog.session.changes import Change, Changes, Commit, check_known
 from tidelog.session.engines import Options, make_engine
 from tidelog.session.index import Index
@@ -49,7 +49,7 @@ class State:
 
 
 class Store:
-    """An engine and its committed state. Made by a database and used by its views and transactions."""
+    """An engine and its committed state. Made and opened by a database, and used by its views and transactions."""
 
     def __init__(
         self,
@@ -57,14 +57,13 @@ class Store:
         engine: str | None,
         strategy: str,
         spark: Any = None,
-        limits: Limits = NO_LIMITS,
         switch: Switch | None = None,
         **options: Unpack[Options],
     ) -> None:
-        self._new_engine: Callable[[Plan, str, Switch | None], Engine] = lambda plan, strategy, switch: make_engine(
-            engine, plan, strategy, spark, limits, switch=switch, **options
+        self._new_engine: Callable[[str, Switch | None], Engine] = lambda strategy, switch: make_engine(
+            engine, EMPTY_PLAN, strategy, spark, switch=switch, **options
         )
-        self._engine = self._new_engine(rules.plan, strategy, switch)
+        self._engine = self._new_engine(strategy, switch)
         self.strategy, self.switch = strategy, switch
         self._state = State(0, rules)
         self._readers: dict[str, RowReader] = {}
@@ -76,7 +75,22 @@ class Store:
         self._checked: Plan | None = None
         self.plain = Plain(rules.plan.types)
         self.subscriptions = Subscriptions()
-        self._check_keys(rules.plan)
+
+    def open(self, facts: Mapping[str, Any], limits: Limits = NO_LIMITS) -> tuple[Work, ...]:
+        """Evaluate the program for the first time, on these facts; to be called once, before anything else."""
+        given = {name: self._first(name, rows) for name, rows in facts.items()}
+        update = self._engine.update({name: change for name, change in given.items() if change}, self.plan, limits)
+        self._check_keys(self.plan)
+        return update.work
+
+    def _first(self, name: str, rows: Any) -> contract.Change:
+        """Return the first facts of a relation, checked as a transaction would check them."""
+        relation, proper = self._input(name), self.read(name, rows)
+        if relation.primary_key is None:
+            return contract.Change(proper)
+        keyed = PendingKeyed({}, key_function(relation, self.plan), lambda row: self._show(relation, row))
+        keyed.insert(proper)
+        return keyed.change()
 
     @property
     def state(self) -> State:
@@ -167,10 +181,11 @@ class Store:
 
     def _fresh(self, strategy: str, switch: Switch | None) -> Engine:
         """Return another engine with the same facts and rules."""
-        fresh = self._new_engine(self.plan, strategy, switch)
+        fresh = self._new_engine(strategy, switch)
         relations = self.plan.relations
         inputs = [name for name, found in relations.items() if found.role == "input" and not found.auxiliary]
-        fresh.update({name: contract.Change(inserted=self._engine.rows(stored_in(name, relations))) for name in inputs})
+        stored = {name: contract.Change(inserted=self._engine.rows(stored_in(name, relations))) for name in inputs}
+        fresh.update(stored, self.plan)
         return fresh
 
     def follow_by(self, strategy: str, switch: Switch | None) -> None:
@@ -277,7 +292,7 @@ class Store:
         """Return rows given by a user, checked."""
         found = self._input(relation)
         take = getattr(self._engine, "take_frame", None)
-        taken: Rows | None = take(relation, rows) if take is not None else None
+        taken: Rows | None = take(relation, rows, self.plan) if take is not None else None
         if taken is not None:
             return taken
         if hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__"):

@@ -10,7 +10,6 @@ import click
 
 from tidelog.session.analyze import analyzing, costs_as_json, rule_costs, show_costs
 from tidelog.session.database import Database
-from tidelog.session.exchange import load_facts
 from tidelog.session.programs import (
     PLAN_FORMATS,
     PLAN_STRATEGIES,
@@ -64,9 +63,7 @@ def command(
     if form not in ("text", "json"):
         raise click.UsageError("--analyze shows text or json")
     with shown_progress(quiet=False), analyzing() as runs:
-        database = Database(source, "columnar", "recompute", functions, library, limits=limits_of(bounds))
-        if facts is not None:
-            load_facts(database, facts)
+        Database(source, "columnar", "recompute", functions, library, limits=limits_of(bounds), facts=facts)
     costs = rule_costs(runs)
     if form == "json":
         click.echo(json.dumps(costs_as_json(costs), ensure_ascii=False))

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from tidelog.session.database import Database
-from tidelog.session.exchange import load_facts, output_cells, outputs_as_json, save_outputs
+from tidelog.session.exchange import output_cells, outputs_as_json, save_outputs
 from tidelog.shell.limits import limit_options, limits_of, shown_progress
 from tidelog.shell.options import (
     FOLDER,
@@ -57,17 +57,13 @@ def command(
     """Evaluate PROGRAM and show its output relations."""
     source, functions = load_source(program), load_externs(externs)
     with shown_progress(quiet=quiet):
-        database = Database(source, engine, "recompute", functions, library, limits=limits_of(bounds))
+        database = Database(source, engine, "recompute", functions, library, limits=limits_of(bounds), facts=facts)
     if not quiet:
         say_diagnostics(database.warnings)
-    if facts is not None:
-        with shown_progress(quiet=quiet):
-            remarks = load_facts(database, facts)
-        if not quiet:
-            for text in remarks.warnings:
-                say_warning(text)
-            for text in remarks.notes:
-                say_note(text)
+        for text in database.remarks.warnings:
+            say_warning(text)
+        for text in database.remarks.notes:
+            say_note(text)
     if out is not None:
         for path, count in save_outputs(database, out).items():
             if not quiet and not as_json:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from tidelog import DataError, ProgramError, UserError
+from tidelog import Database, DataError, ProgramError, UserError
 from tidelog.run import limits
 from tidelog.session.pipeline.config import read_config
 from tidelog.session.pipeline.run import Outcome, Pipeline
@@ -216,3 +216,37 @@ def test_watch(
         with pytest.raises(DataError, match=r"Blocked.4.csv, row 1: column `op`: expected insert or delete"):
             two.watch(inbox, outcomes.append, once=True)
         assert two.state.numbers() == [1, 2, 3, 4]
+
+
+def test_the_first_evaluation_is_with_the_sources(tmp_path: Path, spark: SparkSession) -> None:
+    (tmp_path / "p.dl").write_text(
+        "input relation Size(n: u32)\noutput relation UpTo(n: u32)\n"
+        "UpTo(1).\nUpTo(x + 1) :- UpTo(x), not Size(x).\n"  # without a size it would never end
+    )
+    (tmp_path / "size.csv").write_text("n\n3\n")
+    (tmp_path / "p.toml").write_text(
+        'program = "p.dl"\nstate = "state"\n'
+        '[[source]]\nrelation = "Size"\nformat = "csv"\npath = "size.csv"\n'
+        '[[sink]]\nrelation = "UpTo"\nformat = "json"\npath = "out"\nmode = "changes"\n'
+    )
+    for number in (1, 2):
+        with Pipeline(read_config(tmp_path / "p.toml"), spark) as pipeline:
+            (outcome,) = pipeline.run()
+        assert (outcome.version.number, outcome.fresh) == (1, number == 1)
+        assert outcome.version.changes == {"Size": (1, 0), "UpTo": (3, 0)}  # with what the program states
+    found = spark.read.json(str(tmp_path / "out")).select("n", "weight").collect()
+    assert sorted(map(tuple, found)) == [(1, 1), (2, 1), (3, 1)]
+
+
+@pytest.mark.parametrize("driver_rows", ["100000", "0"])
+def test_a_database_on_spark_opens_with_a_frame(spark: SparkSession, driver_rows: str) -> None:
+    session = spark.newSession()
+    session.conf.set("spark.tidelog.driverRows", driver_rows)
+    text = "input relation E(a: u32, b: u32)  output relation T(a: u32, b: u32)  T(a, b) :- E(a, b).  E(7, 8)."
+    db = Database(
+        text, "spark", spark=session, facts={"E": session.createDataFrame([(1, 2), (2, 3)], "a long, b long")}
+    )
+    assert (db.number, db.relation("T").rows()) == (0, [(1, 2), (2, 3), (7, 8)])
+    with db.transaction() as tx:
+        tx.delete("E", [(1, 2)])
+    assert db.relation("T").rows() == [(2, 3), (7, 8)]

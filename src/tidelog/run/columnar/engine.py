@@ -17,7 +17,7 @@ import numpy as np
 
 from tidelog.base.record import record
 from tidelog.base.tuning import DEFAULT, Tuning
-from tidelog.plan.nodes import Plan, Stratum
+from tidelog.plan.nodes import EMPTY_PLAN, Plan, Stratum
 from tidelog.plan.separate_facts import stored_in
 from tidelog.run.columnar.arrays import Mask, Words, arrays, chosen, no_rows
 from tidelog.run.columnar.batch import Batch, Journal
@@ -97,9 +97,8 @@ class ColumnarEngine:
         self._costs: Costs = {}
         self._journals: list[Journal] = []
         self._orders = Orders(self._codec)
-        nothing = Plan({}, {}, {}, (), (), {})
-        claims = Claims(nothing, self._wants_closure, lasting=False)
-        self._state = State(claims, {}, Scalars(self._codec, {}, {}), Earlier.of(nothing), {})
+        claims = Claims(EMPTY_PLAN, self._wants_closure, lasting=False)
+        self._state = State(claims, {}, Scalars(self._codec, {}, {}), Earlier.of(EMPTY_PLAN), {})
         with Watch(limits) as watch:
             self._update({}, plan, watch)
 

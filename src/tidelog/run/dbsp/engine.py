@@ -21,7 +21,7 @@ import numpy as np
 from tidelog.base.record import record
 from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.base.types import Type
-from tidelog.plan.nodes import Plan, Rule, Stratum
+from tidelog.plan.nodes import EMPTY_PLAN, Plan, Rule, Stratum
 from tidelog.plan.separate_facts import stored_in
 from tidelog.run.columnar.arrays import U, Words
 from tidelog.run.columnar.encode import Codec
@@ -76,7 +76,7 @@ class DbspEngine:
         self._keys = count()
         self._types: dict[str, tuple[Type, ...]] = {}
         self.interpreter = Interpreter(indexed=indexed, expressions=self._expressions)
-        self._state = State(Plan({}, {}, {}, (), (), {}), Scalars(self._codec, {}, {}))
+        self._state = State(EMPTY_PLAN, Scalars(self._codec, {}, {}))
         self.update({}, plan, limits)
 
     @property

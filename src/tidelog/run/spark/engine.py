@@ -22,7 +22,7 @@ from tidelog.base.errors import LimitError
 from tidelog.base.record import record
 from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.plan.decompose import Way
-from tidelog.plan.nodes import Plan, Stratum
+from tidelog.plan.nodes import EMPTY_PLAN, Plan, Stratum
 from tidelog.plan.separate_facts import stored_in
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
@@ -103,14 +103,13 @@ class SparkEngine:
             settings.get("replicateRows", REPLICATE_ROWS) if replicate_rows is None else replicate_rows
         )
         self._whole_rows = min(settings.get("wholeRows", WHOLE_ROWS), self._replicate_rows)
-        nothing = Plan({}, {}, {}, (), (), {})
-        self._state = State(nothing, {}, Earlier.of(nothing), {})
+        self._state = State(EMPTY_PLAN, {}, Earlier.of(EMPTY_PLAN), {})
         self._driver: ColumnarEngine | None = None
         if self._driver_rows:
             # Spark goes on with the support of what the driver held, and closures have none.
             closures = strategy == "recompute"
             self._driver = ColumnarEngine(plan, strategy=strategy, limits=limits, closures=closures, tuning=tuning)
-        else:
+        elif plan is not EMPTY_PLAN:
             with Watch(limits) as watch:
                 self._update({}, plan, watch)
 
@@ -169,15 +168,19 @@ class SparkEngine:
         cells = rows.frame if isinstance(rows, SparkRows) else frame_of(rows, types, Cells(self.plan.types), self.spark)
         return given_out(cells, columns)
 
-    def take_frame(self, relation: str, rows: object) -> Rows | None:
-        """Return a DataFrame given as facts as rows that stay in Spark; None for anything else."""
+    def take_frame(self, relation: str, rows: object, plan: Plan | None = None) -> Rows | None:
+        """Return a DataFrame given as facts as rows that stay in Spark; None for anything else.
+
+        `plan` is the program that has the relation, if that is not in force yet.
+        """
         if not isinstance(rows, DataFrame):
             return None
-        columns = self.plan.relations[relation].columns
+        plan = plan or self.plan
+        columns = plan.relations[relation].columns
         found = taken_in(adopt(rows, self.spark), relation, columns)
         if found is None:
             return None
-        return SimpleRows(*found, [column.type for column in columns], Cells(self.plan.types))
+        return SimpleRows(*found, [column.type for column in columns], Cells(plan.types))
 
     def verify(self) -> Sequence[str]:
         """Check that tuples are distinct and have support; return what is wrong."""

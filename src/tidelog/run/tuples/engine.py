@@ -15,7 +15,7 @@ from typing import Any, TypedDict, Unpack
 from tidelog.base.pause import collector_paused
 from tidelog.base.record import record
 from tidelog.base.tuning import DEFAULT, Tuning
-from tidelog.plan.nodes import Plan, Stratum
+from tidelog.plan.nodes import EMPTY_PLAN, Plan, Stratum
 from tidelog.plan.separate_facts import stored_in
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Support, Switch, Update, Work
 from tidelog.run.limits import Watch
@@ -95,8 +95,7 @@ class TuplesEngine:
             ways.get("rediscovery", "whole") == "divided",
             DIFFERENCES[ways.get("differences", "eager")],
         )
-        nothing = Plan({}, {}, {}, (), (), {})
-        self._state = State(nothing, {}, equipment, Earlier.of(nothing))
+        self._state = State(EMPTY_PLAN, {}, equipment, Earlier.of(EMPTY_PLAN))
         with Watch(limits) as watch:
             self._update({}, plan, watch)
 

@@ -42,16 +42,17 @@ class RebuildEffect:
     """The difference between a database and the one that takes its place, for inputs and outputs of both.
 
     A relation whose columns differ counts as a new one: all its rows are gained. Small relations are compared on the
-    driver, large ones in Spark.
+    driver, large ones in Spark. Without an old database every relation is a new one.
     """
 
-    def __init__(self, old: Database, new: Database, spark: Any) -> None:
+    def __init__(self, old: Database | None, new: Database, spark: Any) -> None:
         self._old = old
         self._new = new
         self._spark = spark
         self._small: dict[str, Change] = {}
         self._frame = lru_cache(maxsize=None)(self._difference)
-        counted = {view.name: self._count(view) for view in new.relations() if view.role in _SHOWN}
+        shown = [view for view in new.relations() if old is None or view.role in _SHOWN]
+        counted = {view.name: self._count(view) for view in shown}
         self.counts = {name: pair for name, pair in counted.items() if any(pair)}
 
     def frame(self, relation: str) -> Any:
@@ -61,15 +62,17 @@ class RebuildEffect:
 
     def _before(self, view: RelationView) -> RelationView | None:
         """Return the relation as it was, if it has the same columns."""
-        if view.name not in self._old.plan.relations:
+        if self._old is None or view.name not in self._old.plan.relations:
             return None
         before = self._old.relation(view.name)
         return before if before.columns == view.columns else None
 
     def _count(self, view: RelationView) -> tuple[int, int]:
         before = self._before(view)
-        if view.count() + (before.count() if before else 0) <= SMALL:
-            old, new = set(before.rows(ordered=False) if before else ()), set(view.rows(ordered=False))
+        if before is None:
+            return view.count(), 0
+        if view.count() + before.count() <= SMALL:
+            old, new = set(before.rows(ordered=False)), set(view.rows(ordered=False))
             plan = self._new.plan
             change = contract.Change(list(new - old), list(old - new))
             self._small[view.name] = Change(plan.relations[view.name], change, Plain(plan.types), None)

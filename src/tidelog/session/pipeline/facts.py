@@ -7,26 +7,53 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError, UserError
-from tidelog.plan.nodes import Relation
+from tidelog.plan.nodes import Plan, Relation
 from tidelog.session.database import Database
 from tidelog.session.pipeline.config import TABLE, Config, SourceTable
 from tidelog.session.pipeline.files import change_files
 from tidelog.session.pipeline.tables import inputs
 from tidelog.session.plain import Plain
-from tidelog.session.transaction import Transaction
+
+
+class Writer(Protocol):
+    """What is asked of a transaction."""
+
+    def insert(self, relation: str, rows: Any) -> None: ...
+    def delete(self, relation: str, rows: Any) -> None: ...
+    def clear(self, relation: str) -> None: ...
+
+
+@dataclass(slots=True)
+class FirstFacts:
+    """In place of a transaction, the facts that a database is to open with: there is nothing to delete yet."""
+
+    rows: dict[str, Any] = field(default_factory=dict)
+
+    def insert(self, relation: str, rows: Any) -> None:
+        """Let a relation, which is filled once, have these rows."""
+        assert relation not in self.rows, f"{relation} is filled twice"
+        self.rows[relation] = rows
+
+    def delete(self, relation: str, rows: Any) -> None:
+        """Change nothing."""
+
+    def clear(self, relation: str) -> None:
+        """Change nothing."""
 
 
 @dataclass(slots=True)
 class Edit:
-    """A transaction that is being filled, and what is to be remembered of it."""
+    """A transaction that is being filled, or the first facts, and what is to be remembered of it."""
 
-    database: Database
-    tx: Transaction
+    plan: Plan
+    tx: Writer
     sources: dict[str, str]
+    database: Database | None = None
+    """The database, if there is one."""
     refused: dict[str, tuple[Any, int]] = field(default_factory=dict)
 
     def refuse(self, name: str, frame: Any, count: int) -> None:
@@ -45,8 +72,8 @@ def fill_from_sources(edit: Edit, config: Config, spark: Any) -> None:
         mark = fingerprint(source)
         if mark and edit.sources.get(source.relation) == mark:
             continue
-        relation = edit.database.plan.relations[source.relation]
-        loaded = load(spark, source, relation, Plain(edit.database.plan.types))
+        relation = edit.plan.relations[source.relation]
+        loaded = load(spark, source, relation, Plain(edit.plan.types))
         edit.refuse(source.relation, loaded.refused, loaded.refused_count)
         with _naming(source):
             replace_rows(edit, source.relation, loaded.rows)
@@ -57,13 +84,13 @@ def fill_from_files(edit: Edit, config: Config, spark: Any, paths: Iterable[str]
     """Apply the signed rows of files; the rows of all files of a relation add up."""
     from tidelog.session.pipeline.reading import Signed, add_up, load_changes  # noqa: PLC0415  (loads PySpark)
 
-    known = inputs(edit.database)
+    known = inputs(edit.plan)
     files: dict[str, list[Signed]] = {}
     for file in change_files(paths, config, known):
         loaded = load_changes(spark, file.source, known[file.relation])
         edit.refuse(file.relation, loaded.refused, loaded.refused_count)
         files.setdefault(file.relation, []).append(loaded)
-    plain = Plain(edit.database.plan.types)
+    plain = Plain(edit.plan.types)
     for name, signed in files.items():
         gone, come = add_up(signed, known[name], plain)
         with _naming(f"changes of {name}"):  # deletions first: an insertion may take over their key
@@ -73,13 +100,13 @@ def fill_from_files(edit: Edit, config: Config, spark: Any, paths: Iterable[str]
 
 def replace_rows(edit: Edit, name: str, rows: Any) -> None:
     """Let a relation hold exactly these rows: a DataFrame, or rows on the driver."""
-    view = edit.database.relation(name)
-    if view.count() and hasattr(rows, "subtract"):
-        stored = view.to_spark(text=True)
-        edit.tx.delete(name, stored.subtract(rows))
-        edit.tx.insert(name, rows.subtract(stored))
-        return
-    if view.count():
+    view = edit.database.relation(name) if edit.database is not None else None
+    if view is not None and view.count():
+        if hasattr(rows, "subtract"):
+            stored = view.to_spark(text=True)
+            edit.tx.delete(name, stored.subtract(rows))
+            edit.tx.insert(name, rows.subtract(stored))
+            return
         edit.tx.clear(name)
     edit.tx.insert(name, rows)
 

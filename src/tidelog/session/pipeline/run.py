@@ -1,7 +1,8 @@
 """Running a pipeline: each call makes a version from the last one, or leaves the last one as it is.
 
 A version is made in four steps: the database of the last version is opened (or still open), one transaction brings in
-the edited rules and the new facts, sinks are written, and the state folder gets the version. Sinks come first, because
+the edited rules and the new facts, sinks are written, and the state folder gets the version. The first version's
+database is opened with what its sources hold. Sinks come first, because
 writing them again for the same version does no harm; so whatever fails, the next call starts from the last version.
 
 `run` makes input relations equal to what their sources hold. A source whose files are those it was last read from is
@@ -11,29 +12,29 @@ not read again, so changes that came in another way stay.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from tidelog.base.errors import MissingExtraError, ProgramError, UserError
 from tidelog.base.extern import Externs
+from tidelog.base.record import record
 from tidelog.base.span import Source
 from tidelog.plan.nodes import Plan
 from tidelog.run.contract import Work
 from tidelog.session.database import Database
 from tidelog.session.pipeline.config import Config, Sink
 from tidelog.session.pipeline.effect import CommitEffect, Effect, RebuildEffect
-from tidelog.session.pipeline.facts import Edit, check_relations, fill_from_files, fill_from_sources
+from tidelog.session.pipeline.facts import Edit, FirstFacts, check_relations, fill_from_files, fill_from_sources
 from tidelog.session.pipeline.files import folder_files
 from tidelog.session.pipeline.revise import Revision, revise
 from tidelog.session.pipeline.state import Batch, StateFolder, Version
 from tidelog.session.pipeline.tables import inputs, plan_tables, read_stored, write_table
 from tidelog.session.programs import plan_source
 from tidelog.session.sources import read_source
-from tidelog.session.transaction import Transaction
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,6 +51,19 @@ class Outcome:
     """The rules that changed; None if more than rules did."""
     work: tuple[Work, ...] = ()
     quarantined: dict[str, int] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+
+@record
+class _Step:
+    """What a version is made of: the database after it, what it was filled with, what that changed, and how."""
+
+    database: Database
+    edit: Edit
+    effect: Effect
+    text: str
+    revision: Revision | None
+    work: tuple[Work, ...] = ()
     warnings: list[str] = field(default_factory=list)
 
 
@@ -96,7 +110,8 @@ class Pipeline:
     @property
     def plan(self) -> Plan:
         """How the program in force is computed."""
-        return self._open()[0].plan
+        last = self.state.last()
+        return self._planned(read_source(self.config.program).text) if last is None else self._open(last).plan
 
     # --- what can be done --------------------------------------------------------------------------------------------
 
@@ -128,12 +143,9 @@ class Pipeline:
         target = self.state.version(number)
 
         def fill(edit: Edit) -> None:
-            for name, relation in inputs(edit.database).items():
-                if name in target.tables:
-                    path = self.state.table_path(target.tables[name])
-                    rows = read_stored(relation, target.tables[name], path, lambda: self.spark)
-                    edit.tx.clear(name)
-                    edit.tx.insert(name, rows)
+            for name, rows in self._stored(edit.plan, target).items():
+                edit.tx.clear(name)
+                edit.tx.insert(name, rows)
 
         return self._commit(f"rollback to {number}", fill, text=target.program)
 
@@ -154,33 +166,39 @@ class Pipeline:
 
     # --- the database of a version -----------------------------------------------------------------------------------
 
-    def _open(self) -> tuple[Database, Version | None]:
-        last = self.state.last()
-        number = last.number if last else 0
-        if self._database is None or self._at != number:
-            self._text = last.program if last else read_source(self.config.program).text
-            self._database = self._load(self._text, last)
-            self._at = number
-        return self._database, last
+    def _open(self, last: Version) -> Database:
+        if self._database is None or self._at != last.number:
+            self._database = self._load(last.program, self._stored(self._planned(last.program), last))
+            self._at, self._text = last.number, last.program
+        return self._database
 
-    def _load(self, text: str, version: Version | None) -> Database:
-        """Return a database with a program and the facts of a version."""
-        library = (self.config.program.parent, *self.config.library)
-        source = Source(str(self.config.program), text)
-        check_relations(self.config, plan_source(source, library, self._externs).relations)
+    def _planned(self, text: str) -> Plan:
+        """Return the plan of a program that has the relations of all sources and sinks."""
+        plan = plan_source(Source(str(self.config.program), text), self._library, self._externs)
+        check_relations(self.config, plan.relations)
+        return plan
+
+    @property
+    def _library(self) -> tuple[Path, ...]:
+        return (self.config.program.parent, *self.config.library)
+
+    def _stored(self, plan: Plan, version: Version) -> dict[str, Any]:
+        """Return the facts of a version that a program has relations for."""
+        return {
+            name: read_stored(relation, table, self.state.table_path(table), lambda: self.spark)
+            for name, relation in inputs(plan).items()
+            if (table := version.tables.get(name)) is not None
+        }
+
+    def _load(self, text: str, facts: Mapping[str, Any]) -> Database:
+        """Return a database with a program and facts."""
         session = self.spark
         if self.config.options:
             session = session.newSession()  # the user's own stays as it is
             for name, value in self.config.options.items():
                 session.conf.set(name, value)
-        database = Database(source, "spark", self.config.strategy, self._externs, library, session)
-        if version is not None:
-            with database.transaction() as tx:
-                for name, relation in inputs(database).items():
-                    if name in version.tables:
-                        table = version.tables[name]
-                        tx.insert(name, read_stored(relation, table, self.state.table_path(table), lambda: self.spark))
-        return database
+        source = Source(str(self.config.program), text)
+        return Database(source, "spark", self.config.strategy, self._externs, self._library, session, facts=facts)
 
     # --- making a version --------------------------------------------------------------------------------------------
 
@@ -194,27 +212,12 @@ class Pipeline:
         lenient: bool = False,
     ) -> Outcome:
         started = time.perf_counter()
-        old, last = self._open()
+        last = self.state.last()
         wanted = read_source(self.config.program).text if text is None else text
         number = last.number + 1 if last else 1
-        warnings: list[str] = []
-        try:
-            database, revision = self._revised(old, last, wanted)
-        except ProgramError as error:
-            if not lenient:
-                raise
-            warnings.append(f"{self.config.program} is not applied, the rules in force stay:\n{error}")
-            database, revision, wanted = old, Revision(), self._text
-        tx = database.transaction()
-        edit = Edit(database, tx, dict(last.sources) if last else {})
-        with tx:
-            for rule in revision.removed if revision else ():
-                tx.remove_rules(rule)
-            if revision and revision.added:
-                tx.add_rules("\n".join(revision.added))
-            fill(edit)
+        step = self._begin(fill, wanted) if last is None else self._continue(fill, wanted, last, lenient=lenient)
         self._database = None  # until the version is there, so that a failure starts from the last one
-        effect = self._effect(tx, old, database)
+        database, edit, effect, wanted = step.database, step.edit, step.effect, step.text
         refused = {name: count for name, (_, count) in edit.refused.items()}
         quiet = last is not None and batch is None and not effect.counts and not refused
         if quiet and last is not None and last.program == wanted and dict(last.sources) == edit.sources:
@@ -227,18 +230,48 @@ class Pipeline:
             version, fresh = self._save(made, database, last), True
         self._database, self._at, self._text = database, version.number, wanted
         seconds = time.perf_counter() - started
-        return Outcome(version, fresh, seconds, revision, tx.result.profile, refused, warnings)
+        return Outcome(version, fresh, seconds, step.revision, step.work, refused, step.warnings)
 
-    def _revised(self, old: Database, last: Version | None, wanted: str) -> tuple[Database, Revision | None]:
+    def _begin(self, fill: Callable[[Edit], None], wanted: str) -> _Step:
+        """Open the first database, with the facts of the first version."""
+        facts = FirstFacts()
+        edit = Edit(self._planned(wanted), facts, {})
+        fill(edit)
+        database = self._load(wanted, facts.rows)
+        effect = RebuildEffect(None, database, self.spark)
+        return _Step(database, edit, effect, wanted, Revision(), database.opening)
+
+    def _continue(self, fill: Callable[[Edit], None], wanted: str, last: Version, *, lenient: bool) -> _Step:
+        """Change the database of the last version, or one with the edited program."""
+        old = self._open(last)
+        warnings: list[str] = []
+        try:
+            database, revision = self._revised(old, last, wanted)
+        except ProgramError as error:
+            if not lenient:
+                raise
+            warnings.append(f"{self.config.program} is not applied, the rules in force stay:\n{error}")
+            database, revision, wanted = old, Revision(), self._text
+        with database.transaction() as tx:
+            edit = Edit(database.plan, tx, dict(last.sources), database)
+            for rule in revision.removed if revision else ():
+                tx.remove_rules(rule)
+            if revision and revision.added:
+                tx.add_rules("\n".join(revision.added))
+            fill(edit)
+        rebuilt = database is not old
+        effect = RebuildEffect(old, database, self.spark) if rebuilt else CommitEffect(tx.result, self.spark)
+        return _Step(database, edit, effect, wanted, revision, tx.result.profile, warnings)
+
+    def _revised(self, old: Database, last: Version, wanted: str) -> tuple[Database, Revision | None]:
         """Return the database to go on with, and the rules that are to change in it; None if it is a new one."""
         if wanted == self._text:
             return old, Revision()
-        library = (self.config.program.parent, *self.config.library)
-        revision = revise(old, self._text, Source(str(self.config.program), wanted), library, self._externs)
-        return (old, revision) if revision is not None else (self._load(wanted, last), None)
-
-    def _effect(self, tx: Transaction, old: Database, new: Database) -> Effect:
-        return CommitEffect(tx.result, self.spark) if new is old else RebuildEffect(old, new, self.spark)
+        source = Source(str(self.config.program), wanted)
+        revision = revise(old, self._text, source, self._library, self._externs)
+        if revision is not None:
+            return old, revision
+        return self._load(wanted, self._stored(self._planned(wanted), last)), None
 
     def _save(self, version: Version, database: Database, last: Version | None) -> Version:
         earlier = last.tables if last else {}

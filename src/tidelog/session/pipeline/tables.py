@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from tidelog.base.errors import UserError
-from tidelog.plan.nodes import Relation
+from tidelog.plan.nodes import Plan, Relation
 from tidelog.plan.separate_facts import stored_in
 from tidelog.session.arrow import is_simple
 from tidelog.session.database import Database
@@ -19,9 +19,9 @@ SMALL = 100_000
 """Up to so many rows are written and read on the driver."""
 
 
-def inputs(database: Database) -> dict[str, Relation]:
+def inputs(plan: Plan) -> dict[str, Relation]:
     """Return the input relations."""
-    relations = database.plan.relations
+    relations = plan.relations
     return {name: found for name, found in relations.items() if found.role == "input" and not found.auxiliary}
 
 
@@ -30,7 +30,7 @@ def plan_tables(
 ) -> dict[str, Table]:
     """Return where the facts of each input relation are to be: where they are, or in the folder of a new version."""
     planned: dict[str, Table] = {}
-    for number, name in enumerate(inputs(database)):
+    for number, name in enumerate(inputs(database.plan)):
         stored = stored_in(name, database.plan.relations)
         if name in earlier and stored == name and not changed(name):
             planned[name] = earlier[name]
