@@ -7,10 +7,10 @@ from random import Random
 import pytest
 
 from tests.generate.checking import follow
-from tests.generate.closures import Closures
 from tests.generate.pipeline import plan_text
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import Change
+from tidelog.session.soak.closures import Closures
 from tidelog.session.soak.histories import history_of
 
 DECLARED = """

@@ -1,49 +1,46 @@
-"""Random histories of databases on the default engine, compared with the reference engine after every commit."""
+"""Random histories of databases, compared with the reference engine; engines, thresholds and looks are drawn."""
 
 import os
+from collections.abc import Mapping
 from random import Random
 
+import numpy as np
 import pytest
 
-from tidelog.run.contract import Switch
-from tidelog.run.maintain import choose, cost
+from tidelog.plan.nodes import Plan
+from tidelog.run.closure import held
+from tidelog.run.columnar import arrays
+from tidelog.run.columnar.kernels import words
+from tidelog.run.contract import NO_LIMITS, Change, Limits, Update
+from tidelog.run.reference.engine import ReferenceEngine
+from tidelog.session import engines
+from tidelog.session.soak.families import draw_history
 from tidelog.session.soak.graphs import NODES, graph_history
-from tidelog.session.soak.soak import Setting, Tally, soak
+from tidelog.session.soak.histories import Step, watched
+from tidelog.session.soak.looks import FollowBy, Inspect, Read, Verify
+from tidelog.session.soak.poison import poisoned
+from tidelog.session.soak.settings import Asked
+from tidelog.session.soak.shrink import quieter
+from tidelog.session.soak.soak import MANY, Tally, drawn, soak, soak_by
 
 HISTORIES = int(os.environ.get("TIDELOG_SOAK", "1000"))
-PART = 50
 
 
 def ignore(tally: Tally) -> None:
     """Tell nobody."""
 
 
-@pytest.mark.parametrize("seed", range(0, HISTORIES, PART))
-def test_histories(seed: int) -> None:
-    tally, failure = soak(min(PART, HISTORIES - seed), seed, Setting(None, "auto"), ignore)
+def test_histories() -> None:
+    """No difference, and every way at every threshold is taken."""
+    tally, failure = soak_by(2, HISTORIES, 0, Asked(), ignore)
     assert failure is None, str(failure)
-    assert tally.commits == 12 * tally.histories
-
-
-@pytest.mark.parametrize("strategy", ["ranked", "dbsp", "recompute"])
-def test_histories_by_one_strategy(strategy: str) -> None:
-    _, failure = soak(min(40, HISTORIES), 300, Setting(None, strategy), ignore)
-    assert failure is None, str(failure)
-
-
-@pytest.mark.parametrize("least", [2.0, 12_000.0])
-def test_histories_that_overrun_their_budget(least: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All updates of recursive relations do, or some, which then go on with support that nobody has counted."""
-    monkeypatch.setitem(cost.LEAST, "work", least)
-    monkeypatch.setattr(choose, "_is_load", lambda backend, stratum: False)
-    monkeypatch.setattr(choose, "DEFAULT_SWITCH", Switch(0.01))
-    _, failure = soak(min(40, HISTORIES), 700, Setting(None, "auto"), ignore)
-    assert failure is None, str(failure)
+    assert tally.histories == HISTORIES
+    assert HISTORIES < MANY or not tally.missing()
 
 
 @pytest.mark.parametrize("strategy", ["auto", "ranked", "dred"])
 def test_histories_of_larger_graphs(strategy: str) -> None:
-    tally, failure = soak(min(10, HISTORIES), 0, Setting(None, strategy, large=True), ignore)
+    tally, failure = soak(min(10, HISTORIES), 0, Asked("columnar", strategy, large=True), ignore)
     assert failure is None, str(failure)
     assert tally.changes > 100 * tally.commits > 0
 
@@ -53,3 +50,65 @@ def test_graphs_have_every_shape_and_program() -> None:
     assert {str(history.start).count(":-") for history in histories} == {2, 4, 5, 6, 8}
     assert {relation.kinds[0] for history in histories for relation in history.start.relations} == set(NODES)
     assert any(step.rules_removed for history in histories for step in history.steps)
+
+
+def test_everything_is_drawn() -> None:
+    made = [drawn(seed, Asked()) for seed in range(150)]
+    settings = [setting for _, setting in made]
+    strategies = {"columnar": {"auto", "ranked", "dred", "elastic", "modular", "dbsp", "recompute"}}
+    strategies["tuples"] = strategies["columnar"] - {"dbsp"}
+    assert {(one.engine, one.strategy) for one in settings} == {(e, s) for e, many in strategies.items() for s in many}
+    options = {"evaluator", "index", "parallel", "rediscovery", "differences"}
+    assert {one for setting in settings for one in setting.options} == options
+    assert {setting.tuning is None for setting in settings} == {True, False}
+    assert {setting.keyed is None for setting in settings} == {True, False}
+    steps = [step for history, _ in made for step in history.steps]
+    assert {type(look) for step in steps for look in step.looks} == {Read, Inspect, Verify, FollowBy}
+    assert {look.ago > 0 for step in steps for look in step.looks if isinstance(look, Inspect)} == {True, False}
+    for doing in ("undone", "previews", "frames", "looks", "rules_added", "inserted"):
+        assert {bool(getattr(step, doing)) for step in steps} == {True, False}, doing
+    assert any(step == Step(looks=step.looks) for step in steps)
+    assert any("word" in relation.kinds for history, _ in made for relation in history.start.relations)
+
+
+def test_a_seed_names_all_that_is_drawn() -> None:
+    assert drawn(11, Asked()) == drawn(11, Asked())
+
+
+def test_looks_are_left_out_one_by_one() -> None:
+    history = watched(draw_history(Random(3)), Random(8))
+    done = [(step.undone, step.previews, step.refused, step.frames, step.looks) for step in history.steps]
+    assert any(any(map(bool, one)) for one in done)
+    fewer = list(quieter(history.steps))
+    assert all(steps != history.steps for steps in fewer)
+    assert not list(quieter(fewer[0]))  # the first of them has nothing beside its commits
+
+
+class HastyEngine(ReferenceEngine):
+    """Empties at each update what it told of the one before."""
+
+    def update(self, facts: Mapping[str, Change], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
+        for rows in getattr(self, "lent", ()):
+            rows.clear()
+        made = {name: ([*c.inserted], [*c.deleted]) for name, c in super().update(facts, plan, limits).changes.items()}
+        self.lent = [rows for both in made.values() for rows in both]
+        return Update({name: Change(*both) for name, both in made.items()})
+
+
+def test_what_is_looked_at_late_must_be_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(engines.ENGINES, "hasty", engines.Entry(__name__, "HastyEngine"))
+    _, failure = soak(20, 0, Asked("hasty", "auto"), ignore)
+    assert failure is not None
+    assert "look at the changes of" in failure.text or "commits later" in failure.text
+    assert failure.text.count("\nstep ") == 2
+
+
+def test_fresh_arrays_are_poisoned() -> None:
+    with poisoned() as modules:
+        assert modules > 20
+        used = vars(arrays)["np"]
+        assert used.empty(3, np.uint64).tolist() == [0x5A5A5A5A5A5A5A5A] * 3
+        assert used.empty_like(np.zeros(2, np.int32)).tolist() == [0x5A5A5A5A] * 2
+        assert np.isnan(vars(held)["np"].empty(1)).all()
+        assert vars(words)["np"] is np  # numba compiles it
+    assert vars(arrays)["np"] is np

@@ -1,6 +1,7 @@
 """`tidelog soak`: what it prints when all is well, and the smallest history when it is not."""
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -11,12 +12,14 @@ from random import Random
 import pytest
 
 from tests.shell.conftest import Tidelog
+from tidelog.base.thresholds import Paths
 from tidelog.plan.nodes import Plan
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Update
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.session import engines
+from tidelog.session.soak.following import Following
 from tidelog.session.soak.histories import random_history
-from tidelog.session.soak.soak import Setting, Tally, declare_key, follow
+from tidelog.session.soak.settings import Setting
 from tidelog.shell import soak
 
 CHILDREN = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
@@ -37,15 +40,18 @@ def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_difference(tidelog: Tidelog) -> None:
     ended = tidelog("soak", "--histories", "3", "--seed", "5")
     assert (ended.status, ended.err) == (0, "")
-    assert ended.out.startswith("3 histories, 36 commits, ")
-    assert ended.out.endswith("no difference from the reference engine\n")
+    assert ended.out.startswith("3 histories, ")
+    told, paths = ended.out.splitlines()
+    assert told.endswith("no difference from the reference engine")
+    assert re.fullmatch(r"\d+ of \d+ ways at thresholds were taken", paths)
 
 
 def test_processes_share_the_work(tidelog: Tidelog) -> None:
     one, two = (tidelog("soak", "--histories", "21", "--seed", "5", "--jobs", jobs) for jobs in "12")
     assert (two.status, two.err) == (0, "")
-    assert two.out.startswith("21 histories, 252 commits, ")
+    assert two.out.startswith("21 histories, ")
     assert two.out.split(" in ")[0] == one.out.split(" in ")[0]
+    assert two.out.splitlines()[1] == one.out.splitlines()[1]  # each tells the ways that it took
 
 
 @pytest.mark.skipif(not CHILDREN.exists(), reason="asks Linux for the processes that one has started")
@@ -71,7 +77,14 @@ def children(parent: int) -> list[int]:
 def test_progress_is_told(tidelog: Tidelog, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(soak, "LONG_PAUSE", 0.0)
     ended = tidelog("soak", "--histories", "2")
-    assert ended.err == "note: 1 of 2 histories, 12 commits\nnote: 2 of 2 histories, 24 commits\n"
+    assert re.fullmatch(r"note: 1 of 2 histories, \d+ commits\nnote: 2 of 2 histories, \d+ commits\n", ended.err)
+
+
+def test_a_way_that_no_history_took(tidelog: Tidelog, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(soak, "MANY", 2)
+    monkeypatch.setattr("tidelog.session.soak.soak.WAYS", frozenset({("closures.unknown", "under")}))
+    ended = tidelog("soak", "--histories", "2")
+    assert (ended.status, ended.err) == (1, "error: no history took these: closures.unknown under\n")
 
 
 @pytest.mark.usefixtures("forgetful")
@@ -79,8 +92,8 @@ def test_a_difference_is_made_small(tidelog: Tidelog) -> None:
     ended = tidelog("soak", "--histories", "5", "--engine", "forgetful")
     assert ended.status == 1
     assert "Difference: " in ended.out
-    assert "goes wrong; repeat it with --histories 1 --seed" in ended.err
-    assert len(ended.out.split("\n")) < 12
+    assert "goes wrong; repeat it with --engine forgetful --histories 1 --seed" in ended.err
+    assert len(ended.out.split("\n")) < 15
 
 
 def test_a_seed_names_a_history() -> None:
@@ -90,5 +103,6 @@ def test_a_seed_names_a_history() -> None:
 def test_upserts_are_followed() -> None:
     history = random_history(Random(1), 12)
     keyed = next(relation.name for relation in history.start.inputs if len(relation.kinds) > 1)
-    assert f"{keyed}(" in declare_key(str(history.start), keyed)
-    follow(history, Setting(None, "auto", keyed=keyed), Tally())
+    setting = Setting("columnar", keyed=keyed)
+    assert "primary key (x) x.c0" in setting.declare(history.start)
+    assert Following(history, setting, Paths()).follow() == 12

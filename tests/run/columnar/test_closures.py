@@ -12,7 +12,6 @@ from random import Random
 import pytest
 
 from tests.generate.checking import follow
-from tests.generate.closures import closure_history
 from tests.generate.pipeline import plan_text
 from tidelog import Database
 from tidelog.base.errors import LimitError
@@ -23,6 +22,7 @@ from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.columnar.lazy import LazyBatch
 from tidelog.run.contract import Change, Limits
 from tidelog.session.soak.brute import brute_force
+from tidelog.session.soak.closures import closure_history
 from tidelog.session.soak.histories import History
 
 HISTORIES = int(os.environ.get("TIDELOG_HISTORIES", "72"))

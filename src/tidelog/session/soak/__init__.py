@@ -1,7 +1,9 @@
 """Random programs and histories, and a database followed through them.
 
 * `spec`: programs as data, which know their text; `grow` makes them, `histories` lets facts and rules change.
-* `graphs`: histories of well-known programs over larger graphs.
+* `looks`: what a history looks at and does beside committing.
+* `closures`, `graphs`: programs of closures, and well-known ones over graphs; `families` draws from all of these.
 * `brute`: evaluates them by brute force, sharing nothing with the engines.
-* `soak`: follows histories on two engines at once; `shrink`: a failing history, as small as possible.
+* `settings`: engine, strategy, thresholds for a history; `following`: goes through it on two engines at once.
+* `soak`: follows many; `shrink`: a failing history, as small as possible; `poison`: in arrays that nobody has written.
 """

@@ -110,14 +110,14 @@ FAMILIES = (
 )
 
 
-def graph_history(random: Random) -> History:
-    """Return a random graph, a program about it, and what happens to both."""
+def graph_history(random: Random, scale: float = 1.0) -> History:
+    """Return a random graph, a program about it, and what happens to both; `scale` makes it smaller."""
     family, kind = random.choice(FAMILIES), random.choice(("wide", "wide", "wide", *NODES))
     written = _Reader(kind)
     rules, extra = written.rules(family.rules), written.rules(family.extra)
     relations = (*written.relations(family.inputs, 0), *written.relations(family.outputs, 1))
     program = Program(relations, rules, {})
-    nodes = max(8, int(family.nodes * random.choice((0.2, 0.5, 1, 1.5))))
+    nodes = max(8, int(family.nodes * scale * random.choice((0.2, 0.5, 1, 1.5))))
     facts = max(5, int(nodes * family.density * random.choice((0.5, 1, 2))))
     edge = random_edge(random, nodes)
 
@@ -164,7 +164,11 @@ def random_edge(random: Random, nodes: int) -> Callable[[], tuple[int, int]]:
         a, b = any_edge()
         return a, (a - a % 8 + b % 8 if random.random() < 0.9 else b)
 
-    return random.choice((any_edge, from_hubs, upwards, along, from_parents, close))
+    def apart() -> tuple[int, int]:
+        a, b = any_edge()
+        return random.choice(((a, a), (a, a ^ 1), (a & ~1, a | 1), (a, a - a % 4 + b % 4)))
+
+    return random.choice((any_edge, from_hubs, upwards, along, from_parents, close, apart))
 
 
 def _facts_step(random: Random, now: Program, row: Callable[[Declared], Row], size: int) -> Step:

@@ -45,14 +45,21 @@ AGGREGATES: dict[Kind, tuple[str, ...]] = {
     "wide": ("count", "count_distinct", "min", "max"),
     "big": ("count", "count_distinct", "sum", "min", "max"),
     "real": ("count", "count_distinct", "min", "max"),
+    "word": ("count", "count_distinct", "min", "max"),
 }
 
 
-def grow(random: Random, *, kinds: tuple[Kind, ...] = KINDS, features: frozenset[str] | None = None) -> Program:
-    """Return a random program; `features` restricts it (see `Grower.may`)."""
+def grow(
+    random: Random,
+    *,
+    kinds: tuple[Kind, ...] = KINDS,
+    features: frozenset[str] | None = None,
+    wide: bool = False,
+) -> Program:
+    """Return a random program; `features` restricts it (see `Grower.may`), `wide` has more columns and facts."""
     while True:
         try:
-            return Grower(random, kinds, features).program()
+            return Grower(random, kinds, features, wide=wide).program()
         except TooBigError:
             continue
 
@@ -65,11 +72,15 @@ def random_row(random: Random, relation: Declared) -> Row:
 class Grower:
     """Makes the parts of one program."""
 
-    def __init__(self, random: Random, kinds: tuple[Kind, ...], features: frozenset[str] | None) -> None:
+    def __init__(
+        self, random: Random, kinds: tuple[Kind, ...], features: frozenset[str] | None, *, wide: bool = False
+    ) -> None:
         self.random = random
+        self.wide = wide
         # Few kinds in one program, so that variables meet.
         others = [kind for kind in kinds if kind != "int"]
-        self.kinds: tuple[Kind, ...] = ("int", *random.sample(others, min(len(others), random.randint(0, 3))))
+        number = random.randint(2 if wide else 0, 3)
+        self.kinds: tuple[Kind, ...] = ("int", *random.sample(others, min(len(others), number)))
         self.features = features
         self.fresh = 0
 
@@ -80,8 +91,9 @@ class Grower:
     def program(self) -> Program:
         """Make relations, facts and rules."""
         inputs = [self.relation(f"A{i}", 0) for i in range(self.random.randint(2, 4))]
+        most = self.random.choice((9, 40)) if self.wide else 9
         given = {
-            r.name: frozenset(random_row(self.random, r) for _ in range(self.random.randint(2, 9))) for r in inputs
+            r.name: frozenset(random_row(self.random, r) for _ in range(self.random.randint(2, most))) for r in inputs
         }
         relations, rules = list(inputs), []
         facts: Facts = {name: set(rows) for name, rows in given.items()}
@@ -110,8 +122,9 @@ class Grower:
 
     def relation(self, name: str, stratum: int) -> Declared:
         """Declare a relation."""
-        arity = self.random.choices((0, 1, 2, 3), (1, 4, 8, 2))[0]
-        weights = [3 if kind == "int" else 1 for kind in self.kinds]
+        arities, chances = ((2, 3, 4, 5), (4, 4, 2, 1)) if self.wide else ((0, 1, 2, 3), (1, 4, 8, 2))
+        arity = self.random.choices(arities, chances)[0]
+        weights = [3 if kind == "int" and not self.wide else 1 for kind in self.kinds]
         return Declared(name, tuple(self.random.choices(self.kinds, weights, k=arity)), stratum)
 
     def rule(self, head: Declared, group: list[Declared], below: list[Declared], around: list[Declared]) -> Rule:

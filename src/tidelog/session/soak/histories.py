@@ -1,7 +1,8 @@
 """Random histories: what happens to a program's facts and rules, step by step, as data.
 
 A history begins with no facts and some of the rules. `programs` gives the program after every step, from which an
-engine's answer to the step can be checked.
+engine's answer to the step can be checked. `watched` adds what a database does beside: looks, previews, transactions
+that are rolled back or refused, and some that do nothing or delete everything.
 """
 
 from __future__ import annotations
@@ -11,17 +12,28 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from tidelog.session.soak.grow import grow, random_row
+from tidelog.session.soak.looks import Look, Watcher
 from tidelog.session.soak.spec import Program, Row, Rule
 
 
 @dataclass(frozen=True)
 class Step:
-    """One transaction. Inserting what is present and deleting what is absent changes nothing."""
+    """One transaction. Inserting what is present and deleting what is absent changes nothing.
+
+    `undone` are transactions that are rolled back before it. `previews` are taken of it, each of which is looked at
+    after that many more commits. `refused`: it is first committed under a limit of that many tuples, which may be too
+    few. `frames`: its facts are given in Arrow where they can be. `looks` come after the commit.
+    """
 
     inserted: dict[str, frozenset[Row]] = field(default_factory=dict)
     deleted: dict[str, frozenset[Row]] = field(default_factory=dict)
     rules_added: tuple[Rule, ...] = ()
     rules_removed: tuple[Rule, ...] = ()
+    undone: tuple[Step, ...] = ()
+    previews: tuple[int, ...] = ()
+    refused: int | None = None
+    frames: bool = False
+    looks: tuple[Look, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,6 +105,41 @@ def random_step(random: Random, whole: Program, now: Program, *, rule_changes: b
         for rule in random.sample(whole.rules, min(len(whole.rules), random.choice((1, 1, 2)))):
             (removed if rule in now.rules else added).append(rule)
     return Step(frozen(inserted), frozen(deleted), tuple(added), tuple(removed))
+
+
+def watched(history: History, random: Random) -> History:
+    """Return a history with what is looked at on the way, and what is tried and dropped."""
+    watcher = Watcher(random, history.start)
+    steps: list[Step] = []
+    undone: tuple[Step, ...]
+    for step, program in history.programs():
+        undone = ()
+        if steps and watcher.may(0.2):
+            other = random.choice(history.steps)
+            undone = (Step(other.deleted, other.inserted, previews=watcher.previews()),)
+        steps.append(
+            replace(
+                step,
+                undone=undone,
+                previews=watcher.previews(),
+                refused=random.choice((0, 1, 3, 10)) if watcher.may(0.1) else None,
+                frames=watcher.may(0.2),
+                looks=watcher.looks(len(steps)),
+            )
+        )
+        if watcher.may(0.08):
+            steps += [replace(nothing, looks=watcher.looks(len(steps))) for nothing in _turns(random, program)]
+    steps[-1] = replace(steps[-1], looks=(*steps[-1].looks, *watcher.last(len(steps))))
+    return replace(history, steps=tuple(steps))
+
+
+def _turns(random: Random, program: Program) -> list[Step]:
+    """Return steps that change nothing in the end: an empty one, or facts that go, all or those of one input."""
+    if random.random() < 0.4:
+        return [Step()]
+    chosen = {r.name for r in program.inputs} if random.random() < 0.5 else {random.choice(program.inputs).name}
+    facts = frozen({name: set(rows) for name, rows in program.facts.items() if name in chosen})
+    return [Step(deleted=facts), Step(inserted=facts)]
 
 
 def frozen(rows: dict[str, set[Row]]) -> dict[str, frozenset[Row]]:

@@ -1,9 +1,10 @@
-"""Makes a failing history smaller: leaves out steps, rules, clauses, facts and relations as long as it still fails."""
+"""Makes a failing history smaller: leaves out steps, looks, rules, clauses, facts, relations while it still fails."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from tidelog.session.soak.histories import History, Step
 from tidelog.session.soak.spec import Row, Rule
@@ -25,6 +26,7 @@ def candidates(history: History) -> Iterator[History]:
         yield replace(history, steps=steps[:i])
     for i in range(len(steps)):
         yield replace(history, steps=steps[:i] + steps[i + 1 :])
+    yield from (replace(history, steps=fewer) for fewer in quieter(steps))
     rules = dict.fromkeys([*start.rules, *(r for step in steps for r in step.rules_added)])
     for rule in rules:
         yield without_rule(history, rule, None)
@@ -41,6 +43,25 @@ def candidates(history: History) -> Iterator[History]:
             yield replace(
                 history, start=replace(start, relations=kept), steps=tuple(drop(s, relation.name) for s in steps)
             )
+
+
+def quieter(steps: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
+    """The steps with less beside committing: none of it at all, none of some sort, none at one step, one look less."""
+    nothing: list[dict[str, Any]] = [
+        {"undone": ()},
+        {"previews": ()},
+        {"refused": None},
+        {"frames": False},
+        {"looks": ()},
+    ]
+    everything = {name: value for less in nothing for name, value in less.items()}
+    for less in (everything, *nothing):
+        if any(getattr(step, name) != value for step in steps for name, value in less.items()):
+            yield tuple(replace(step, **less) for step in steps)
+    for i, step in enumerate(steps):
+        for less in (*nothing, *({"looks": step.looks[:k] + step.looks[k + 1 :]} for k in range(len(step.looks)))):
+            if any(getattr(step, name) != value for name, value in less.items()):
+                yield (*steps[:i], replace(step, **less), *steps[i + 1 :])
 
 
 def without_rule(history: History, rule: Rule, instead: Rule | None) -> History:
@@ -98,12 +119,22 @@ def drop(step: Step, relation: str) -> Step:
     return replace(step, inserted=inserted, deleted=deleted)
 
 
-def show(history: History) -> str:
-    """Write a history for people."""
-    lines = [str(history.start)]
+def show(history: History, program: str | None = None) -> str:
+    """Write a history for people; `program` is the text of the program if that has more than the rules."""
+    lines = [str(history.start) if program is None else program]
     for number, step in enumerate(history.steps):
-        lines.append(f"step {number}:")
-        for sign, changes in (("+", step.inserted), ("-", step.deleted)):
-            lines += [f"  {sign} {name}{row}" for name, rows in changes.items() for row in sorted(rows, key=repr)]
-        lines += [f"  + {rule}" for rule in step.rules_added] + [f"  - {rule}" for rule in step.rules_removed]
+        lines += [f"step {number}:", *_shown(step, "  ")]
     return "\n".join(lines)
+
+
+def _shown(step: Step, indent: str) -> list[str]:
+    lines = []
+    for undone in step.undone:
+        lines += [f"{indent}rolled back:", *_shown(undone, f"{indent}  ")]
+    for sign, changes in (("+", step.inserted), ("-", step.deleted)):
+        lines += [f"{indent}{sign} {name}{row}" for name, rows in changes.items() for row in sorted(rows, key=repr)]
+    lines += [f"{indent}+ {rule}" for rule in step.rules_added] + [f"{indent}- {rule}" for rule in step.rules_removed]
+    lines += [f"{indent}preview, looked at {later} commits later" for later in step.previews]
+    lines += [f"{indent}first with at most {step.refused} tuples"] if step.refused is not None else []
+    lines += [f"{indent}given in Arrow"] if step.frames else []
+    return lines + [f"{indent}then {look}" for look in step.looks]

@@ -1,7 +1,8 @@
 """Random programs as data: small typed rules that know their text. The brute-force oracle works on these, not on text.
 
 Column types are small integers, strings, bools, options of small integers, pairs of a small integer and a bool; and
-numbers that need room: of 64 bits, of arbitrarily many, of floating point. Values are represented as in `base.values`.
+numbers that need room: of 64 bits, of arbitrarily many, of floating point. `word` is as wide as a word of a packed row;
+programs have it only where rows shall be wider than a word. Values are represented as in `base.values`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, Literal
 
 from tidelog.base.values import NONE, Variant, some
 
-Kind = Literal["int", "str", "bool", "opt", "pair", "wide", "big", "real"]
+Kind = Literal["int", "str", "bool", "opt", "pair", "wide", "big", "real", "word"]
 KINDS: tuple[Kind, ...] = ("int", "str", "bool", "opt", "pair", "wide", "big", "real")
 TYPE_TEXT: dict[Kind, str] = {
     "int": "bit<8>",
@@ -22,6 +23,7 @@ TYPE_TEXT: dict[Kind, str] = {
     "wide": "signed<64>",
     "big": "bigint",
     "real": "double",
+    "word": "u64",
 }
 NUMBERS = tuple(range(6))
 CONSTANTS: dict[Kind, tuple[Any, ...]] = {
@@ -33,6 +35,7 @@ CONSTANTS: dict[Kind, tuple[Any, ...]] = {
     "wide": (0, 1, -1, 300, -(2**40), 2**63 - 1, 1 - 2**63),
     "big": (0, 1, -1, 2**40, -(2**63) - 1, 2**64, 10**30),
     "real": (0.0, 0.5, -0.5, 3.0, 1e300, -1e-300),
+    "word": tuple(n << shift for shift in (0, 20, 61) for n in range(1, 8)),
 }
 
 Row = tuple[Any, ...]
