@@ -7,8 +7,9 @@ import pytest
 from tests.cases import case_name, externs_of, inside, program_cases, run_case
 from tests.engines import IN_PROCESS
 from tidelog import Database
+from tidelog.session.delimited import COMMA, read_delimited
 from tidelog.session.exchange import load_facts, outputs
-from tidelog.session.files import FORMATS, file_stem
+from tidelog.session.files import file_stem
 from tidelog.session.plain import Plain
 
 CASES = program_cases()
@@ -37,7 +38,7 @@ def test_python_api(case: Path, engine: str) -> None:
     plain = Plain(database.plan.types)
     for view in outputs(database):
         relation = database.plan.relations[view.name]
-        expected = FORMATS[".csv"](case / "expected" / f"{file_stem(view.name)}.csv", relation, plain)
+        expected = read_delimited(case / "expected" / f"{file_stem(view.name)}.csv", relation, plain, COMMA)
         assert set(view.rows()) == set(expected), view.name
         assert view.count() == len(expected)
     database.verify()

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from tests.session.strategies import DEFINITIONS, types, values
 from tidelog.base import types as t
 from tidelog.base.errors import DataError, UserError
+from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning_files import Files
 from tidelog.base.types import UNIT, Field, Named, Type
 from tidelog.base.values import Variant
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Row
-from tidelog.session import delimited
 from tidelog.session.arrow import TableRows, make_table
 from tidelog.session.delimited import COMMA, TAB, Dialect, read_delimited, read_rows, write_csv, write_rows
 from tidelog.session.delimited_arrow import read_columns
@@ -215,21 +216,21 @@ def test_the_fast_reader_agrees_with_the_slow_one(
         assert list(fast) == read_rows(path, declared, PLAIN, dialect)
 
 
-def test_large_files_are_read_by_arrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delimited, "LARGE", 0)
+def test_large_files_are_read_by_arrow(tmp_path: Path) -> None:
+    by_arrow = Files(read_bytes=0)
     path = tmp_path / "Link.csv"
     path.write_text('a,port\n"x\ny",1\nz,2\n')
-    rows = read_delimited(path, LINK, PLAIN, COMMA)
+    rows = read_delimited(path, LINK, PLAIN, COMMA, by_arrow)
     assert hasattr(rows, "__arrow_c_stream__")
     assert list(rows) == [("x\ny", 1), ("z", 2)]
     path.write_text("a,port\nx,1\nz,-2\n")
     with pytest.raises(DataError, match=r"Link\.csv:3: column `port`: expected bit<16>, found '-2'"):
-        read_delimited(path, LINK, PLAIN, COMMA)
+        read_delimited(path, LINK, PLAIN, COMMA, by_arrow)
 
 
-def text_of(rows: list[Row], declared: Relation) -> str:
+def text_of(rows: list[Row], declared: Relation, tuning: Files = DEFAULT.files) -> str:
     file = io.StringIO()
-    write_rows(file, rows, declared, PLAIN)
+    write_rows(file, rows, declared, PLAIN, tuning)
     return file.getvalue()
 
 
@@ -266,11 +267,9 @@ def test_arrow_columns_are_written_the_same(given: tuple[Relation, list[Row]]) -
     assert file.getvalue() == text_of(rows, declared)
 
 
-def test_many_rows_are_written_by_arrow(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_rows_are_written_by_arrow() -> None:
     rows: list[Row] = [("b", 2), ("", 10), ("a,b", 1)]
-    text = text_of(rows, LINK)
-    monkeypatch.setattr(delimited, "MANY", 0)
-    assert text_of(rows, LINK) == text
+    assert text_of(rows, LINK, Files(written_rows=0)) == text_of(rows, LINK)
 
 
 def test_a_relation_without_columns(tmp_path: Path) -> None:

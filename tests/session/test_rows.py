@@ -9,14 +9,16 @@ import tidelog
 from tests.session.strategies import DEFINITIONS
 from tidelog.base import types as t
 from tidelog.base.errors import DataError
+from tidelog.base.tuning import DEFAULT
 from tidelog.base.types import UNIT, Field, Named
 from tidelog.base.values import Variant
 from tidelog.plan.nodes import Relation
 from tidelog.session.plain import Plain
-from tidelog.session.rows import MANY, NumberRows, RowReader
+from tidelog.session.rows import NumberRows, RowReader
 
 EDGE = Relation("Edge", "input", (Field("a", t.Bit(16)), Field("b", t.STRING)), UNIT)
 READER = RowReader.of(EDGE, Plain(DEFINITIONS))
+MANY = DEFAULT.rows.array_rows
 
 Pair = namedtuple("Pair", "b a")  # noqa: PYI024  (what users have)
 

@@ -7,6 +7,7 @@
 * `meter`: what time and memory are left, for whoever may take much of either.
 * `extern`: Python functions that programs may call.
 * `record`: frozen dataclasses that cost little to define.
-* `tuning`, `thresholds`: the table of constants that choose how something is computed, and how tests draw them.
+* `tuning`, `thresholds`: the table of constants that choose how something is computed, and how tests draw them;
+  `tuning_plans`, `tuning_spark`, `tuning_files` have parts of it.
 * `graph`, `pause`: components and cycles; rest for the cycle collector.
 """

@@ -14,6 +14,9 @@ from typing import Any
 
 from tidelog.base.record import record
 from tidelog.base.thresholds import Number, Path, Paths, threshold
+from tidelog.base.tuning_files import Files, Pipelines, Rows
+from tidelog.base.tuning_plans import Planning, Traces, Tuples
+from tidelog.base.tuning_spark import Spark
 
 
 @record
@@ -33,6 +36,13 @@ class Tuning:
     """The table, in parts."""
 
     closures: Closures = field(default_factory=Closures)
+    planning: Planning = field(default_factory=Planning)
+    traces: Traces = field(default_factory=Traces)
+    tuples: Tuples = field(default_factory=Tuples)
+    spark: Spark = field(default_factory=Spark)
+    rows: Rows = field(default_factory=Rows)
+    files: Files = field(default_factory=Files)
+    pipelines: Pipelines = field(default_factory=Pipelines)
 
     @staticmethod
     def drawn(random: Random, paths: Paths) -> Tuning:
@@ -67,11 +77,19 @@ def all_thresholds() -> Iterator[tuple[str, Field[Any]]]:
             yield f"{part.name}.{one.name}", one
 
 
-def all_paths() -> set[Path]:
-    """Return every path that tests must take: both ways at each threshold, or each value drawn for a kernel."""
+ELSEWHERE = frozenset(("files", "pipelines", "spark"))
+"""The parts that a database in this process has nothing to do with: tests of files and of Spark draw these."""
+
+
+def all_paths(*, elsewhere: bool = False) -> set[Path]:
+    """Return every path that tests must take: both ways at each threshold, or each value drawn for a kernel.
+
+    Those of a database in this process, or those `elsewhere`.
+    """
     return {
         (name, way)
         for name, one in all_thresholds()
+        if (name.partition(".")[0] in ELSEWHERE) == elsewhere
         for way in ([f"= {value}" for value in one.metadata["draws"]] if one.metadata["kernel"] else ("under", "over"))
     }
 

@@ -12,27 +12,21 @@ from collections.abc import Mapping, Sequence
 
 from tidelog.base.expr import Var
 from tidelog.base.record import record
+from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning_plans import Planning
 from tidelog.plan.nodes import Aggregate, Scan
 
 Sizes = Mapping[str, int]
 Distinct = Mapping[str, Sequence[int]]
 
-TYPICAL_SIZE = 1000
-"""Taken for a relation of unknown size."""
-
-ELEMENTS = 8.0
-"""Taken for the number of elements of a collection."""
-
-CHECK = 0.5
-"""Rows found when every column is bound: the tuple is there or not."""
-
 
 @record
 class Estimate:
-    """Expected row counts, from what is known of the relations."""
+    """Expected row counts, from what is known of the relations; `planning` has what is taken for all else."""
 
     sizes: Sizes | None = None
     distinct: Distinct | None = None
+    planning: Planning = DEFAULT.planning
 
     def rows(self, node: Scan | Aggregate, bits: Mapping[str, int], bound: int) -> float:
         """Return the expected number of rows for one binding of the variables in the bit set `bound`."""
@@ -54,7 +48,7 @@ class Estimate:
             if counts is not None:
                 rows /= max(1, counts[column])
         if not free:
-            return CHECK
+            return self.planning.check
         if counts is not None or free == len(node.terms):
             return rows
         return float(size ** (free / len(node.terms)))
@@ -65,4 +59,5 @@ class Estimate:
         return float(size ** (free / (len(node.keys) + 1)))
 
     def _size(self, relation: str) -> int:
-        return TYPICAL_SIZE if self.sizes is None else self.sizes.get(relation, TYPICAL_SIZE)
+        known = None if self.sizes is None else self.sizes.get(relation)
+        return int(self.planning.typical_size) if known is None else known

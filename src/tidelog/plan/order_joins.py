@@ -19,25 +19,28 @@ from __future__ import annotations
 
 from heapq import heappop, heappush
 
+from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning_plans import Planning
 from tidelog.plan.assemble import assemble
-from tidelog.plan.estimate import ELEMENTS, Distinct, Estimate, Sizes
+from tidelog.plan.estimate import Distinct, Estimate, Sizes
 from tidelog.plan.nodes import Project
 from tidelog.plan.parts import Absent, Body, Element, Equation, Filter, Present, bits_of, conjuncts, parts
 from tidelog.plan.propagate_equalities import propagate_equalities
 
-OTHER_STARTS = 16
-"""How many first relations are tried to avoid a product."""
-
 
 def order_joins(
-    tree: Project, first: int | None = None, sizes: Sizes | None = None, distinct: Distinct | None = None
+    tree: Project,
+    first: int | None = None,
+    sizes: Sizes | None = None,
+    distinct: Distinct | None = None,
+    planning: Planning = DEFAULT.planning,
 ) -> Project:
     """Return the best order found for a rule's body, given as its tree in body order (`Rule.body`).
 
     `first` is the occurrence that reads its delta and comes first; the versions of the others follow from it. A negated
     occurrence as delta is joined, not anti-joined.
     """
-    return order_body(body_of(tree), first, Estimate(sizes, distinct))
+    return order_body(body_of(tree), first, Estimate(sizes, distinct, planning))
 
 
 def body_of(tree: Project) -> Body:
@@ -78,7 +81,7 @@ def _best_order(body: Body, estimate: Estimate) -> list[int]:
         starts.sort(key=rows.__getitem__)
     best = None
     least = _pieces(body, starts) - 1 if len(starts) > 1 else 0
-    for start in starts[: 1 + OTHER_STARTS]:
+    for start in starts[: 1 + int(estimate.planning.other_starts)]:
         search = _Search(body, estimate)
         search.run([start])
         if best is None or search.products < best.products:
@@ -118,7 +121,7 @@ def _pieces(body: Body, starts: list[int]) -> int:
 
 def _rows(body: Body, i: int, estimate: Estimate, bound: int) -> float:
     part = body.parts[i]
-    return estimate.rows(part.node, body.bits, bound) if isinstance(part, Present) else ELEMENTS
+    return estimate.rows(part.node, body.bits, bound) if isinstance(part, Present) else estimate.planning.elements
 
 
 class _Search:
@@ -192,7 +195,7 @@ class _Search:
             heappush(self.frontier, (self.estimate.rows(part.node, body.bits, self.bound), i))
         elif not body.needs[i] & ~self.bound:
             if isinstance(part, Element) and body.gives[i] & ~self.bound and i not in body.guards:
-                heappush(self.frontier, (ELEMENTS, i))
+                heappush(self.frontier, (self.estimate.planning.elements, i))
             else:
                 heappush(self.ready, i)
 

@@ -19,6 +19,8 @@ from itertools import chain
 
 from tidelog.base.diagnostic import Report
 from tidelog.base.pause import collector_paused
+from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning_plans import Planning
 from tidelog.logic import program as logic
 from tidelog.plan.choose_indexes import bound_columns, choose_indexes
 from tidelog.plan.estimate import Estimate, Sizes
@@ -32,27 +34,37 @@ from tidelog.plan.stratify import stratify
 from tidelog.plan.translate import scan_of
 
 
-def plan_program(program: logic.Program, report: Report, *, sizes: Sizes | None = None) -> Plan | None:
+def plan_program(
+    program: logic.Program, report: Report, *, sizes: Sizes | None = None, planning: Planning = DEFAULT.planning
+) -> Plan | None:
     """Plan a program; None, and a diagnostic, if it cannot be stratified."""
-    return replan(None, program, report, sizes=sizes)
+    return replan(None, program, report, sizes=sizes, planning=planning)
 
 
-def replan(earlier: Plan | None, program: logic.Program, report: Report, *, sizes: Sizes | None = None) -> Plan | None:
+def replan(
+    earlier: Plan | None,
+    program: logic.Program,
+    report: Report,
+    *,
+    sizes: Sizes | None = None,
+    planning: Planning = DEFAULT.planning,
+) -> Plan | None:
     """Plan a program that has changed since the earlier plan.
 
     Rules that have not changed keep their `Rule` objects; indexes that were looked at and are still needed stay as they
     are; strata are found anew.
     """
     with collector_paused():
-        return _replan(earlier, project_negations(isolate_aggregates(separate_facts(program))), report, sizes)
+        prepared = project_negations(isolate_aggregates(separate_facts(program)))
+        return _replan(earlier, prepared, report, Estimate(sizes, planning=planning))
 
 
-def _replan(earlier: Plan | None, program: logic.Program, report: Report, sizes: Sizes | None) -> Plan | None:
+def _replan(earlier: Plan | None, program: logic.Program, report: Report, estimate: Estimate) -> Plan | None:
     components = stratify(program, report)
     if components is None:
         return None
     known = {rule.identity: rule for stratum in earlier.strata for rule in stratum.rules} if earlier else {}
-    rules = plan_rules(program.rules, known, Estimate(sizes))
+    rules = plan_rules(program.rules, known, estimate)
     relations = {name: _relation(relation) for name, relation in program.relations.items()}
     declared = {name: _declared(index) for name, index in program.indexes.items()}
     indexes = _indexes(relations, rules, declared, earlier)

@@ -12,6 +12,8 @@ of ranked support.
 from __future__ import annotations
 
 from tidelog.base.expr import Const, Var
+from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning_plans import Planning
 from tidelog.plan.derive_again import head_term
 from tidelog.plan.estimate import Distinct, Estimate, Sizes
 from tidelog.plan.nodes import Project, Scan, Version
@@ -24,9 +26,14 @@ HEAD = -1
 """The occurrence of the head's tuples."""
 
 
-def rederive(tree: Project, sizes: Sizes | None = None, distinct: Distinct | None = None) -> Project:
+def rederive(
+    tree: Project,
+    sizes: Sizes | None = None,
+    distinct: Distinct | None = None,
+    planning: Planning = DEFAULT.planning,
+) -> Project:
     """Return the tree that finds every derivation of the tuples in the delta of the head relation."""
-    return order_body(backwards(tree), HEAD, Estimate(sizes, distinct))
+    return order_body(backwards(tree), HEAD, Estimate(sizes, distinct, planning))
 
 
 def backwards(tree: Project) -> Body:

@@ -21,6 +21,8 @@ has them all, nothing can be multiplied and the rule is not divided; nor is it i
 from __future__ import annotations
 
 from tidelog.base.expr import Var
+from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning_plans import Planning
 from tidelog.plan.assemble import assemble
 from tidelog.plan.estimate import Distinct, Estimate, Sizes
 from tidelog.plan.nodes import Project, Scan, Version
@@ -30,9 +32,14 @@ from tidelog.plan.rederive import HEAD, backwards
 from tidelog.plan.translate import columns_of
 
 
-def rediscover(tree: Project, sizes: Sizes | None = None, distinct: Distinct | None = None) -> Project:
+def rediscover(
+    tree: Project,
+    sizes: Sizes | None = None,
+    distinct: Distinct | None = None,
+    planning: Planning = DEFAULT.planning,
+) -> Project:
     """Return the tree that finds every derivation of the tuples in the delta of the head relation, part by part."""
-    body, estimate = backwards(tree), Estimate(sizes, distinct)
+    body, estimate = backwards(tree), Estimate(sizes, distinct, planning)
     firsts = _first_atoms(body)
     if not firsts:
         return order_body(body, HEAD, estimate)

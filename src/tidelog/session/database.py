@@ -10,6 +10,7 @@ from tidelog.base.diagnostic import Diagnostic
 from tidelog.base.errors import UserError
 from tidelog.base.extern import Externs
 from tidelog.base.span import Source
+from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.plan.nodes import DeclaredIndex, Plan
 from tidelog.run.contract import NO_LIMITS, Limits, Row, Switch, Work
 from tidelog.session.engines import Options
@@ -71,7 +72,8 @@ class Database:
         facts: str | Path | Mapping[str, Any] | None = None,
         **options: Unpack[Options],
     ) -> None:
-        rules = RuleBase.load(program_source(program), tuple(map(Path, library)), externs)
+        planning = options.get("tuning", DEFAULT).planning
+        rules = RuleBase.load(program_source(program), tuple(map(Path, library)), externs, planning)
         self._store = Store(rules, engine, strategy, spark, switch, **options)
         self._limits = limits
         self._remarks = Remarks()
@@ -86,7 +88,7 @@ class Database:
             case str() | Path():
                 from tidelog.session.files import read_facts  # noqa: PLC0415  (most databases read none)
 
-                found = read_facts(Path(facts), self.plan.relations, self._store.plain)
+                found = read_facts(Path(facts), self.plan.relations, self._store.plain, self.tuning)
                 self._remarks = found.remarks
                 return found.rows
             case _:
@@ -114,6 +116,11 @@ class Database:
     def follow_by(self, strategy: str, switch: Switch | None = None) -> None:
         """Go over to another strategy; costs an evaluation from scratch, and changes nothing else."""
         self._store.follow_by(strategy, switch)
+
+    @property
+    def tuning(self) -> Tuning:
+        """The thresholds by which it chooses among ways to compute the same."""
+        return self._store.tuning
 
     @property
     def number(self) -> int:

@@ -25,6 +25,8 @@ from tidelog.base.errors import DataError
 from tidelog.base.reading import read_cell
 from tidelog.base.record import record
 from tidelog.base.text import show_cell
+from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning_files import Files
 from tidelog.base.types import Field, Type
 from tidelog.base.values import Value
 from tidelog.plan.nodes import Relation
@@ -34,10 +36,6 @@ from tidelog.session.misfit import brief
 from tidelog.session.mistakes import Mistakes
 from tidelog.session.plain import Plain
 
-LARGE = 1 << 18
-"""From how many bytes on a file is worth loading Arrow, which takes as long as reading this much by rows."""
-MANY = 100_000
-"""From how many rows on Arrow, loaded for it, writes faster."""
 UNIT_LINE = "()"
 QUOTE = '"'
 _SPECIAL = re.compile('[",\r\n]').search
@@ -65,12 +63,14 @@ TAB = Dialect("\t", quoted=False)
 FACTS = Dialect("\t", quoted=False, any_order=False)
 
 
-def read_delimited(path: Path, relation: Relation, plain: Plain, dialect: Dialect) -> Rows:
+def read_delimited(
+    path: Path, relation: Relation, plain: Plain, dialect: Dialect, tuning: Files = DEFAULT.files
+) -> Rows:
     """Return the rows of a file, or raise `DataError` with its mistakes."""
-    if relation.columns and path.stat().st_size >= LARGE:
+    if relation.columns and path.stat().st_size >= tuning.read_bytes:
         from tidelog.session.delimited_arrow import read_columns  # noqa: PLC0415  (loads pyarrow)
 
-        rows = read_columns(path, relation, plain, dialect)
+        rows = read_columns(path, relation, plain, dialect, tuning)
         if rows is not None:
             return rows
     return read_rows(path, relation, plain, dialect)
@@ -162,28 +162,30 @@ def misfit(column: Field, text: str, error: DataError) -> str:
     return f"column `{column.name}`: expected {types.show(column.type)}, found {brief(text)}{reason}"
 
 
-def write_csv(path: Path, rows: Rows, relation: Relation, plain: Plain) -> None:
+def write_csv(path: Path, rows: Rows, relation: Relation, plain: Plain, tuning: Files = DEFAULT.files) -> None:
     """Write a header and the rows in order; the file appears whole or not at all."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with draft.open("w", encoding="utf-8", newline="") as file:
-            write_rows(file, rows, relation, plain)
+            write_rows(file, rows, relation, plain, tuning)
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
 
 
-def write_rows(file: TextIO | io.StringIO, rows: Rows, relation: Relation, plain: Plain) -> None:
+def write_rows(
+    file: TextIO | io.StringIO, rows: Rows, relation: Relation, plain: Plain, tuning: Files = DEFAULT.files
+) -> None:
     """Write a header and the rows in order."""
     columns = relation.columns
     if not columns:
         file.write(f"{UNIT_LINE}\n" * len(rows))
         return
     file.write(_line([column.name for column in columns]))
-    if hasattr(rows, "__arrow_c_stream__") or len(rows) >= MANY:
+    if hasattr(rows, "__arrow_c_stream__") or len(rows) >= tuning.written_rows:
         from tidelog.session.delimited_arrow import sorted_lines  # noqa: PLC0415  (loads pyarrow)
 
-        lines = sorted_lines(rows, columns, plain)
+        lines = sorted_lines(rows, columns, plain, tuning)
         if lines is not None:
             file.writelines(lines)
             return

@@ -18,6 +18,8 @@ from pyarrow import csv
 
 from tidelog.base import types
 from tidelog.base.errors import DataError
+from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning_files import Files
 from tidelog.base.types import Field
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Rows
@@ -25,12 +27,10 @@ from tidelog.session.arrow import TableRows, arrow_type, column_values, fit_colu
 from tidelog.session.delimited import Dialect, read_text
 from tidelog.session.plain import Plain
 
-SLICE = 1 << 18
-BLOCK = 1 << 24
-"""Bytes that Arrow parses at a time, in parallel; measured best for files of 100 MB on two cores."""
 
-
-def read_columns(path: Path, relation: Relation, plain: Plain, dialect: Dialect) -> Rows | None:
+def read_columns(
+    path: Path, relation: Relation, plain: Plain, dialect: Dialect, tuning: Files = DEFAULT.files
+) -> Rows | None:
     """Return the rows of a file, or None if the slow reader must look."""
     columns = relation.columns
     names = [column.name for column in columns]
@@ -43,7 +43,11 @@ def read_columns(path: Path, relation: Relation, plain: Plain, dialect: Dialect)
             return None
         table = csv.read_csv(
             pa.BufferReader(data),
-            csv.ReadOptions(column_names=header or names, skip_rows=int(header is not None), block_size=BLOCK),
+            csv.ReadOptions(
+                column_names=header or names,
+                skip_rows=int(header is not None),
+                block_size=int(tuning.block_bytes),
+            ),
             _parse_options(columns, dialect),
             csv.ConvertOptions(
                 column_types={column.name: _cell_type(column) for column in columns},
@@ -136,7 +140,9 @@ def _parsed(array: Any, column: Field, plain: Plain) -> Any:
     return [values[code] for code in pc.fill_null(coded.indices, 0).to_pylist()]
 
 
-def sorted_lines(rows: Rows, columns: tuple[Field, ...], plain: Plain) -> Iterator[str] | None:
+def sorted_lines(
+    rows: Rows, columns: tuple[Field, ...], plain: Plain, tuning: Files = DEFAULT.files
+) -> Iterator[str] | None:
     """Return the lines of a CSV file, in order and in large pieces; None for types that Arrow writes differently."""
     if not all(is_simple(c.type) and not isinstance(c.type, types.Float | types.Double) for c in columns):
         return None
@@ -144,7 +150,8 @@ def sorted_lines(rows: Rows, columns: tuple[Field, ...], plain: Plain) -> Iterat
     if not _is_ordered(table):
         table = table.take(pc.sort_indices(table, [(name, "ascending") for name in table.column_names]))
     lines = _lines if any(isinstance(column.type, types.String) for column in columns) else _plain_lines
-    return (lines(table.slice(start, SLICE)) for start in range(0, len(table), SLICE))
+    size = int(tuning.slice_rows)
+    return (lines(table.slice(start, size)) for start in range(0, len(table), size))
 
 
 def _is_ordered(table: pa.Table) -> bool:
@@ -163,7 +170,7 @@ def _is_ordered(table: pa.Table) -> bool:
 def _plain_lines(table: pa.Table) -> str:
     """Return the lines of columns without strings, none of whose cells Arrow quotes."""
     text = pa.BufferOutputStream()
-    csv.write_csv(table, text, csv.WriteOptions(include_header=False, batch_size=SLICE))
+    csv.write_csv(table, text, csv.WriteOptions(include_header=False, batch_size=max(1, table.num_rows)))
     return str(text.getvalue(), "utf-8")
 
 

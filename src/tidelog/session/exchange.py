@@ -25,7 +25,7 @@ def load_facts(database: Database, folder: str | Path) -> Facts:
     """
     from tidelog.session.files import read_facts  # noqa: PLC0415  (a program with its facts in it reads none)
 
-    facts = read_facts(Path(folder), database.plan.relations, Plain(database.plan.types))
+    facts = read_facts(Path(folder), database.plan.relations, Plain(database.plan.types), database.tuning)
     with database.transaction() as tx:
         for relation, rows in facts.rows.items():
             tx.insert(relation, rows)
@@ -42,7 +42,7 @@ def save_outputs(database: Database, folder: str | Path) -> dict[Path, int]:
     from tidelog.session.files import write_outputs  # noqa: PLC0415  (and may write none)
 
     rows = {view.name: view.held() for view in outputs(database)}
-    paths = write_outputs(Path(folder), rows, database.plan.relations, Plain(database.plan.types))
+    paths = write_outputs(Path(folder), rows, database.plan.relations, Plain(database.plan.types), database.tuning)
     return dict(zip(paths, map(len, rows.values()), strict=True))
 
 

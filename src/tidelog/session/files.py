@@ -16,6 +16,8 @@ from pathlib import Path
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError, UserError
 from tidelog.base.record import record
+from tidelog.base.tuning import DEFAULT, Tuning
+from tidelog.base.tuning_files import Files
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Rows
 from tidelog.session.delimited import COMMA, FACTS, TAB, read_delimited, write_csv
@@ -23,20 +25,20 @@ from tidelog.session.jsonlines import read_jsonlines
 from tidelog.session.plain import Plain
 from tidelog.session.remarks import Remarks
 
-Read = Callable[[Path, Relation, Plain], Rows]
+Read = Callable[[Path, Relation, Plain, Files], Rows]
 
 
-def _read_parquet(path: Path, relation: Relation, plain: Plain) -> Rows:
+def _read_parquet(path: Path, relation: Relation, plain: Plain, _: Files) -> Rows:
     from tidelog.session.parquet import read_parquet  # noqa: PLC0415  (loads pyarrow)
 
     return read_parquet(path, relation, plain)
 
 
 FORMATS: dict[str, Read] = {
-    ".csv": lambda path, relation, plain: read_delimited(path, relation, plain, COMMA),
-    ".tsv": lambda path, relation, plain: read_delimited(path, relation, plain, TAB),
-    ".facts": lambda path, relation, plain: read_delimited(path, relation, plain, FACTS),
-    ".jsonl": read_jsonlines,
+    ".csv": lambda path, relation, plain, tuning: read_delimited(path, relation, plain, COMMA, tuning),
+    ".tsv": lambda path, relation, plain, tuning: read_delimited(path, relation, plain, TAB, tuning),
+    ".facts": lambda path, relation, plain, tuning: read_delimited(path, relation, plain, FACTS, tuning),
+    ".jsonl": lambda path, relation, plain, _: read_jsonlines(path, relation, plain),
     ".parquet": _read_parquet,
 }
 
@@ -68,7 +70,7 @@ def file_stem(relation: str) -> str:
     return relation.replace("::", ".")
 
 
-def read_facts(folder: Path, relations: Mapping[str, Relation], plain: Plain) -> Facts:
+def read_facts(folder: Path, relations: Mapping[str, Relation], plain: Plain, tuning: Tuning = DEFAULT) -> Facts:
     """Read the files of all input relations; raise `DataError` with the mistakes of all of them."""
     files = _files(folder)
     inputs = {name: relation for name, relation in relations.items() if relation.role == "input"}
@@ -83,7 +85,7 @@ def read_facts(folder: Path, relations: Mapping[str, Relation], plain: Plain) ->
             mistakes.append(f"{name} has several files, it can have one: {', '.join(path.name for path in found)}")
         else:
             try:
-                rows[name] = files[found[0]][1](found[0], relation, plain)
+                rows[name] = files[found[0]][1](found[0], relation, plain, tuning.files)
             except DataError as error:
                 mistakes.append(str(error))
             except OSError as error:
@@ -124,7 +126,7 @@ def _stray(path: Path, stem: str, relations: Mapping[str, Relation]) -> str:
 
 
 def write_outputs(
-    folder: Path, rows: Mapping[str, Rows], relations: Mapping[str, Relation], plain: Plain
+    folder: Path, rows: Mapping[str, Rows], relations: Mapping[str, Relation], plain: Plain, tuning: Tuning = DEFAULT
 ) -> list[Path]:
     """Write each relation's rows to its file, and return the files."""
     try:
@@ -132,7 +134,7 @@ def write_outputs(
         paths = []
         for name, found in rows.items():
             paths.append(folder / f"{file_stem(name)}.csv")
-            write_csv(paths[-1], found, relations[name], plain)
+            write_csv(paths[-1], found, relations[name], plain, tuning.files)
     except OSError as error:
         raise UserError(f"cannot write {error.filename or folder}: {error.strerror or error}") from None
     return paths

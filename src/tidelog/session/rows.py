@@ -19,6 +19,8 @@ from tidelog.base.conform import bounds
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError
 from tidelog.base.record import record
+from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning_files import Rows
 from tidelog.base.types import Field, Type
 from tidelog.base.values import Value, Variant
 from tidelog.plan.nodes import Relation
@@ -32,10 +34,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-MANY = 64
-"""From so many rows on, numbers are checked as an array, which an engine can use again."""
 WIDEST = 63
-"""Bits of the numbers that are."""
+"""Bits of the numbers that are checked as an array."""
 
 
 class NumberRows(Collection[Row]):
@@ -66,11 +66,12 @@ class RowReader:
 
     relation: Relation
     readers: tuple[Read, ...]
+    tuning: Rows = DEFAULT.rows
 
     @classmethod
-    def of(cls, relation: Relation, plain: Plain) -> RowReader:
+    def of(cls, relation: Relation, plain: Plain, tuning: Rows = DEFAULT.rows) -> RowReader:
         """Return a reader for a relation of the program whose types `plain` knows."""
-        return cls(relation, tuple(plain.read(column.type) for column in relation.columns))
+        return cls(relation, tuple(plain.read(column.type) for column in relation.columns), tuning)
 
     def read(self, rows: Iterable[Any]) -> Collection[Row]:
         """Return the rows as tuples, or raise `DataError` for the first that does not fit."""
@@ -80,7 +81,7 @@ class RowReader:
             given = list(rows)  # a user's own list may change before it is committed
         except TypeError:
             raise DataError(f"{self.relation.name}: expected rows, found {brief(rows)}") from None
-        numbers = self._numbers(given) if len(given) >= MANY else None
+        numbers = self._numbers(given) if len(given) >= self.tuning.array_rows else None
         if numbers is not None:
             return numbers
         if self._fits(given):

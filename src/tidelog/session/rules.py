@@ -21,6 +21,8 @@ from tidelog.base.errors import ProgramError, UserError
 from tidelog.base.extern import Externs
 from tidelog.base.record import record
 from tidelog.base.span import Source
+from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning_plans import Planning
 from tidelog.lang.parse import parse_rules
 from tidelog.lang.syntax import ImperativeRule, RuleDef, StringLiteral
 from tidelog.logic import program as logic
@@ -69,21 +71,28 @@ class RuleBase:
     """How many texts were added in the database's life, so that each has its own name."""
     earlier: Plan | None = None
     """The plan of the rules before, of which planning keeps what still holds."""
+    planning: Planning = DEFAULT.planning
 
     @classmethod
-    def load(cls, source: Source, library: tuple[Path, ...] = (), externs: Externs | None = None) -> RuleBase:
+    def load(
+        cls,
+        source: Source,
+        library: tuple[Path, ...] = (),
+        externs: Externs | None = None,
+        planning: Planning = DEFAULT.planning,
+    ) -> RuleBase:
         """Return the rules of a program text; raise `ProgramError` with all its mistakes."""
         report = Report()
         analysis = analyse_openly(source, report, library=library, externs=externs)
         if analysis is None:
             raise ProgramError(report.errors)
-        return cls(analysis, analysis.program, tuple(report.warnings))
+        return cls(analysis, analysis.program, tuple(report.warnings), planning=planning)
 
     @cached_property
     def plan(self) -> Plan:
         """How to compute the rules in force."""
         report = Report()
-        plan = replan(self.earlier, self.program, report)
+        plan = replan(self.earlier, self.program, report, planning=self.planning)
         if plan is None:
             raise ProgramError(report.errors)
         return plan

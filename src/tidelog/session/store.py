@@ -17,6 +17,7 @@ from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError, TidelogError, UserError
 from tidelog.base.record import record
 from tidelog.base.text import show_row
+from tidelog.base.tuning import DEFAULT
 from tidelog.plan.nodes import EMPTY_PLAN, Plan, Relation
 from tidelog.plan.separate_facts import stored_in
 from tidelog.run import contract
@@ -31,8 +32,6 @@ from tidelog.session.plain import Plain
 from tidelog.session.rows import RowReader
 from tidelog.session.rules import RuleBase
 from tidelog.session.subscriptions import Subscriptions
-
-MANY = 100_000
 
 
 class VerificationError(TidelogError):
@@ -65,6 +64,7 @@ class Store:
         )
         self._engine = self._new_engine(strategy, switch)
         self.strategy, self.switch = strategy, switch
+        self.tuning = options.get("tuning", DEFAULT)
         self._state = State(0, rules)
         self._readers: dict[str, RowReader] = {}
         self._keyed: dict[str, KeyedRows] = {}
@@ -114,7 +114,7 @@ class Store:
         seen = self._state.seen.get(relation)
         if seen is None:
             with self._reading:
-                seen = self._state.seen[relation] = _kept(self._engine.rows(relation))
+                seen = self._state.seen[relation] = _kept(self._engine.rows(relation), self.tuning.rows.kept_rows)
         return seen
 
     def stored(self, relation: str) -> Rows:
@@ -300,7 +300,7 @@ class Store:
 
             return rows if isinstance(rows, TableRows) else read_table(as_table(rows, found.columns), found, self.plain)
         if relation not in self._readers:
-            self._readers[relation] = RowReader.of(found, self.plain)
+            self._readers[relation] = RowReader.of(found, self.plain, self.tuning.rows)
         return self._readers[relation].read(rows)
 
     def read_keys(self, relation: str, keys: Iterable[Any]) -> list[Any]:
@@ -335,9 +335,9 @@ class Store:
         return show_row(relation.name, relation.columns, row, self.plan.types)
 
 
-def _kept(rows: Rows) -> Rows:
-    """Return a copy that does not follow the engine; in Arrow if that is offered and worth loading it."""
-    if len(rows) >= MANY and hasattr(rows, "__arrow_c_stream__"):
+def _kept(rows: Rows, many: int) -> Rows:
+    """Return a copy that does not follow the engine; of many rows in Arrow, if that is offered."""
+    if len(rows) >= many and hasattr(rows, "__arrow_c_stream__"):
         from tidelog.session.arrow import TableRows, as_table  # noqa: PLC0415  (loads pyarrow)
 
         return TableRows(as_table(rows))

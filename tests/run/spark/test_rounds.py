@@ -14,11 +14,11 @@ from pyspark.sql import functions as f
 
 from tests.generate.pipeline import answers, plan_text
 from tests.run.spark.test_engine import alike
+from tidelog.base.tuning import DEFAULT
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import Change
 from tidelog.run.spark.checkpoint import Asked, Kept, gathered, settle
 from tidelog.run.spark.engine import SparkEngine
-from tidelog.run.spark.relation import MOST_PARTS
 from tidelog.run.spark.replay import Slot, Template
 from tidelog.run.spark.session import engine_session
 
@@ -99,7 +99,7 @@ def test_later_rounds_are_planned_once(spark: SparkSession, monkeypatch: pytest.
 
 @pytest.mark.timeout(3600)
 def test_a_long_recursion_ends(spark: SparkSession) -> None:
-    assert ROUNDS > MOST_PARTS, "parts must be merged on the way"
+    assert DEFAULT.spark.most_parts < ROUNDS, "parts must be merged on the way"
     engine = SparkEngine(
         plan_text(COUNT.format(ROUNDS - 2)), spark=spark, driver_rows=0, replicate_rows=0, partitions=2
     )

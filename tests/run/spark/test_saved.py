@@ -10,10 +10,11 @@ from pyspark.sql import SparkSession
 
 from tests.generate.pipeline import plan_text
 from tidelog.base.errors import EvaluationError, UserError
+from tidelog.base.tuning import Tuning
+from tidelog.base.tuning_spark import Spark
 from tidelog.run.contract import Change
 from tidelog.run.phases import AFTER
 from tidelog.run.spark import checkpoint
-from tidelog.run.spark import relation as relations
 from tidelog.run.spark.checkpoint import Question
 from tidelog.run.spark.engine import SparkEngine
 from tidelog.run.spark.recovery import ATTEMPTS, LostRowsError, attempted, is_loss
@@ -42,17 +43,15 @@ def held(relation: Relation) -> list[tuple[object, ...]]:
 
 def saving(spark: SparkSession, folder: Path, replicate_rows: int = 0) -> tuple[SparkEngine, Archive]:
     """An engine that saves its commits, as on a cluster."""
-    engine = SparkEngine(plan_text(CLOSURE), spark=spark, driver_rows=0, replicate_rows=replicate_rows, partitions=2)
+    tuning = Tuning(spark=Spark(driver_rows=0, replicate_rows=replicate_rows, most_parts=3))
+    engine = SparkEngine(plan_text(CLOSURE), spark=spark, tuning=tuning, partitions=2)
     archive = engine.__dict__["_archive"] = Archive(engine.spark, 2, folder.as_uri())
     return engine, archive
 
 
 @pytest.mark.spark
 @pytest.mark.parametrize("replicate_rows", [0, 1000], ids=["ranked", "decomposed"])
-def test_what_is_saved_is_what_is_held(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, replicate_rows: int
-) -> None:
-    monkeypatch.setattr(relations, "MOST_PARTS", 3)
+def test_what_is_saved_is_what_is_held(spark: SparkSession, tmp_path: Path, replicate_rows: int) -> None:
     engine, archive = saving(spark, tmp_path, replicate_rows)
     tables = 0
     for change in CHANGES:

@@ -11,6 +11,8 @@ from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame, SparkSession
 
 from tidelog import DataError
+from tidelog.base.tuning import Tuning
+from tidelog.base.tuning_files import Pipelines
 from tidelog.session.pipeline import reading
 from tidelog.session.pipeline.config import Sink, read_config
 from tidelog.session.pipeline.run import Pipeline
@@ -163,9 +165,9 @@ def test_many_rows_stay_in_spark(spark: SparkSession, tmp_path: Path, monkeypatc
     day.mkdir()
     (day / "E.1.csv").write_text("op,a,b\ninsert,4,5\ndelete,1,2\ninsert,8,9\n")
     (day / "E.2.csv").write_text("weight,a,b\n-1,8,9\n2,4,5\n1,7,1\n")
-    monkeypatch.setattr(reading, "SMALL", 2)
     monkeypatch.setattr(reading, "read_table", refused)
-    with Pipeline(read_config(tmp_path / "pipeline.toml"), spark) as pipeline:
+    few = Tuning(pipelines=Pipelines(driver_rows=2))
+    with Pipeline(read_config(tmp_path / "pipeline.toml"), spark, tuning=few) as pipeline:
         pipeline.run()
         (outcome,) = pipeline.run(day)
         assert outcome.version.changes == {"E": (2, 1), "T": (4, 3)}

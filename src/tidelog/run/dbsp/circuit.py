@@ -29,6 +29,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Self
 
+from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning_plans import Traces
 from tidelog.run.dbsp.indexed import IndexedZSet
 from tidelog.run.dbsp.operators import Delay, Distinct, Grouped, Held, Introduce, Join, Operator, Stateless
 from tidelog.run.dbsp.values import VALUES, Values
@@ -96,11 +98,12 @@ class Wire:
         width = self.columns + other.columns
         kept = tuple(range(width)) if keep is None else tuple(keep)
         label = "join on " + ", ".join(f"{a} = {b}" for a, b in on) if on else "product"
-        return self.then(label, Join((self.columns, other.columns), on, kept), [other], ZSet.zero(len(kept)))
+        join = Join((self.columns, other.columns), on, kept, self.scope.circuit.tuning)
+        return self.then(label, join, [other], ZSet.zero(len(kept)))
 
     def distinct(self) -> Wire:
         """Return the rows with a positive weight as a set."""
-        return self.then("distinct", Distinct(self.columns))
+        return self.then("distinct", Distinct(self.columns, self.scope.circuit.tuning))
 
     def aggregate(self, key: Sequence[int], reduce: Callable[[dict[Row, int]], Iterable[Row]], columns: int) -> Wire:
         """Return for each key what a function makes of its group: from rows of the other columns, with their weights.
@@ -115,7 +118,7 @@ class Wire:
 
         arranged = self.project([*key, *rest])
         width = len(key) + columns
-        operator = Grouped(self.columns, len(key), reduced, width)
+        operator = Grouped(self.columns, len(key), reduced, width, self.scope.circuit.tuning)
         return arranged.then(f"aggregate by {tuple(key)}", operator, (), ZSet.zero(width))
 
     # --- time --------------------------------------------------------------------------------------------------------
@@ -152,11 +155,15 @@ class Scope:
 
 
 class Circuit(Scope):
-    """Operators and wires; `values` is the numbering of the values that functions of rows see."""
+    """Operators and wires; `values` is the numbering of the values that functions of rows see.
 
-    def __init__(self, values: Values = VALUES) -> None:
+    `tuning` says how operators look rows up.
+    """
+
+    def __init__(self, values: Values = VALUES, tuning: Traces = DEFAULT.traces) -> None:
         super().__init__()
         self.values = values
+        self.tuning = tuning
         self.scope: Scope = self
         self.inputs: dict[str, Wire] = {}
         self.outputs: dict[str, Wire] = {}

@@ -75,7 +75,7 @@ class DbspEngine:
         self._expressions = ColumnExpressions(self._codec)
         self._keys = count()
         self._types: dict[str, tuple[Type, ...]] = {}
-        self.interpreter = Interpreter(indexed=indexed, expressions=self._expressions)
+        self.interpreter = Interpreter(indexed=indexed, expressions=self._expressions, tuning=tuning.traces)
         self._state = State(EMPTY_PLAN, Scalars(self._codec, {}, {}))
         self.update({}, plan, limits)
 

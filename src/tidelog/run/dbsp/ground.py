@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning_plans import Traces
 from tidelog.run.columnar.arrays import U
 from tidelog.run.dbsp.kit import Signal
 from tidelog.run.dbsp.operators import Stateless
@@ -22,8 +24,9 @@ class Ground(Stateless):
     provenance, each at its time, which is one before that at which `History` has them.
     """
 
-    def __init__(self, history: History, expressions: Expressions | None) -> None:
+    def __init__(self, history: History, expressions: Expressions | None, tuning: Traces = DEFAULT.traces) -> None:
         self._history = history
+        self._tuning = tuning
         self._expressions = expressions
         self._at: dict[int, dict[Signal, None]] = {}
         self._pending: dict[str, Pending] = {}
@@ -47,7 +50,7 @@ class Ground(Stateless):
         bindings = Bindings(dict(zip(signal.bound, rows, strict=True)), weights, times)
         made = head_rows(signal.terms, bindings, self._expressions)
         if signal.relation not in self._pending:
-            self._pending[signal.relation] = Pending(len(signal.terms))
+            self._pending[signal.relation] = Pending(len(signal.terms), self._tuning)
         self._pending[signal.relation].put(made, weights, times)
 
     def next_time(self) -> int | None:

@@ -22,6 +22,8 @@ from typing import Any
 
 import numpy as np
 
+from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning_plans import Traces
 from tidelog.run.dbsp.aggregates import Aggregates
 from tidelog.run.dbsp.circuit import Circuit
 from tidelog.run.dbsp.ground import Ground
@@ -37,18 +39,20 @@ from tidelog.run.dbsp.zset import ZSet
 class Interpreter:
     """Rules and facts in codes, and everything that follows from them."""
 
-    def __init__(self, *, indexed: bool = True, expressions: Expressions | None = None) -> None:
+    def __init__(
+        self, *, indexed: bool = True, expressions: Expressions | None = None, tuning: Traces = DEFAULT.traces
+    ) -> None:
         self.kit = Kit()
-        self.index = Index()
-        self.history = History()
-        self.product = Product(self.index, expressions, indexed=indexed)
-        self.ground = Ground(self.history, expressions)
-        self.circuit = self._build(expressions, indexed=indexed)
+        self.index = Index(tuning)
+        self.history = History(tuning)
+        self.product = Product(self.index, expressions, indexed=indexed, tuning=tuning)
+        self.ground = Ground(self.history, expressions, tuning)
+        self.circuit = self._build(expressions, tuning, indexed=indexed)
         self._seeded = Weighted()
         self.told: Callable[[int], None] | None = None
         """Who is told in each iteration how many facts came that were not there in the one before."""
 
-    def _build(self, expressions: Expressions | None, *, indexed: bool) -> Circuit:
+    def _build(self, expressions: Expressions | None, tuning: Traces, *, indexed: bool) -> Circuit:
         circuit = Circuit()
         nothing, few = Tagged(), Weighted()
         rules = circuit.input("rules", zero=few)
@@ -78,7 +82,8 @@ class Interpreter:
             rewrites = empty + extended
             grounded = rewrites.then("ground", self.ground, [ends])
             reduced = indexes.then("aggregate", Aggregates(self.index, expressions), [groups])
-            facts = (arrived + grounded + reduced).then("distinct", Tagwise(lambda _, columns: Distinct(columns)))
+            apart = Tagwise(lambda _, columns: Distinct(columns, tuning))
+            facts = (arrived + grounded + reduced).then("distinct", apart)
             facts = facts.then("facts", Stateless(self._tell))
             known.connect(facts)
             before.connect(rewrites)

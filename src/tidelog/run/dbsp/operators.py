@@ -16,6 +16,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning_plans import Traces
 from tidelog.run.columnar.arrays import U, Words
 from tidelog.run.dbsp.trace import Pending, Trace, untimed
 from tidelog.run.dbsp.zset import ZSet, matches, multiplied
@@ -133,15 +135,21 @@ class Held(Stateless):
 class Join(Stateless):
     """The doubly incremental join of Z-sets on pairs of columns; `keep` chooses among the columns of both sides."""
 
-    def __init__(self, columns: tuple[int, int], on: Sequence[tuple[int, int]], keep: Sequence[int]) -> None:
+    def __init__(
+        self,
+        columns: tuple[int, int],
+        on: Sequence[tuple[int, int]],
+        keep: Sequence[int],
+        tuning: Traces = DEFAULT.traces,
+    ) -> None:
         self._key = len(on)
         keys = [a for a, _ in on], [b for _, b in on]
         self._orders = [[*key, *(c for c in range(n) if c not in key)] for key, n in zip(keys, columns, strict=True)]
         places = [(0, self._orders[0].index(c)) for c in range(columns[0])]
         places += [(1, self._orders[1].index(c)) for c in range(columns[1])]
         self._keep = [places[c] for c in keep]
-        self._traces = Trace(columns[0]), Trace(columns[1])
-        self._pending = Pending(len(keep))
+        self._traces = Trace(columns[0], tuning=tuning), Trace(columns[1], tuning=tuning)
+        self._pending = Pending(len(keep), tuning)
 
     def step(self, time: int, *inputs: Any) -> Any:
         left, right = (change.project(order) for change, order in zip(inputs, self._orders, strict=True))
@@ -170,7 +178,7 @@ class Join(Stateless):
     def restore(self, state: Any) -> None:
         for trace, batches in zip(self._traces, state, strict=True):
             trace.batches = batches
-        self._pending = Pending(self._pending.columns)
+        self._pending = Pending(self._pending.columns, self._pending.tuning)
 
 
 class Waking(Stateless):
@@ -180,10 +188,10 @@ class Waking(Stateless):
     ones, at this inner time: a change meets the later iterations of the past.
     """
 
-    def __init__(self, columns: int, key: int) -> None:
+    def __init__(self, columns: int, key: int, tuning: Traces = DEFAULT.traces) -> None:
         self._key = key
-        self._settled = Trace(columns)
-        self._current = Trace(columns)
+        self._settled = Trace(columns, tuning=tuning)
+        self._current = Trace(columns, tuning=tuning)
         self._waiting: dict[int, list[Words]] = {}
 
     def _keys(self, change: ZSet, time: int) -> Words:
@@ -205,14 +213,14 @@ class Waking(Stateless):
     def settle(self) -> None:
         for batch in self._current.batches:
             self._settled.push(batch)
-        self._current = Trace(self._current.columns)
+        self._current = Trace(self._current.columns, tuning=self._current.tuning)
 
     def snapshot(self) -> Any:
         return self._settled.batches
 
     def restore(self, state: Any) -> None:
         self._settled.batches = state
-        self._current = Trace(self._current.columns)
+        self._current = Trace(self._current.columns, tuning=self._current.tuning)
         self._waiting = {}
 
 
@@ -225,8 +233,15 @@ class Grouped(Waking):
         f(A[t, t']) - f(A[t-1, t']) - f(A[t, t'-1]) + f(A[t-1, t'-1])
     """
 
-    def __init__(self, columns: int, key: int, function: Callable[[ZSet], ZSet], output: int) -> None:
-        super().__init__(columns, key)
+    def __init__(
+        self,
+        columns: int,
+        key: int,
+        function: Callable[[ZSet], ZSet],
+        output: int,
+        tuning: Traces = DEFAULT.traces,
+    ) -> None:
+        super().__init__(columns, key, tuning)
         self._function = function
         self._zero = ZSet.zero(output)
 
@@ -250,8 +265,8 @@ class Grouped(Waking):
 class Distinct(Waking):
     """The incremental distinct: `Grouped` for groups of one row, in which a sum of weights is all there is to know."""
 
-    def __init__(self, columns: int) -> None:
-        super().__init__(columns, columns)
+    def __init__(self, columns: int, tuning: Traces = DEFAULT.traces) -> None:
+        super().__init__(columns, columns, tuning)
 
     def step(self, time: int, *inputs: Any) -> Any:
         (change,) = inputs

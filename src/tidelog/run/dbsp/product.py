@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning_plans import Traces
 from tidelog.run.columnar.arrays import U, Words
 from tidelog.run.dbsp.kit import Atom, Direction, Order
 from tidelog.run.dbsp.operators import Stateless
@@ -28,7 +30,7 @@ class Along:
     The key has one entry for each column by which facts are looked up: a variable of the rewrites, or a constant.
     """
 
-    def __init__(self, direction: Direction, positions: tuple[int, ...]) -> None:
+    def __init__(self, direction: Direction, positions: tuple[int, ...], tuning: Traces) -> None:
         self.direction = direction
         self.atom: Atom | None = direction.step.atom
         self.key = [self.atom.terms[p] for p in positions] if self.atom is not None else []
@@ -39,7 +41,7 @@ class Along:
         self._same = [(i, self._places[term]) for i, term in enumerate(self.key) if isinstance(term, str)]
         arity = len(self.atom.terms) if self.atom is not None else 0
         self._facts = order_of(positions, arity)
-        self.trace = Trace(len(direction.bound))
+        self.trace = Trace(len(direction.bound), tuning=tuning)
         self.known = len(variables)
 
     def arranged(self, batch: ZSet) -> ZSet:
@@ -92,8 +94,16 @@ class Along:
 class Product(Stateless):
     """Extends rewrites by facts, direction by direction."""
 
-    def __init__(self, index: Index, expressions: Expressions | None, *, indexed: bool = True) -> None:
+    def __init__(
+        self,
+        index: Index,
+        expressions: Expressions | None,
+        *,
+        indexed: bool = True,
+        tuning: Traces = DEFAULT.traces,
+    ) -> None:
         self._index = index
+        self._tuning = tuning
         self._expressions = expressions
         self._indexed = indexed
         self._along: dict[Direction, Along] = {}
@@ -120,7 +130,7 @@ class Product(Stateless):
         found = self._along.get(direction)
         if found is None:
             positions = direction.positions() if self._indexed else ()
-            found = self._along[direction] = Along(direction, positions)
+            found = self._along[direction] = Along(direction, positions, self._tuning)
             if found.atom is not None:
                 self._users.setdefault((found.atom.relation, positions), {})[direction] = None
         return found
@@ -171,7 +181,7 @@ class Product(Stateless):
         if step.parts:
             tag, names = along.direction, tuple(bindings.columns)
         if tag not in self._pending:
-            self._pending[tag] = Pending(len(names))
+            self._pending[tag] = Pending(len(names), self._tuning)
             self._names[tag] = names
         self._pending[tag].put(bindings.rows(self._names[tag]), bindings.weights, bindings.times)
 

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning_plans import Traces
 from tidelog.run.dbsp.kit import Direction, Order
 from tidelog.run.dbsp.operators import Stateless
 from tidelog.run.dbsp.tagged import Tagged
@@ -23,7 +25,8 @@ from tidelog.run.dbsp.zset import ZSet
 class Index(Stateless):
     """Facts by relation and column order; the order () is always there, with the columns as they are."""
 
-    def __init__(self) -> None:
+    def __init__(self, tuning: Traces = DEFAULT.traces) -> None:
+        self._tuning = tuning
         self.traces: dict[Order, Trace] = {}
         self._asked: dict[str, dict[tuple[int, ...], None]] = {}
         self._dropped: list[Order] = []
@@ -52,12 +55,12 @@ class Index(Stateless):
         if facts is not None and positions and (relation, positions) not in self.traces:
             order = [*order_of(positions, facts.columns), facts.columns]
             batches = tuple(batch.project(order) for batch in facts.batches)
-            self.traces[relation, positions] = Trace(facts.columns, batches)
+            self.traces[relation, positions] = Trace(facts.columns, batches, self._tuning)
 
     def _trace(self, relation: str, positions: tuple[int, ...], columns: int) -> Trace:
         found = self.traces.get((relation, positions))
         if found is None:
-            found = self.traces[relation, positions] = Trace(columns)
+            found = self.traces[relation, positions] = Trace(columns, tuning=self._tuning)
         return found
 
     def facts(self, relation: str) -> Trace | None:
@@ -76,7 +79,7 @@ class Index(Stateless):
 
     def restore(self, state: Any) -> None:
         traces, asked = state
-        self.traces = {order: Trace(*held) for order, held in traces.items()}
+        self.traces = {order: Trace(columns, held, self._tuning) for order, (columns, held) in traces.items()}
         self._asked = {relation: dict(positions) for relation, positions in asked.items()}
         self._dropped = []
 
@@ -89,14 +92,15 @@ def order_of(positions: tuple[int, ...], columns: int) -> list[int]:
 class History(Stateless):
     """Rewrites by provenance, with the inner times at which they arrive here: one later than they are made."""
 
-    def __init__(self) -> None:
+    def __init__(self, tuning: Traces = DEFAULT.traces) -> None:
+        self._tuning = tuning
         self.traces: dict[int, Trace] = {}
 
     def step(self, time: int, *inputs: Any) -> Any:
         (change,) = inputs
         for provenance, rewrites in change:
             if provenance not in self.traces:
-                self.traces[provenance] = Trace(rewrites.columns)
+                self.traces[provenance] = Trace(rewrites.columns, tuning=self._tuning)
             self.traces[provenance].add(rewrites, time)
         return change
 
@@ -112,7 +116,7 @@ class History(Stateless):
         return {provenance: (trace.columns, trace.batches) for provenance, trace in self.traces.items()}
 
     def restore(self, state: Any) -> None:
-        self.traces = {provenance: Trace(*held) for provenance, held in state.items()}
+        self.traces = {tag: Trace(columns, held, self._tuning) for tag, (columns, held) in state.items()}
 
 
 class Gatekeep(Stateless):

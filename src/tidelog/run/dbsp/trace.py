@@ -16,13 +16,10 @@ from itertools import pairwise
 import numpy as np
 
 from tidelog.base.record import record
+from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning_plans import Traces
 from tidelog.run.columnar.arrays import Mask, Places, U, Words, arrays
 from tidelog.run.dbsp.zset import Weights, ZSet, matches, matches_in_pieces, merged, narrowed
-
-PIECE = 1 << 20
-"""How many pairs of a key and a row are looked at together."""
-LARGE = 1 << 17
-"""From this size on what is kept for later is summed up at once."""
 
 
 @record
@@ -36,13 +33,14 @@ class Found:
 
 
 class Trace:
-    """Sorted batches of timed rows of so many columns."""
+    """Sorted batches of timed rows of so many columns; `tuning` says how they are looked up."""
 
-    __slots__ = ("batches", "columns")
+    __slots__ = ("batches", "columns", "tuning")
 
-    def __init__(self, columns: int, batches: tuple[ZSet, ...] = ()) -> None:
+    def __init__(self, columns: int, batches: tuple[ZSet, ...] = (), tuning: Traces = DEFAULT.traces) -> None:
         self.columns = columns
         self.batches = batches
+        self.tuning = tuning
 
     def add(self, change: ZSet, time: int) -> None:
         """Add rows that come at an inner time."""
@@ -61,12 +59,12 @@ class Trace:
     def find(self, keys: Words, *, ordered: bool = False) -> Iterator[Found]:
         """Yield all rows that begin with a key, for each of the keys, in pieces of bounded size."""
         order = None
-        if keys.shape[1] > 1024 and keys.shape[0] and not ordered:
+        if keys.shape[1] > self.tuning.ordered_keys and keys.shape[0] and not ordered:
             # Sorted keys are found one after another in memory.
             order = arrays(keys.shape[1]).order(narrowed(keys))
             keys = np.ascontiguousarray(keys[:, order])
         for batch in self.batches:
-            for left, right in matches_in_pieces(keys, batch.rows, PIECE):
+            for left, right in matches_in_pieces(keys, batch.rows, self.tuning.piece):
                 rows = batch.rows[:, right]
                 yield Found(left if order is None else order[left], rows[:-1], rows[-1], batch.weights[right])
 
@@ -113,10 +111,11 @@ def untimed(batch: ZSet, keep: Mask | None = None) -> ZSet:
 class Pending:
     """What operators have found for later inner times, to be given out when these come."""
 
-    __slots__ = ("_waiting", "columns")
+    __slots__ = ("_waiting", "columns", "tuning")
 
-    def __init__(self, columns: int) -> None:
+    def __init__(self, columns: int, tuning: Traces = DEFAULT.traces) -> None:
         self.columns = columns
+        self.tuning = tuning
         self._waiting: dict[int, list[ZSet]] = {}
 
     def put(self, rows: Words, weights: Weights, times: Words) -> None:
@@ -134,7 +133,8 @@ class Pending:
 
     def _keep(self, time: int, piece: ZSet) -> None:
         # Large pieces are reduced while they are in the cache.
-        self._waiting.setdefault(time, []).append(piece if len(piece) < LARGE else ZSet.made(piece.rows, piece.weights))
+        kept = piece if len(piece) < self.tuning.summed else ZSet.made(piece.rows, piece.weights)
+        self._waiting.setdefault(time, []).append(kept)
 
     def take(self, time: int) -> ZSet:
         """Return all that was kept for a time, once."""

@@ -273,11 +273,11 @@ def matches_in_pieces(keys: Words, batch: Words, size: int) -> Iterator[tuple[Pl
     if total <= size:
         yield arrays(total).expand(low, high)
         return
-    ends = np.cumsum(high - low)
+    ends, most = np.cumsum(high - low), int(size)
     start = 0
     while start < len(low):
         before = int(ends[start - 1]) if start else 0
-        end = max(start + 1, int(np.searchsorted(ends, before + size, "right")))
+        end = max(start + 1, int(np.searchsorted(ends, before + most, "right")))
         left, right = arrays(total).expand(low[start:end], high[start:end])
         yield left + start, right
         start = end

@@ -33,6 +33,7 @@ from pyspark.sql import types as s
 
 from tidelog.base.errors import EvaluationError, LimitError
 from tidelog.base.record import record
+from tidelog.base.tuning import Tuning
 from tidelog.plan.decompose import Way, decompose, relations_below
 from tidelog.plan.linearise import Linearised
 from tidelog.plan.nodes import Plan, Rule, Stratum
@@ -51,13 +52,8 @@ from tidelog.run.spark.relation import Relation as SparkRelation
 from tidelog.run.spark.seeds import seed_name, seeded_plan
 from tidelog.run.spark.spread import Spreading, owned
 from tidelog.run.spark.store import Store
-from tidelog.run.spark.tail import STATE, Tail
+from tidelog.run.spark.tail import Tail
 from tidelog.run.spark.worker import BEGIN, END, EvaluationFailedError
-
-REPLICATE_ROWS = 5_000_000
-"""Relations of more rows below a stratum are not sent whole to every executor."""
-UPDATE_ROUNDS = 4
-"""Rounds of an update, those of deleting and inserting together, that cost less than to evaluate on the driver."""
 
 
 @record
@@ -70,9 +66,18 @@ class Claims:
 
     how: dict[int, str]
     tracked: bool
+    tuning: Tuning
     counted: bool = False
-    replicate_rows: int = REPLICATE_ROWS
-    driver_rows: int = 0
+
+    @property
+    def driver_rows(self) -> int:
+        """How many tuples the driver may hold."""
+        return self.tuning.spark.driver_rows
+
+    @property
+    def replicate_rows(self) -> int:
+        """How many rows may be everywhere; none: nothing is evaluated in one piece."""
+        return self.tuning.spark.replicate_rows
 
     def evaluate(self, store: Store, stratum: Stratum, watch: Watch) -> int:
         """Evaluate a stratum from scratch in the best way; return the number of rounds."""
@@ -82,14 +87,14 @@ class Claims:
             return rounds
         way = self.way(store, stratum)
         if way is None and self.can_spread(store, stratum):
-            exchanges = Spreading(store, stratum, watch, self.replicate_rows).evaluate()
+            exchanges = Spreading(store, stratum, watch).evaluate()
             if exchanges is not None:
                 self.how[stratum.number] = "spread"
                 for name in stratum.relations:
                     store.touch(name).counted = False
                 return exchanges
         if way is None:
-            tail = Tail(store, stratum, watch, self.driver_rows)
+            tail = Tail(store, stratum, watch)
             rounds = bootstrap(store, stratum, watch, tail.finish if self.driver_rows else None)
             if tail.rounds:
                 self.how[stratum.number] = "rounds, the last on the driver"
@@ -109,11 +114,14 @@ class Claims:
     def patience(self, store: Store, stratum: Stratum) -> int | None:
         """Return after how many rounds of an update a stratum is left to the driver; None if it could not take it."""
         own = sum(store.relation(name).size(AFTER) for name in stratum.relations)
-        return UPDATE_ROUNDS if self._fits(store, stratum, STATE * self.driver_rows - own) else None
+        tuning = self.tuning.spark
+        fits = self._fits(store, stratum, tuning.driver_state * tuning.driver_rows - own)
+        return tuning.update_rounds if fits else None
 
     def _room(self, store: Store) -> int:
         """Return how many tuples the driver may hold of a stratum, and of what is below: more if it was left to it."""
-        return STATE * self.driver_rows if store.is_left_to_driver else self.driver_rows
+        times = self.tuning.spark.driver_state if store.is_left_to_driver else 1
+        return times * self.driver_rows
 
     @staticmethod
     def _fits(store: Store, stratum: Stratum, room: int) -> bool:
@@ -132,7 +140,7 @@ class Claims:
         plan = Plan(store.types, relations, store.functions, (replace(stratum, number=0),), (), {})
         limits = Limits(tuples=room, seconds=watch.seconds_left())
         try:
-            found, rounds = evaluate(plan, tables, stratum.relations, limits, tracked=self.tracked)
+            found, rounds = evaluate(plan, tables, stratum.relations, limits, self.tuning, tracked=self.tracked)
         except LimitError:
             watch.look()  # it may be the user's limit that was reached
             return 0
@@ -228,7 +236,9 @@ class Claims:
         cut = seeds.select(*target.columns, TIMES).repartition(store.partitions, target.columns[way.column])
         tell(f"{name} by {store.plan.relations[name].columns[way.column].name}, in one job")
         shared = store.frames.spark.sparkContext.broadcast(tables)
-        run = _run_partition(seeded_plan(store, way.stratum, way.closure), shared, name, tracked=self.tracked)
+        run = _run_partition(
+            seeded_plan(store, way.stratum, way.closure), shared, name, self.tuning, tracked=self.tracked
+        )
         if self.tracked:
             schema = s.StructType(list(target.empty.schema.fields))
             found, counts = settle(cut.mapInArrow(run, schema), rounds=f.max(RANK), derivations=f.sum(SUPPORT))
@@ -251,12 +261,13 @@ def _before_steps(relation: SparkRelation, bag: DataFrame, way: Way, closure: Li
 
 
 def _run_partition(
-    plan: Plan, shared: Broadcast[dict[str, Any]], name: str, *, tracked: bool
+    plan: Plan, shared: Broadcast[dict[str, Any]], name: str, tuning: Tuning, *, tracked: bool
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return a function for `mapInArrow`: the seeds of a partition to all tuples that follow from them.
 
     Where ranks and support are not kept it gives parcels.
     """
+    most = int(tuning.spark.parcel_rows)
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         given = list(batches)
@@ -266,14 +277,14 @@ def _run_partition(
         columns = columns_of(len(plan.relations[name].columns))
         try:
             facts = {**shared.value, seed_name(name): seeds.select(columns)}
-            tables, rounds = evaluate(plan, facts, (name,), NO_LIMITS, tracked=tracked, threads=1)
+            tables, rounds = evaluate(plan, facts, (name,), NO_LIMITS, tuning, tracked=tracked, threads=1)
         except EvaluationError as error:
             raise EvaluationFailedError(f"{BEGIN}{error}{END}") from error
         found = tables[name]
         if tracked:
             yield from _with_seed_support(found, seeds, columns).combine_chunks().to_batches()
         else:
-            yield from Parcel(0, name, OWN, found.select(columns), rounds).batches()
+            yield from Parcel(0, name, OWN, found.select(columns), rounds).batches(most)
 
     return run
 

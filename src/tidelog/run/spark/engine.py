@@ -32,7 +32,7 @@ from tidelog.run.maintain.cost import NOTHING, Cost, Costs
 from tidelog.run.maintain.rounds import reads_change
 from tidelog.run.phases import AFTER, DELETED, INSERTED
 from tidelog.run.spark.checkpoint import collect, gathered, settle, united
-from tidelog.run.spark.claim import REPLICATE_ROWS, UPDATE_ROUNDS, Claims
+from tidelog.run.spark.claim import Claims
 from tidelog.run.spark.encode import Cells
 from tidelog.run.spark.facts import change_facts, kept_relations
 from tidelog.run.spark.frames import given_out, taken_in
@@ -43,11 +43,10 @@ from tidelog.run.spark.recovery import attempted, keepers
 from tidelog.run.spark.relation import SUPPORT, TIMES, Relation, size_of
 from tidelog.run.spark.rows import SimpleRows, SparkRows, frame_of
 from tidelog.run.spark.saved import Archive, archive_of
-from tidelog.run.spark.session import adopt, engine_session, is_local, settings_of, start_session
-from tidelog.run.spark.store import BROADCAST_ROWS, Frames, Store
-from tidelog.run.spark.whole import WHOLE_ROWS, Whole, affected
+from tidelog.run.spark.session import THRESHOLDS, adopt, engine_session, is_local, settings_of, start_session
+from tidelog.run.spark.store import Frames, Store
+from tidelog.run.spark.whole import Whole, affected
 
-DRIVER_ROWS = 100_000
 _WHOSE = "whose"
 T = TypeVar("T")
 
@@ -92,20 +91,15 @@ class SparkEngine:
     ) -> None:
         settings = settings_of(spark)
         self._given = spark
-        self._tuning = tuning
         self._partitions = settings.get("partitions") if partitions is None else partitions
         self._strategy = strategy
-        self._driver_rows = settings.get("driverRows", DRIVER_ROWS) if driver_rows is None else driver_rows
-        self._broadcast_rows = (
-            settings.get("broadcastRows", BROADCAST_ROWS) if broadcast_rows is None else broadcast_rows
-        )
-        self._replicate_rows = (
-            settings.get("replicateRows", REPLICATE_ROWS) if replicate_rows is None else replicate_rows
-        )
-        self._whole_rows = min(settings.get("wholeRows", WHOLE_ROWS), self._replicate_rows)
+        told = {THRESHOLDS[name]: number for name, number in settings.items() if name in THRESHOLDS}
+        given = {"driver_rows": driver_rows, "broadcast_rows": broadcast_rows, "replicate_rows": replicate_rows}
+        told |= {name: number for name, number in given.items() if number is not None}
+        self._tuning = tuning = replace(tuning, spark=replace(tuning.spark, **told))
         self._state = State(EMPTY_PLAN, {}, Earlier.of(EMPTY_PLAN), {})
         self._driver: ColumnarEngine | None = None
-        if self._driver_rows:
+        if tuning.spark.driver_rows:
             # Spark goes on with the support of what the driver held, and closures have none.
             closures = strategy == "recompute"
             self._driver = ColumnarEngine(plan, strategy=strategy, limits=limits, closures=closures, tuning=tuning)
@@ -125,7 +119,8 @@ class SparkEngine:
 
     @cached_property
     def _frames(self) -> Frames:
-        return Frames(engine_session(self._given or start_session(), self._partitions))
+        session = engine_session(self._given or start_session(), self._partitions, self._tuning.spark)
+        return Frames(session, self._tuning)
 
     @property
     def _tracked(self) -> bool:
@@ -213,7 +208,7 @@ class SparkEngine:
         """Update while everything fits on the driver; otherwise hand the state over to Spark and return None."""
         size = sum(driver.count(name) for name in driver.plan.relations)
         size += sum(len(change.inserted) for change in facts.values())
-        room = self._driver_rows - size
+        room = self._tuning.spark.driver_rows - size
         if room >= 0:
             fits = limits if limits.tuples is not None and limits.tuples <= room else replace(limits, tuples=room)
             try:
@@ -282,8 +277,10 @@ class SparkEngine:
         there = self._keepers()
         kept = kept_relations(before.plan, before.relations, plan)
         earlier = (before.plan, before.relations)
-        store = Store(plan, self._frames, kept, earlier, watch, self._broadcast_rows)
-        store.may_spread = lambda stratum: bool(self._replicate_rows) and not self._keeps_ranks(stratum, plan)
+        store = Store(plan, self._frames, kept, earlier, watch)
+        store.may_spread = lambda stratum: (
+            bool(self._tuning.spark.replicate_rows) and not self._keeps_ranks(stratum, plan)
+        )
         costs: Costs = dict(before.costs)
         change_facts(store, facts, before.earlier.orphans(plan, before.relations), earlier)
         work = self._whole(store, before.earlier)
@@ -307,11 +304,11 @@ class SparkEngine:
 
     def _whole(self, store: Store, earlier: Earlier) -> list[Work] | None:
         """Have all strata that a change reaches evaluated by one executor, if each is to be evaluated from scratch."""
-        strata = affected(store, store.plan, earlier) if self._whole_rows else []
+        strata = affected(store, store.plan, earlier) if self._tuning.spark.whole_rows else []
         reasons = {stratum.number: self._scratch(store, stratum, earlier) for stratum in strata}
         if not all(reasons.values()):
             return None
-        return Whole(store, strata, self._whole_rows).evaluate(reasons)
+        return Whole(store, strata).evaluate(reasons)
 
     def _scratch(self, store: Store, stratum: Stratum, earlier: Earlier) -> str:
         """Return why a stratum is to be evaluated from scratch, without ranks; nothing if it is not."""
@@ -331,7 +328,7 @@ class SparkEngine:
         """Bring a stratum up to date; one that is empty is evaluated from scratch, which costs fewer jobs."""
         chosen = strategy_of(stratum, store.plan, self._strategy)
         ranks = self._keeps_ranks(stratum, store.plan)
-        claims = Claims({}, self._tracked, ranks, self._replicate_rows, self._driver_rows)
+        claims = Claims({}, self._tracked, self._tuning, ranks)
         own = [store.relation(name) for name in stratum.relations]
         empty = not any(relation.size(AFTER) for relation in own)
         way = claims.way(store, stratum) if chosen == "auto" and not empty else None
@@ -345,7 +342,7 @@ class SparkEngine:
         store.patience = claims.patience(store, stratum) if strategy != "recompute" else None
         done = maintain(store, stratum, earlier, costs, store.watch, strategy, evaluate=claims.evaluate)
         if store.is_left_to_driver:
-            reason = f"the update took more than {UPDATE_ROUNDS} rounds"
+            reason = f"the update took more than {self._tuning.spark.update_rounds} rounds"
             members = frozenset(stratum.relations)  # how many rounds it takes the size of a change does not tell
             costs[members] = replace(costs[members], past=NOTHING.past)
         if done is None or done.strategy != "recompute":

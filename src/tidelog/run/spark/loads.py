@@ -65,6 +65,7 @@ class Load:
     most: int
     cells: Cells
     partitions: int
+    parcel_rows: int
 
     @staticmethod
     def of(store: Store, relation: Relation) -> Load | None:
@@ -78,7 +79,8 @@ class Load:
         likely = spread(stratum, dict.fromkeys(candidates, 0), most)
         assert likely is not None, "it can be spread"
         (target,) = [rule.head for rule in stratum.rules if relation.name in rule.reads]
-        return Load(target, likely.columns[target][0], candidates, most, store.cells, store.partitions)
+        size = int(store.tuning.spark.parcel_rows)
+        return Load(target, likely.columns[target][0], candidates, most, store.cells, store.partitions, size)
 
     def fits(self, before: Loaded | None) -> bool:
         """Tell whether facts are in parcels as they would be loaded now: rules may have changed."""
@@ -86,8 +88,9 @@ class Load:
 
     def question(self, before: Loaded | None, given: Mapping[str, DataFrame]) -> Question:
         """Ask for facts in parcels: those `before` with the facts `given`, to be put `IN` and to be taken `OUT`."""
+        columns = [column_name(self.column)]
         parcels = [
-            facts.mapInArrow(scattered(self.target, kind, [column_name(self.column)], self.partitions), PARCELS)
+            facts.mapInArrow(scattered(self.target, kind, columns, self.partitions, self.parcel_rows), PARCELS)
             for kind, facts in given.items()
         ]
         placed = united([*parcels, *([before.chosen] if before else [])]).repartitionById(self.partitions, PLACE)
@@ -133,7 +136,7 @@ class Load:
                 few = facts.filter(pa.array(within(facts, fragment, self.cells)))
                 kinds[_kind(number)] = few.slice(0, self.most + 1)
             for kind, rows in kinds.items():
-                yield from Parcel(place, self.target, kind, rows).batches()
+                yield from Parcel(place, self.target, kind, rows).batches(self.parcel_rows)
 
         return run
 

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from tidelog.base import types as t
+from tidelog.base.tuning import Tuning
 from tidelog.base.types import Type, TypeDefinition
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.encode import Codec, read_floats, read_signed
@@ -71,6 +72,7 @@ def evaluate(
     facts: Mapping[str, Any],
     wanted: Sequence[str],
     limits: Limits,
+    tuning: Tuning,
     *,
     tracked: bool,
     threads: int | None = None,
@@ -79,7 +81,7 @@ def evaluate(
 
     Beside them is the number of rounds it took. In a Python worker one thread is enough: every core has a worker.
     """
-    engine, update = evaluated(plan, facts, limits, tracked=tracked, threads=threads)
+    engine, update = evaluated(plan, facts, limits, tuning, tracked=tracked, threads=threads)
     rounds = max((work.rounds for work in update.work), default=1)
     found = {name: held(engine, name, plan.types) for name in wanted}
     return {name: _by_round(table) for name, table in found.items()} if tracked else found, rounds
@@ -92,12 +94,12 @@ def _by_round(table: Any) -> Any:
 
 
 def evaluated(
-    plan: Plan, facts: Mapping[str, Any], limits: Limits, *, tracked: bool, threads: int | None = None
+    plan: Plan, facts: Mapping[str, Any], limits: Limits, tuning: Tuning, *, tracked: bool, threads: int | None = None
 ) -> tuple[ColumnarEngine, Update]:
     """Return an engine that has evaluated a plan on the given facts, and what it did."""
     cells = Cells(plan.types)
     support = Support.RANKED if tracked else Support.NONE
-    engine = ColumnarEngine(plan, strategy="recompute", support=support, threads=threads, limits=limits)
+    engine = ColumnarEngine(plan, strategy="recompute", support=support, threads=threads, limits=limits, tuning=tuning)
     given = {
         name: Change(facts_of(table, [c.type for c in plan.relations[name].columns], cells))
         for name, table in facts.items()

@@ -25,8 +25,6 @@ from tidelog.base.record import record
 from tidelog.run.spark.named import integer
 from tidelog.run.spark.relation import RANK, SUPPORT
 
-MOST_ROWS = 1 << 20
-"""Rows in a parcel; Arrow cannot have more than two gigabytes in a batch of cells."""
 PLACE, RELATION, KIND, ROUNDS, ROWS, BODY = "place", "relation", "kind", "rounds", "rows", "body"
 PARCELS = s.StructType(
     [
@@ -63,10 +61,10 @@ class Parcel:
     rows: Any
     rounds: int = 1
 
-    def batches(self) -> Batches:
-        """Yield the rows of a DataFrame that hold the tuples."""
-        for start in range(0, self.rows.num_rows, MOST_ROWS):
-            table = self.rows.slice(start, MOST_ROWS)
+    def batches(self, most: int) -> Batches:
+        """Yield the rows of a DataFrame that hold the tuples, each at most `most` of them."""
+        for start in range(0, self.rows.num_rows, most):
+            table = self.rows.slice(start, most)
             sink = pa.BufferOutputStream()
             with pa.ipc.new_stream(sink, table.schema) as writer:
                 writer.write_table(table)
@@ -146,12 +144,12 @@ def sent(table: Any, relation: str, kind: str, columns: Sequence[str], count: in
                 yield Parcel(place, relation, kind, table.take(pa.array(chosen)))
 
 
-def scattered(relation: str, kind: str, columns: Sequence[str], count: int) -> Callable[[Batches], Batches]:
-    """Return a function for `mapInArrow`: rows to parcels for the places that columns give them."""
+def scattered(relation: str, kind: str, columns: Sequence[str], count: int, most: int) -> Callable[[Batches], Batches]:
+    """Return a function for `mapInArrow`: rows to parcels of at most `most` for the places that columns give them."""
 
     def run(batches: Batches) -> Batches:
         for batch in batches:
             for parcel in sent(pa.Table.from_batches([batch]), relation, kind, columns, count):
-                yield from parcel.batches()
+                yield from parcel.batches(most)
 
     return run

@@ -22,7 +22,6 @@ from tidelog.run.spark.checkpoint import Part, gathered, settle, united
 from tidelog.run.spark.named import missing, named, total, truth
 
 RANK, SUPPORT, TIMES, CHANGE, KNOWN = "rank", "support", "times", "change", "known"
-MOST_PARTS = 30
 Parts = tuple[Part, ...]
 
 
@@ -46,12 +45,12 @@ def by_hash(frame: DataFrame) -> DataFrame:
     return frame.hint("shuffle_hash")
 
 
-def push(parts: Parts, part: Part) -> Parts:
-    """Add a part; when there are many, the last ones of like size become one, so that there are few always."""
+def push(parts: Parts, part: Part, most: int) -> Parts:
+    """Add a part; if there are more than `most` then, the last ones of like size become one."""
     if not part.count:
         return parts
     found = (*parts, part)
-    taken = last_of_like_size([one.count for one in found])
+    taken = last_of_like_size([one.count for one in found], most)
     if not taken:
         return found
     merged, _ = settle(gathered(found[-taken:]))
@@ -59,12 +58,12 @@ def push(parts: Parts, part: Part) -> Parts:
     return (*found[:-taken], merged)
 
 
-def last_of_like_size(counts: Sequence[int]) -> int:
-    """Return how many of the last tables of so many rows are to become one: none while there are few."""
-    if len(counts) <= MOST_PARTS:
+def last_of_like_size(counts: Sequence[int], most: int) -> int:
+    """Return how many of the last tables, given by their rows, are to become one: none up to `most` tables."""
+    if len(counts) <= most:
         return 0
-    taken, rows = 1, counts[-1]
-    while taken < len(counts) and (taken < MOST_PARTS // 2 or counts[-taken - 1] <= rows):
+    least, taken, rows = max(2, int(most) // 2), 1, counts[-1]
+    while taken < len(counts) and (taken < least or counts[-taken - 1] <= rows):
         taken += 1
         rows += counts[-taken]
     return taken
@@ -81,8 +80,9 @@ class Saved:
 class Relation:
     """The tuples of one relation. Copies share what was computed."""
 
-    def __init__(self, name: str, types: Sequence[Type], empty: DataFrame) -> None:
+    def __init__(self, name: str, types: Sequence[Type], empty: DataFrame, most_parts: int) -> None:
         self.name = name
+        self.most_parts = most_parts
         self.types = tuple(types)
         self.columns = columns_of(len(self.types))
         self.empty = empty
@@ -106,9 +106,17 @@ class Relation:
 
     def copy(self) -> Relation:
         """Return a relation of the same tuples that can change on its own."""
-        other = Relation(self.name, self.types, self.empty)
+        other = self.emptied()
         other.__dict__.update(self.__dict__)
         return other
+
+    def emptied(self) -> Relation:
+        """Return a relation of no tuples that can hold the same."""
+        return Relation(self.name, self.types, self.empty, self.most_parts)
+
+    def with_part(self, parts: Parts, part: Part) -> Parts:
+        """Return parts of this relation with one more, in few tables."""
+        return push(parts, part, self.most_parts)
 
     def delete(self, parts: Parts) -> None:
         """Let stored facts be what this update deletes."""

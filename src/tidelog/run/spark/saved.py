@@ -65,7 +65,7 @@ class Archive:
 
     def read(self, relation: Relation) -> Relation:
         """Return a relation as it was saved, held by the executors there are now."""
-        found = Relation(relation.name, relation.types, relation.empty)
+        found = relation.emptied()
         found.counted, found.saved = relation.counted, relation.saved
         if not relation.saved:
             return found
@@ -81,7 +81,7 @@ class Archive:
 
     def _merged(self, saved: tuple[Saved, ...], relation: Relation) -> tuple[Saved, ...]:
         """Make one table of the last ones if there are many; the first is left alone."""
-        taken = last_of_like_size([one.count for one in saved[1:]])
+        taken = last_of_like_size([one.count for one in saved[1:]], relation.most_parts)
         if not taken:
             return saved
         last = saved[-taken:]

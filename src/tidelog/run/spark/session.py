@@ -15,15 +15,21 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import UserError
+from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning_spark import Spark
 from tidelog.run.limits import tell
 from tidelog.run.spark.java import provide_java
-
-ARROW_ROWS = 200_000
-"""Rows in an Arrow batch; the default of 10,000 costs a round trip to Python too often."""
 
 PREFIX = "spark.tidelog."
 SETTINGS = {"partitions": 1, "driverRows": 0, "broadcastRows": 0, "replicateRows": 0, "wholeRows": 0}
 """What a session can be told about the engine, after the prefix, and the least it may be."""
+THRESHOLDS = {
+    "driverRows": "driver_rows",
+    "broadcastRows": "broadcast_rows",
+    "replicateRows": "replicate_rows",
+    "wholeRows": "whole_rows",
+}
+"""Which of them come before a threshold of the table."""
 
 _FUNCTIONS = ("col", "lit", "broadcast", "sum", "max", "min", "count", "count_if")
 _CLASSES = {
@@ -92,7 +98,7 @@ def _names(session: SparkSession) -> list[str]:
     return found.split("\n")
 
 
-def engine_session(spark: SparkSession, partitions: int | None = None) -> SparkSession:
+def engine_session(spark: SparkSession, partitions: int | None = None, tuning: Spark = DEFAULT.spark) -> SparkSession:
     """Return a session beside the user's, with the settings of the engine."""
     _keep_classes(spark)
     own = spark.newSession()
@@ -102,7 +108,7 @@ def engine_session(spark: SparkSession, partitions: int | None = None) -> SparkS
     for name, value in {
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.shuffle.partitions": str(count),
-        "spark.sql.execution.arrow.maxRecordsPerBatch": str(ARROW_ROWS),
+        "spark.sql.execution.arrow.maxRecordsPerBatch": str(int(tuning.arrow_rows)),
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.ui.explainMode": "simple",  # nobody reads the plan of every round, yet Spark writes it down
         "spark.sql.maxPlanStringLength": "1000",

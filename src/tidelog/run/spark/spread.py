@@ -26,6 +26,7 @@ from pyspark.sql import functions as f
 
 from tidelog.base.errors import EvaluationError, LimitError
 from tidelog.base.record import record
+from tidelog.base.tuning import Tuning
 from tidelog.plan.decompose import relations_below
 from tidelog.plan.nodes import Plan, Rule, Stratum
 from tidelog.plan.spread import Fragment, Spread, copied, fragments_of, spread
@@ -54,14 +55,12 @@ from tidelog.run.spark.relation import column_name, columns_of
 from tidelog.run.spark.scalars import constant
 from tidelog.run.spark.seeds import seed_name, seeded_plan
 from tidelog.run.spark.sets import distinct, without
-from tidelog.run.spark.store import DERIVATION, Store
+from tidelog.run.spark.store import Store
 from tidelog.run.spark.worker import BEGIN, END, EvaluationFailedError
 
 OTHER, NEWS, OVER = "other", "news", "over"
 """Kinds of parcels beside those held as owner and on their way: held besides, new in a fragment; a partition that has
 given up."""
-GROWTH = 4
-"""A partition may derive so many times what it was given, and as many tuples as may be everywhere."""
 
 Tables = Mapping[str, Any]
 Seeds = tuple[str, DataFrame | Loaded]
@@ -76,7 +75,7 @@ class Task:
     spread: Spread
     partitions: int
     limits: Limits
-    room: int
+    tuning: Tuning
 
     def columns(self, relation: str) -> list[str]:
         """The columns that hold the tuples of a relation."""
@@ -85,6 +84,15 @@ class Task:
     def placing(self, relation: str) -> list[str]:
         """The columns that tuples of a relation are placed by."""
         return [column_name(number) for number in self.spread.columns[relation]]
+
+    @property
+    def parcel_rows(self) -> int:
+        """The rows in a parcel."""
+        return int(self.tuning.spark.parcel_rows)
+
+    def room(self, given: int) -> int:
+        """Return how many tuples a partition may derive from what it was given."""
+        return int(self.tuning.spark.spread_growth) * given + self.tuning.spark.replicate_rows
 
     def is_placed(self, rows: Loaded) -> bool:
         """Tell whether facts are where their tuples belong."""
@@ -107,13 +115,16 @@ class Spreading:
     store: Store
     stratum: Stratum
     watch: Watch
-    replicate_rows: int
+
+    @property
+    def _replicate_rows(self) -> int:
+        return self.store.tuning.spark.replicate_rows
 
     def evaluate(self) -> int | None:
         """Evaluate the stratum; return the number of exchanges, None if it is not to be done so."""
         store, names = self.store, relations_below(self.stratum)
         below = sum(store.relation(name).size(AFTER) for name in names)
-        if below > self.replicate_rows:
+        if below > self._replicate_rows:
             return None
         store.enter(Phase.BOOT, frozenset(self.stratum.relations))
         self.watch.begin_round(self.stratum, 1)
@@ -126,7 +137,7 @@ class Spreading:
         self.watch.strategy = "spread"
         tell(f"{', '.join(self.stratum.relations)} spread over {store.partitions} partitions")
         plan, limits = seeded_plan(store, self.stratum), self.watch.limits_left()
-        task = Task(plan, found, store.partitions, limits, self.replicate_rows)
+        task = Task(plan, found, store.partitions, limits, store.tuning)
         return self._exchange(task, seeds, {name: store.collected(name) for name in names})
 
     def _seeds(self) -> list[Seeds]:
@@ -205,7 +216,7 @@ class Spreading:
             return rows.chosen
         away = [rows.frame.select(*task.columns(name)) if isinstance(rows, Loaded) else rows for name, rows in seeds]
         parcels = [
-            frame.mapInArrow(scattered(name, SENT, task.placing(name), task.partitions), PARCELS)
+            frame.mapInArrow(scattered(name, SENT, task.placing(name), task.partitions, task.parcel_rows), PARCELS)
             for (name, _), frame in zip(seeds, away, strict=True)
         ]
         return united(parcels).repartitionById(self.store.partitions, PLACE)
@@ -217,9 +228,8 @@ class Spreading:
             target, count = self.store.touch(name), sum(counts[f"{OWN}{number}"] for _, counts in held)
             rows = Packed(parcels, name, OWN, target.empty.schema, task.spread.columns[name][0])
             target.settled = (owned(self.store, self.stratum, rows, count),) if count else ()
-            self.store.derivations += count
             self.watch.add_tuples(count)
-            self.watch.spend(DERIVATION * count)
+            self.store.spend(count)
 
     def _collected(self, task: Task, seeds: Sequence[Seeds]) -> Tables:
         """Return the tuples of fragments that there are to begin with."""
@@ -239,10 +249,10 @@ class Spreading:
         """Return fragments with all that follows from themselves: everybody would find it, and tell everybody."""
         if not fragments:
             return fragments
-        names, most = self.stratum.relations, self.replicate_rows
+        names, most = self.stratum.relations, self._replicate_rows
         facts = {**tables, **{seed_name(name): table for name, table in fragments.items()}}
         try:
-            found, _ = evaluate(task.plan, facts, names, replace(task.limits, tuples=most), tracked=False)
+            found, _ = evaluate(task.plan, facts, names, replace(task.limits, tuples=most), task.tuning, tracked=False)
         except LimitError:
             return fragments
         return {name: task.within(found[name].select(task.columns(name)), name) for name in names}
@@ -314,12 +324,12 @@ def _closing(task: Task, shared: Broadcast[tuple[Tables, Tables]]) -> Callable[[
         tables, fragments = shared.value
         seeds = {seed_name(name): table for name, table in _joined(known, fragments).items()}
         given = sum(table.num_rows for table in seeds.values())
-        most = GROWTH * given + task.room
+        most = task.room(given)
         wanted = task.limits.tuples
         limits = replace(task.limits, tuples=most if wanted is None else min(most, wanted + given))
         try:
             names = tuple(task.spread.columns)
-            found, _ = evaluate(task.plan, {**tables, **seeds}, names, limits, tracked=False, threads=1)
+            found, _ = evaluate(task.plan, {**tables, **seeds}, names, limits, task.tuning, tracked=False, threads=1)
         except LimitError:
             parcels: Iterator[Parcel] = iter([Parcel(place, "", OVER, pa.table({"one": [1]}))])
         except EvaluationError as error:
@@ -327,7 +337,7 @@ def _closing(task: Task, shared: Broadcast[tuple[Tables, Tables]]) -> Callable[[
         else:
             parcels = _parcels(task, place, found, known, fragments)
         for parcel in parcels:
-            yield from parcel.batches()
+            yield from parcel.batches(task.parcel_rows)
 
     return run
 
@@ -364,6 +374,6 @@ def _uniting(task: Task) -> Callable[[Batches], Batches]:
                 came = pa.concat_tables(mine.others)
                 came = came.filter(pa.array(places(came[task.placing(name)[0]], task.partitions) == place))
                 new = without(distinct(came), pa.concat_tables(mine.own) if mine.own else None)
-                yield from Parcel(place, name, OWN, new).batches()
+                yield from Parcel(place, name, OWN, new).batches(task.parcel_rows)
 
     return run

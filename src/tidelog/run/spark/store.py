@@ -16,6 +16,7 @@ from pyspark.sql import types as s
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from tidelog.base.expr import Const, Function
+from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.base.types import Type, TypeDefinition
 from tidelog.plan.nodes import Aggregate, Plan, Rule, Stratum, Unit
 from tidelog.run.contract import Job, Phase, Row
@@ -49,23 +50,20 @@ from tidelog.run.spark.relation import (
     Relation,
     by_hash,
     column_name,
-    push,
     size_of,
 )
 from tidelog.run.spark.replay import Again, Replays
 from tidelog.run.spark.rows import frame_of, table_of
 
-DERIVATION = 20
-"""Units of work; that a round costs more than any derivations is left to who chooses a cluster."""
-BROADCAST_ROWS = 100_000
 Bags = Mapping[str, DataFrame]
 
 
 class Frames:
     """What all relations of an engine share: the session, and the frames made of nothing."""
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: SparkSession, tuning: Tuning = DEFAULT) -> None:
         self.spark = spark
+        self.tuning = tuning
         self.partitions = int(spark.conf.get("spark.sql.shuffle.partitions") or "2")
         self._one_row: DataFrame | None = None
         self._empty: dict[tuple[str, ...], DataFrame] = {}
@@ -85,7 +83,7 @@ class Frames:
             schema = s.StructType([*fields, *(s.StructField(name, s.LongType()) for name in (RANK, SUPPORT))])
             # as an Arrow table it is a part of plans, which fold what is made of it; as a list it would be an RDD
             self._empty[key] = self.spark.createDataFrame(to_arrow_schema(schema).empty_table())
-        return Relation(name, types, self._empty[key])
+        return Relation(name, types, self._empty[key], self.tuning.spark.most_parts)
 
 
 class Store(Holding[Relation]):
@@ -98,19 +96,32 @@ class Store(Holding[Relation]):
         relations: dict[str, Relation],
         before: tuple[Plan, Mapping[str, Relation]],
         watch: Watch,
-        broadcast_rows: int = BROADCAST_ROWS,
     ) -> None:
         super().__init__(plan, relations, before[1], watch)
         self.frames = frames
         self.functions: Mapping[str, Function] = {**before[0].functions, **plan.functions}
         self.types: Mapping[str, TypeDefinition] = {**before[0].types, **plan.types}
         self.cells = Cells(self.types)
-        self.broadcast_rows = broadcast_rows
         self._replays = Replays()
         self.may_spread: Callable[[Stratum], bool] = lambda _: False
         """Whether a stratum may be spread over partitions, if its rules allow it."""
         self.patience: int | None = None
         """Rounds that the update of the stratum at work may still take before the driver evaluates it; None: all."""
+
+    @property
+    def tuning(self) -> Tuning:
+        """The thresholds to choose by."""
+        return self.frames.tuning
+
+    @property
+    def broadcast_rows(self) -> int:
+        """Rows of at most this number are sent to all executors."""
+        return self.tuning.spark.broadcast_rows
+
+    def spend(self, derivations: int) -> None:
+        """Count derivations, and their work against the budget of the stratum's update."""
+        self.derivations += derivations
+        self.watch.spend(int(self.tuning.spark.derivation) * derivations)
 
     @property
     def is_left_to_driver(self) -> bool:
@@ -256,15 +267,14 @@ class Store(Holding[Relation]):
     def _take(self, target: Relation, outcome: Outcome) -> None:
         target.delta = outcome.delta
         if outcome.changes is not None:
-            target.changes = push(target.changes, outcome.changes)
-        self.derivations += outcome.derivations
-        self.watch.spend(DERIVATION * outcome.derivations)
+            target.changes = target.with_part(target.changes, outcome.changes)
+        self.spend(outcome.derivations)
 
     def _insert_delta(self, target: Relation) -> None:
         if self.phase is Phase.BOOT:
-            target.settled = push(target.settled, target.delta)
+            target.settled = target.with_part(target.settled, target.delta)
         else:
-            target.inserted = push(target.inserted, target.delta)
+            target.inserted = target.with_part(target.inserted, target.delta)
         target.delta = Part(target.empty, 0)
 
     def release(self, relation: str, bag: DataFrame | None) -> int:
@@ -285,7 +295,7 @@ class Store(Holding[Relation]):
     @staticmethod
     def _remove_delta(target: Relation) -> None:
         if target.falling:
-            target.removed = push(target.removed, target.delta)
+            target.removed = target.with_part(target.removed, target.delta)
             target.delta, target.falling = Part(target.empty, 0), False
 
     def removed(self, relation: str) -> int:
@@ -354,12 +364,14 @@ class Store(Holding[Relation]):
     def compare(self, relation: str, found: tuple[Parts, Parts] | None = None) -> None:
         """Make the difference to what a relation held its net change; what was gained and lost may be known."""
         old, new = self._aside.pop(relation), self.relations[relation]
-        new.settled = push(new.settled, new.delta)
+        new.settled = new.with_part(new.settled, new.delta)
         new.delta = Part(new.empty, 0)
         new.final = new.settled
         new.settled = old.settled
         if found is None:
-            found = differences(old.settled, new.final, len(new.columns), self.partitions)
+            found = differences(
+                old.settled, new.final, len(new.columns), self.partitions, int(self.tuning.spark.parcel_rows)
+            )
         if found is None:
             found = _difference(new, new.final, old.settled), _difference(new, old.settled, new.final)
         new.inserted, new.removed = found
@@ -438,7 +450,7 @@ def _table(relation: Relation) -> DataFrame:
 
 
 def _finished(relation: Relation, whole: Part | None) -> Relation:
-    done = Relation(relation.name, relation.types, relation.empty)
+    done = relation.emptied()
     done.counted = relation.counted
     if relation.final is not None:
         done.settled = relation.final
@@ -447,5 +459,5 @@ def _finished(relation: Relation, whole: Part | None) -> Relation:
     else:
         done.settled = relation.settled
         for part in relation.inserted:
-            done.settled = push(done.settled, part)
+            done.settled = done.with_part(done.settled, part)
     return done

@@ -20,12 +20,9 @@ from tidelog.run.limits import Watch, tell
 from tidelog.run.phases import AFTER, CURRENT
 from tidelog.run.spark.checkpoint import Part, collect, settle
 from tidelog.run.spark.local import evaluate
-from tidelog.run.spark.relation import RANK, SUPPORT, push
+from tidelog.run.spark.relation import RANK, SUPPORT
 from tidelog.run.spark.seeds import seed_name, seeded_plan
 from tidelog.run.spark.store import Store
-
-STATE, _DELTA = 10, 10
-"""The driver takes over where a round finds less than a tenth of its rows, and all that is needed is ten times them."""
 
 
 @dataclass(slots=True)
@@ -35,7 +32,6 @@ class Tail:
     store: Store
     stratum: Stratum
     watch: Watch
-    driver_rows: int
     rounds: int = 0
     _given_up: bool = False
 
@@ -44,8 +40,9 @@ class Tail:
         own = [self.store.relation(name) for name in self.stratum.relations]
         found, held = sum(relation.delta.count for relation in own), sum(relation.size(CURRENT) for relation in own)
         below = sum(self.store.relation(name).size(AFTER) for name in relations_below(self.stratum))
-        most = STATE * self.driver_rows
-        if self._given_up or not found or found > self.driver_rows // _DELTA or held + below > most:
+        tuning = self.store.tuning.spark
+        most = tuning.driver_state * tuning.driver_rows
+        if self._given_up or not found or tuning.driver_share * found > tuning.driver_rows or held + below > most:
             return False
         tell(f"{', '.join(self.stratum.relations)}: {found:,} tuples in round {rounds}; the driver goes on")
         tables = {name: self.store.collected(name) for name in relations_below(self.stratum)}
@@ -53,7 +50,7 @@ class Tail:
         plan = seeded_plan(self.store, self.stratum)
         limits = Limits(tuples=held + most, seconds=self.watch.seconds_left())
         try:
-            results, _ = evaluate(plan, tables, self.stratum.relations, limits, tracked=True)
+            results, _ = evaluate(plan, tables, self.stratum.relations, limits, self.store.tuning, tracked=True)
         except LimitError:
             self.watch.look()  # it may be the user's limit that was reached
             self._given_up = True
@@ -66,7 +63,7 @@ class Tail:
         """Put what the driver found beside what there was."""
         target = self.store.touch(name)
         new = table.filter(pc.greater(table[RANK], 1))  # type: ignore[attr-defined,index]
-        target.settled = push(target.settled, target.delta)
+        target.settled = target.with_part(target.settled, target.delta)
         target.delta = Part(target.empty, 0)
         if not new.num_rows:
             return
@@ -75,4 +72,5 @@ class Tail:
         self.watch.add_tuples(new.num_rows)
         ranks = pc.add(new[RANK], rounds - 1)
         rows = self.store.frames.spark.createDataFrame(new.set_column(new.schema.get_field_index(RANK), RANK, ranks))
-        target.settled = push(target.settled, settle(rows.repartition(self.store.partitions, *target.columns))[0])
+        placed, _ = settle(rows.repartition(self.store.partitions, *target.columns))
+        target.settled = target.with_part(target.settled, placed)

@@ -25,6 +25,7 @@ from pyspark.sql import functions as f
 from tidelog.base import types as t
 from tidelog.base.errors import EvaluationError, LimitError
 from tidelog.base.record import record
+from tidelog.base.tuning import Tuning
 from tidelog.plan.decompose import decompose
 from tidelog.plan.nodes import Plan, Stratum
 from tidelog.run.contract import Limits, Phase, Work
@@ -49,13 +50,8 @@ from tidelog.run.spark.parcels import (
 )
 from tidelog.run.spark.relation import Parts, columns_of
 from tidelog.run.spark.spread import OVER
-from tidelog.run.spark.store import DERIVATION, Store
+from tidelog.run.spark.store import Store
 from tidelog.run.spark.worker import BEGIN, END, EvaluationFailedError
-
-WHOLE_ROWS = 1_000_000
-"""What strata may read to be evaluated so, by default; never more than `replicate_rows`."""
-_GROWTH = 10
-"""The task may derive so many times what it was given, and as many tuples as may be given."""
 
 
 def affected(store: Store, plan: Plan, earlier: Earlier) -> list[Stratum]:
@@ -77,6 +73,7 @@ class Task:
     plan: Plan
     wanted: Sequence[str]
     limits: Limits
+    tuning: Tuning
 
 
 class Together(Packed):
@@ -85,11 +82,10 @@ class Together(Packed):
 
 @dataclass(slots=True)
 class Whole:
-    """Evaluates strata from scratch, if they are to be evaluated so: whose input has at most `most` rows."""
+    """Evaluates strata from scratch, if they are to be evaluated so: those that read few rows."""
 
     store: Store
     strata: Sequence[Stratum]
-    most: int
 
     @property
     def _heads(self) -> list[str]:
@@ -108,7 +104,13 @@ class Whole:
                 return False
         given = sum(self.store.relation(name).size(AFTER) for name in self._below)
         had = sum(self.store.relation(name).size(AFTER) for name in self._heads)
-        return 0 < given <= self.most and had <= _GROWTH * given + self.most
+        tuning = self.store.tuning.spark
+        return 0 < given <= tuning.whole_rows and given <= tuning.replicate_rows and had <= self._room(given)
+
+    def _room(self, given: int) -> int:
+        """Return how many tuples the executor may derive from what it is given."""
+        tuning = self.store.tuning.spark
+        return tuning.whole_growth * given + min(tuning.whole_rows, tuning.replicate_rows)
 
     def evaluate(self, reasons: Mapping[int, str]) -> list[Work] | None:
         """Evaluate the strata and find what has changed; None if it is not to be done so."""
@@ -119,7 +121,7 @@ class Whole:
         watch.begin_round(self.strata[0], 1)
         tell(f"{', '.join(self._heads)} whole, by one executor")
         given = sum(store.relation(name).size(AFTER) for name in self._below)
-        parcels, counts = self._parcels(self._task(_GROWTH * given + self.most))
+        parcels, counts = self._parcels(self._task(self._room(given)))
         if counts[OVER]:
             tell("it derives too much: each stratum in its own way")
             return None
@@ -137,7 +139,7 @@ class Whole:
         plan = Plan(store.types, {name: store.plan.relations[name] for name in names}, store.functions, strata, (), {})
         left = store.watch.limits_left()
         limits = replace(left, tuples=room if left.tuples is None else min(room, left.tuples))
-        return Task(plan, tuple(self._heads), limits)
+        return Task(plan, tuple(self._heads), limits, store.tuning)
 
     def _parcels(self, task: Task) -> tuple[DataFrame, Mapping[str, int]]:
         """Let one executor evaluate the strata; return the parcels of their relations, and what they count."""
@@ -160,7 +162,11 @@ class Whole:
             rows = parts[0].rows if len(parts) == 1 else None
             if isinstance(rows, Packed):
                 return rows.chosen.withColumn(RELATION, f.lit(name))
-        return relation.frame(AFTER).select(*relation.columns).mapInArrow(_packing(name), PARCELS)
+        return (
+            relation.frame(AFTER)
+            .select(*relation.columns)
+            .mapInArrow(_packing(name, int(self.store.tuning.spark.parcel_rows)), PARCELS)
+        )
 
     def _take(self, parcels: DataFrame, counts: Mapping[str, int]) -> None:
         """Let the relations have what was derived."""
@@ -170,8 +176,7 @@ class Whole:
             rows = Together(parcels, name, OWN, target.empty.schema)
             target.settled = (Part(rows, count, placed=False),) if count else ()
             target.counted = False
-            self.store.derivations += count
-            self.store.watch.spend(DERIVATION * count)
+            self.store.spend(count)
 
     def _compare(self, had: Mapping[str, Parts]) -> None:
         """Find what relations have gained and lost: by one job those that were evaluated together before, too."""
@@ -182,7 +187,7 @@ class Whole:
             if old.parcels is next(iter(before.values())).parcels
             and (rows := self._together(name, self.store.relation(name).settled)) is not None
         }
-        found = compared(before, after)
+        found = compared(before, after, int(self.store.tuning.spark.parcel_rows))
         for name in self._heads:
             self.store.compare(name, found.get(name))
 
@@ -212,18 +217,19 @@ def _is_plain(type: t.Type) -> bool:
 # --- in the executors -------------------------------------------------------------------------------------------------
 
 
-def _packing(name: str) -> Callable[[Batches], Batches]:
+def _packing(name: str, most: int) -> Callable[[Batches], Batches]:
     """Return a function for `mapInArrow`: rows of a relation to parcels."""
 
     def run(batches: Batches) -> Batches:
         for batch in batches:
-            yield from Parcel(0, name, OWN, pa.Table.from_batches([batch])).batches()
+            yield from Parcel(0, name, OWN, pa.Table.from_batches([batch])).batches(most)
 
     return run
 
 
 def _evaluating(task: Task) -> Callable[[Batches], Batches]:
     """Return a function for `mapInArrow`: all that the strata read to all that they derive."""
+    most = int(task.tuning.spark.parcel_rows)
 
     def run(batches: Batches) -> Batches:
         tables: dict[str, list[Any]] = {}
@@ -231,9 +237,9 @@ def _evaluating(task: Task) -> Callable[[Batches], Batches]:
             tables.setdefault(parcel.relation, []).append(parcel.rows)
         facts = {name: pa.concat_tables(found) for name, found in tables.items()}
         try:
-            engine, update = evaluated(task.plan, facts, task.limits, tracked=False, threads=1)
+            engine, update = evaluated(task.plan, facts, task.limits, task.tuning, tracked=False, threads=1)
         except LimitError:
-            yield from Parcel(0, "", OVER, pa.table({"one": [1]})).batches()
+            yield from Parcel(0, "", OVER, pa.table({"one": [1]})).batches(most)
             return
         except EvaluationError as error:
             raise EvaluationFailedError(f"{BEGIN}{error}{END}") from error
@@ -241,6 +247,6 @@ def _evaluating(task: Task) -> Callable[[Batches], Batches]:
         for name in task.wanted:
             columns = columns_of(len(task.plan.relations[name].columns))
             tuples = held(engine, name, task.plan.types).select(columns)
-            yield from Parcel(0, name, OWN, tuples, rounds.get(name, 1)).batches()
+            yield from Parcel(0, name, OWN, tuples, rounds.get(name, 1)).batches(most)
 
     return run

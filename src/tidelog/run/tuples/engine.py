@@ -94,6 +94,7 @@ class TuplesEngine:
             Scalars({}, {}),
             ways.get("rediscovery", "whole") == "divided",
             DIFFERENCES[ways.get("differences", "eager")],
+            tuning.tuples,
         )
         self._state = State(EMPTY_PLAN, {}, equipment, Earlier.of(EMPTY_PLAN))
         with Watch(limits) as watch:

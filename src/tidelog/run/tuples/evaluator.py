@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
+from tidelog.base.tuning_plans import Tuples
 from tidelog.plan.nodes import Aggregate, Project, Scan
 from tidelog.run.contract import Row
 from tidelog.run.tuples.absorb import Bag
@@ -17,13 +18,13 @@ from tidelog.run.tuples.index import Columns
 from tidelog.run.tuples.relation import Find, Support
 from tidelog.run.tuples.scalars import Scalars
 
-FEW, CHUNK = 256, 1 << 14
-"""After about so many bindings there is a look at the clock and the memory."""
 Bindings = TypeVar("Bindings")
 
 
 class Sight(Protocol):
     """What the trees of one rule see in the phase at work."""
+
+    tuning: Tuples
 
     def finder(self, scan: Scan, columns: Columns, *, negated: bool = False) -> Find:
         """Return what finds the rows that a scan sees by the values of some columns."""
@@ -52,8 +53,9 @@ class Evaluator(Protocol):
 
 
 def in_chunks(bindings: Sequence[Bindings], sight: Sight, step: Callable[[Sequence[Bindings]], list[Any]]) -> list[Any]:
-    """Apply a step to bindings, so many at a time that about `CHUNK` come out; there is a look after each time."""
-    size = FEW
+    """Apply a step to bindings, so many at a time that about `chunk` come out; there is a look after each time."""
+    tuning = sight.tuning
+    size = tuning.first
     if len(bindings) <= size:
         return step(bindings)
     found: list[Any] = []
@@ -62,6 +64,6 @@ def in_chunks(bindings: Sequence[Bindings], sight: Sight, step: Callable[[Sequen
         made = step(bindings[start : start + size])
         found += made
         start += size
-        size = max(1, size // 4) if len(made) > CHUNK else min(CHUNK, 2 * size)
+        size = max(1, size // 4) if len(made) > tuning.chunk else min(tuning.chunk, 2 * size)
         sight.look()
     return found

@@ -9,6 +9,7 @@ from dataclasses import field
 from operator import itemgetter
 
 from tidelog.base.record import record
+from tidelog.base.tuning_plans import Tuples
 from tidelog.plan.nodes import Aggregate, Plan, Project, Rule, Scan, Version
 from tidelog.run.contract import Job, Phase, Row, Support
 from tidelog.run.holding import Dividing
@@ -28,9 +29,6 @@ from tidelog.run.tuples.relation import Support as Kept
 from tidelog.run.tuples.scalars import Scalars
 
 Bags = Mapping[str, Bag]
-DERIVATION = 40
-"""Units of work, of some 25 ns, that a derivation costs."""
-MOST_PREPARED = 10_000
 
 
 @record
@@ -46,6 +44,7 @@ class Equipment:
     """Whether `elastic` looks for tuples that left with its filter divided by variable."""
     differences: Kind
     """When `elastic` finds out which tuples leave and come."""
+    tuning: Tuples
     prepared: dict[int, tuple[Project, Run]] = field(default_factory=dict)
     """Trees made ready, by identity."""
 
@@ -53,7 +52,7 @@ class Equipment:
         """Return a tree made ready for evaluation, once as long as not too many are kept."""
         known = self.prepared.get(id(tree))
         if known is None or known[0] is not tree:
-            if len(self.prepared) >= MOST_PREPARED:
+            if len(self.prepared) >= self.tuning.prepared:
                 self.prepared.clear()
             known = self.prepared[id(tree)] = tree, self.evaluator.prepare(tree, self.scalars)
         return known[1]
@@ -115,7 +114,7 @@ class Store(Dividing[Relation]):
 
     def _count(self, bag: Bag) -> Bag:
         self.derivations += len(bag)
-        self.watch.spend(DERIVATION * len(bag))
+        self.watch.spend(int(self.equipment.tuning.derivation) * len(bag))
         return bag
 
     def unite(self, bags: Sequence[Bags]) -> Bags:
@@ -339,6 +338,7 @@ class Seen:
         self._rule = rule
         self._view = view
         self._keys = keys
+        self.tuning = store.equipment.tuning
 
     def finder(self, scan: Scan, columns: Columns, *, negated: bool = False) -> Find:
         """Return what finds the rows that a scan sees by the values of some columns."""

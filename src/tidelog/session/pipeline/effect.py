@@ -9,7 +9,6 @@ from typing import Any, Protocol
 from tidelog.run import contract
 from tidelog.session.changes import WEIGHT, Change, Commit
 from tidelog.session.database import Database
-from tidelog.session.pipeline.tables import SMALL
 from tidelog.session.plain import Plain
 from tidelog.session.relation import RelationView
 
@@ -71,7 +70,7 @@ class RebuildEffect:
         before = self._before(view)
         if before is None:
             return view.count(), 0
-        if view.count() + before.count() <= SMALL:
+        if view.count() + before.count() <= self._new.tuning.pipelines.driver_rows:
             old, new = set(before.rows(ordered=False)), set(view.rows(ordered=False))
             plan = self._new.plan
             change = contract.Change(list(new - old), list(old - new))

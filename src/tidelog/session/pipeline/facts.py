@@ -11,6 +11,8 @@ from typing import Any, Protocol
 
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError, UserError
+from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning_files import Pipelines
 from tidelog.plan.nodes import Plan, Relation
 from tidelog.session.database import Database
 from tidelog.session.pipeline.config import TABLE, Config, SourceTable
@@ -64,7 +66,7 @@ class Edit:
             self.refused[name] = both
 
 
-def fill_from_sources(edit: Edit, config: Config, spark: Any) -> None:
+def fill_from_sources(edit: Edit, config: Config, spark: Any, tuning: Pipelines = DEFAULT.pipelines) -> None:
     """Let input relations hold what their sources hold, where these are new."""
     from tidelog.session.pipeline.reading import load  # noqa: PLC0415  (loads PySpark)
 
@@ -73,14 +75,16 @@ def fill_from_sources(edit: Edit, config: Config, spark: Any) -> None:
         if mark and edit.sources.get(source.relation) == mark:
             continue
         relation = edit.plan.relations[source.relation]
-        loaded = load(spark, source, relation, Plain(edit.plan.types))
+        loaded = load(spark, source, relation, Plain(edit.plan.types), tuning)
         edit.refuse(source.relation, loaded.refused, loaded.refused_count)
         with _naming(source):
             replace_rows(edit, source.relation, loaded.rows)
         edit.sources[source.relation] = mark
 
 
-def fill_from_files(edit: Edit, config: Config, spark: Any, paths: Iterable[str]) -> None:
+def fill_from_files(
+    edit: Edit, config: Config, spark: Any, paths: Iterable[str], tuning: Pipelines = DEFAULT.pipelines
+) -> None:
     """Apply the signed rows of files; the rows of all files of a relation add up."""
     from tidelog.session.pipeline.reading import Signed, add_up, load_changes  # noqa: PLC0415  (loads PySpark)
 
@@ -92,7 +96,7 @@ def fill_from_files(edit: Edit, config: Config, spark: Any, paths: Iterable[str]
         files.setdefault(file.relation, []).append(loaded)
     plain = Plain(edit.plan.types)
     for name, signed in files.items():
-        gone, come = add_up(signed, known[name], plain)
+        gone, come = add_up(signed, known[name], plain, tuning)
         with _naming(f"changes of {name}"):  # deletions first: an insertion may take over their key
             edit.tx.delete(name, gone)
             edit.tx.insert(name, come)

@@ -28,12 +28,13 @@ from tidelog.base.conform import bounds
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError
 from tidelog.base.record import record
+from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning_files import Pipelines
 from tidelog.base.types import Field, Type
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Row
 from tidelog.session.arrow import is_simple, read_table
 from tidelog.session.pipeline.config import TABLE, SourceTable
-from tidelog.session.pipeline.tables import SMALL
 from tidelog.session.plain import Plain
 
 CORRUPT = "_corrupt_record"
@@ -67,12 +68,18 @@ class Signed:
     refused_count: int = 0
 
 
-def load(spark: SparkSession, source: SourceTable, relation: Relation, plain: Plain) -> Loaded:
+def load(
+    spark: SparkSession,
+    source: SourceTable,
+    relation: Relation,
+    plain: Plain,
+    tuning: Pipelines = DEFAULT.pipelines,
+) -> Loaded:
     """Return the facts of a source; raise `DataError` at the first that does not fit, unless they go to quarantine."""
     with told(source):
         good, refused, count, rows = _checked(spark, source, relation, signed=False)
         frame = good.select(*[f.col(f"`{column.name}`") for column in relation.columns])
-        if rows > SMALL and _may_stay(relation):
+        if rows > tuning.driver_rows and _may_stay(relation):
             return Loaded(frame, refused, count)
         return Loaded(read_table(frame.toArrow(), relation, plain), refused, count)
 
@@ -85,9 +92,11 @@ def load_changes(spark: SparkSession, source: SourceTable, relation: Relation) -
         return Signed(source, good.select(*columns, WEIGHT), rows, refused, count)
 
 
-def add_up(files: Sequence[Signed], relation: Relation, plain: Plain) -> tuple[Any, Any]:
+def add_up(
+    files: Sequence[Signed], relation: Relation, plain: Plain, tuning: Pipelines = DEFAULT.pipelines
+) -> tuple[Any, Any]:
     """Return what files of changes delete and what they insert, all rows added up: many rows stay in Spark."""
-    if sum(file.rows for file in files) > SMALL and _may_stay(relation):
+    if sum(file.rows for file in files) > tuning.driver_rows and _may_stay(relation):
         columns = [f.col(f"`{column.name}`") for column in relation.columns]
         every = reduce(DataFrame.unionByName, [file.frame for file in files])
         sums = every.groupBy(*columns).agg(f.sum(f.col(f"`{WEIGHT}`")).alias(WEIGHT))

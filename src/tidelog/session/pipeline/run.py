@@ -23,6 +23,7 @@ from tidelog.base.errors import MissingExtraError, ProgramError, UserError
 from tidelog.base.extern import Externs
 from tidelog.base.record import record
 from tidelog.base.span import Source
+from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.plan.nodes import Plan
 from tidelog.run.contract import Work
 from tidelog.session.database import Database
@@ -71,10 +72,18 @@ class Pipeline:
     """A pipeline and its state folder; to be used in a `with` block, in which nobody else makes versions.
 
     `spark` is the session to run on; without one, a local one is started when it is needed and stopped at the end.
+    `tuning` has the thresholds by which it chooses among ways to compute the same; it is meant for tests.
     """
 
-    def __init__(self, config: Config, spark: SparkSession | None = None, externs: Externs | None = None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        spark: SparkSession | None = None,
+        externs: Externs | None = None,
+        tuning: Tuning = DEFAULT,
+    ) -> None:
         self.config = config
+        self._tuning = tuning
         self.state = StateFolder(config.state)
         self._externs = externs
         self._given = spark
@@ -119,10 +128,13 @@ class Pipeline:
         """Read the sources that are new; or apply the files of changes in a folder, after the sources if need be."""
         outcomes = []
         if changes is None or self.state.last() is None:
-            outcomes.append(self._commit("run", lambda edit: fill_from_sources(edit, self.config, self.spark)))
+            outcomes.append(self._commit("run", self._fill))
         if changes is not None:
             outcomes.append(self.apply(folder_files(changes), "changes"))
         return outcomes
+
+    def _fill(self, edit: Edit) -> None:
+        fill_from_sources(edit, self.config, self.spark, self._tuning.pipelines)
 
     def apply(self, paths: Iterable[str], reason: str, batch: Batch | None = None, *, lenient: bool = False) -> Outcome:
         """Apply files of changes; a batch that was applied is answered from its version.
@@ -134,7 +146,7 @@ class Pipeline:
             return Outcome(known, fresh=False)
 
         def fill(edit: Edit) -> None:
-            fill_from_files(edit, self.config, self.spark, paths)
+            fill_from_files(edit, self.config, self.spark, paths, self._tuning.pipelines)
 
         return self._commit(reason, fill, batch, lenient=lenient)
 
@@ -185,7 +197,7 @@ class Pipeline:
     def _stored(self, plan: Plan, version: Version) -> dict[str, Any]:
         """Return the facts of a version that a program has relations for."""
         return {
-            name: read_stored(relation, table, self.state.table_path(table), lambda: self.spark)
+            name: read_stored(relation, table, self.state.table_path(table), lambda: self.spark, self._tuning.pipelines)
             for name, relation in inputs(plan).items()
             if (table := version.tables.get(name)) is not None
         }
@@ -198,7 +210,16 @@ class Pipeline:
             for name, value in self.config.options.items():
                 session.conf.set(name, value)
         source = Source(str(self.config.program), text)
-        return Database(source, "spark", self.config.strategy, self._externs, self._library, session, facts=facts)
+        return Database(
+            source,
+            "spark",
+            self.config.strategy,
+            self._externs,
+            self._library,
+            session,
+            facts=facts,
+            tuning=self._tuning,
+        )
 
     # --- making a version --------------------------------------------------------------------------------------------
 
@@ -293,9 +314,9 @@ class Pipeline:
             rows = sum(effect.counts.get(sink.relation, (0, 0)))
             if sink.mode == "full" and (rows or everything or number == 1):
                 view = database.relation(sink.relation)
-                write_full(sink, view.to_spark(text=True), view.count())
+                write_full(sink, view.to_spark(text=True), view.count(), self._tuning.pipelines)
             elif sink.mode == "changes" and rows:
-                write_changes(sink, effect.frame(sink.relation), rows, number)
+                write_changes(sink, effect.frame(sink.relation), rows, number, self._tuning.pipelines)
 
     def _last_number(self) -> int:
         return max(self.state.numbers(), default=0)
@@ -305,4 +326,4 @@ class Pipeline:
 
         for relation, (frame, count) in edit.refused.items():
             path = str(self.state.folder / "quarantine" / relation)
-            write_changes(Sink(relation, "parquet", path), frame, count, number)
+            write_changes(Sink(relation, "parquet", path), frame, count, number, self._tuning.pipelines)

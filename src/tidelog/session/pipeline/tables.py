@@ -9,14 +9,13 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from tidelog.base.errors import UserError
+from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning_files import Pipelines
 from tidelog.plan.nodes import Plan, Relation
 from tidelog.plan.separate_facts import stored_in
 from tidelog.session.arrow import is_simple
 from tidelog.session.database import Database
 from tidelog.session.pipeline.state import Table
-
-SMALL = 100_000
-"""Up to so many rows are written and read on the driver."""
 
 
 def inputs(plan: Plan) -> dict[str, Relation]:
@@ -44,14 +43,16 @@ def write_table(database: Database, name: str, table: Table, folder: Path) -> No
     if not table.rows or not database.plan.relations[name].columns:
         return  # the number of rows says it all
     view = database.relation(stored_in(name, database.plan.relations))
-    if _on_driver(database.plan.relations[name], table):
+    if _on_driver(database.plan.relations[name], table, database.tuning.pipelines):
         folder.mkdir()
         pq.write_table(view.to_arrow(), folder / "rows.parquet")
     else:
         view.to_spark(text=True).write.parquet(str(folder))
 
 
-def read_stored(relation: Relation, table: Table, path: Path, spark: Callable[[], Any]) -> Any:
+def read_stored(
+    relation: Relation, table: Table, path: Path, spark: Callable[[], Any], tuning: Pipelines = DEFAULT.pipelines
+) -> Any:
     """Return the facts of a table, as a transaction takes them."""
     if not table.rows:
         return []
@@ -59,8 +60,8 @@ def read_stored(relation: Relation, table: Table, path: Path, spark: Callable[[]
         return [()]
     if not path.is_dir():
         raise UserError(f"{path} is missing: the state was damaged from outside")
-    return pq.read_table(path) if _on_driver(relation, table) else spark().read.parquet(str(path))
+    return pq.read_table(path) if _on_driver(relation, table, tuning) else spark().read.parquet(str(path))
 
 
-def _on_driver(relation: Relation, table: Table) -> bool:
-    return table.rows <= SMALL or not all(is_simple(column.type) for column in relation.columns)
+def _on_driver(relation: Relation, table: Table, tuning: Pipelines) -> bool:
+    return table.rows <= tuning.driver_rows or not all(is_simple(column.type) for column in relation.columns)

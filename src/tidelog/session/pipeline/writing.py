@@ -15,19 +15,19 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning_files import Pipelines
 from tidelog.session.pipeline.config import TABLE, Sink
 from tidelog.session.pipeline.reading import told
 
-SMALL = 100_000
-"""Up to so many rows go to one file."""
 VERSION = "version"
 _DEFAULTS = {"csv": {"header": "true"}}
 
 
-def write_full(sink: Sink, frame: DataFrame, rows: int) -> None:
+def write_full(sink: Sink, frame: DataFrame, rows: int, tuning: Pipelines = DEFAULT.pipelines) -> None:
     """Let the sink hold exactly these rows."""
     with told(sink):
-        pieces = _pieces(frame, rows)
+        pieces = _pieces(frame, rows, tuning)
         if not _is_local(sink):
             _write(sink, pieces, sink.path, "overwrite")
             return
@@ -41,14 +41,14 @@ def write_full(sink: Sink, frame: DataFrame, rows: int) -> None:
         remove(old)
 
 
-def write_changes(sink: Sink, frame: DataFrame, rows: int, version: int) -> None:
+def write_changes(sink: Sink, frame: DataFrame, rows: int, version: int, tuning: Pipelines = DEFAULT.pipelines) -> None:
     """Add the changes of a version."""
     with told(sink):
         if sink.path is None or sink.format == TABLE:
             numbered = frame.withColumn(VERSION, f.lit(version))
-            _write(sink, _pieces(_missing(sink, numbered, version), rows), sink.path, "append")
+            _write(sink, _pieces(_missing(sink, numbered, version), rows, tuning), sink.path, "append")
         else:
-            _write(sink, _pieces(frame, rows), f"{sink.path}/version={version}", "overwrite")
+            _write(sink, _pieces(frame, rows, tuning), f"{sink.path}/version={version}", "overwrite")
 
 
 def _missing(sink: Sink, frame: DataFrame, version: int) -> DataFrame:
@@ -113,8 +113,8 @@ def _write(sink: Sink, frame: DataFrame, path: str | None, mode: str) -> None:
         writer.save(path)
 
 
-def _pieces(frame: DataFrame, rows: int) -> DataFrame:
-    return frame.coalesce(1) if rows <= SMALL else frame
+def _pieces(frame: DataFrame, rows: int, tuning: Pipelines) -> DataFrame:
+    return frame.coalesce(1) if rows <= tuning.file_rows else frame
 
 
 def _is_local(sink: Sink) -> bool:

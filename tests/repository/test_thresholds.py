@@ -1,0 +1,130 @@
+"""A constant that chooses how something is computed is a threshold of the table (`base.tuning`), and nothing else is.
+
+Every number that a module keeps under a name of its own must be in `OTHERWISE`, with what it is instead of a choice.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from tidelog.base.tuning import all_thresholds
+
+SOURCE = Path(__file__).parents[2] / "src" / "tidelog"
+FOLDERS = ("base", "lang", "logic", "plan", "run/spark", "run/dbsp", "run/tuples", "session")
+"""Folders whose modules, and those in folders inside them, have no number that chooses; and the modules of `run`."""
+
+OTHERWISE = {
+    # What a machine, a format or another program can do.
+    "base/integers.py": {"DIGITS", "_SMALL"},  # digits that Python converts at once
+    "run/spark/aggregate.py": {"_SUM_WIDTH"},  # widths at which a long does not overflow
+    "run/spark/encode.py": {"SIGN", "WORD"},
+    "run/spark/java.py": {"NEEDED"},  # the version of Java that Spark needs
+    "run/spark/scalars.py": {"_SUM_WIDTH", "_PRODUCT_WIDTH"},  # widths at which a long does not overflow
+    "run/spark/sets.py": {"_MOST"},  # below what a word holds; `test_sets` has rows on both sides
+    "run/dbsp/zset.py": {"_SAFE"},  # below what a word holds: beyond it is an error
+    "session/plain_write.py": {"LONG"},  # bits of numbers that Python shows at once
+    "session/rows.py": {"WIDEST"},  # bits of a number in an array
+    # Bounds of the language, which programs can see.
+    "base/values.py": {"LONGEST"},
+    "lang/cursor.py": {"MAX_DEPTH"},
+    "lang/lex.py": {"MAX_STRINGS"},
+    "logic/exhaustive.py": {"_ENUMERABLE_BITS"},
+    "logic/finish.py": {"DEEPEST", "_MANY"},  # depth of nesting; chains of operands that are checked without nesting
+    "logic/instantiate.py": {"_DEEPEST_TYPE"},
+    "logic/padding.py": {"_DEEP"},
+    "logic/passes.py": {"MOST_WAYS"},
+    "logic/resolve.py": {"MAX_WIDTH"},
+    "logic/warn.py": {"_SMALL"},
+    "run/dbsp/stream.py": {"LONGEST"},  # of the library: a stream without a 0 in that many steps is an error
+    "logic/std/patterns.py": {"LONGEST", "MEMORY", "WORK"},  # of a regular expression
+    # How closely limits are watched.
+    "base/meter.py": {"STEPS", "LARGE", "TOGETHER"},
+    # How text is laid out, and how much of it is shown.
+    "lang/format.py": {"WIDTH", "_PASSES"},
+    "lang/format_expressions.py": {"UNARY", "POSTFIX", "TERM"},
+    "lang/layout.py": {"INDENT", "ENDLESS"},
+    "lang/parse_expressions.py": {"COMPARISON"},
+    "logic/mismatch.py": {"_SHORT"},
+    "run/limits.py": {"MANY", "INTERVAL"},  # no limit on rounds; seconds between two reports of progress
+    "session/mistakes.py": {"SHOWN"},
+    # Codes and names.
+    "logic/std/groups.py": {"_UNIT"},  # the least part of a double
+    "plan/assemble.py": {"EVERYTHING"},
+    "plan/rederive.py": {"HEAD"},
+    "plan/stratify.py": {"POSITIVE", "NEGATIVE", "AGGREGATE"},
+    "run/dbsp/kit.py": {"LEVEL"},
+    "run/dbsp/translate.py": {"STORED"},
+    "run/dbsp/values.py": {"FIRST"},
+    "run/phases.py": {"ALIVE", "DYING", "REMOVED", "GARBAGE"},
+    "run/tuples/algebra.py": {"RANK"},
+    "session/pipeline/state.py": {"FORMAT"},
+    # Memory and patience: what is computed, and how, is the same.
+    "base/pause.py": {"MANY"},  # objects that the cycle collector is told to be old
+    "run/spark/named.py": {"_MOST"},  # Columns that are kept; all are made again beyond it
+    "run/spark/recovery.py": {"ATTEMPTS"},  # how often an update is tried when executors are lost
+    # What a soak looks at.
+    "session/soak/families.py": {"LENGTH"},
+    "session/soak/poison.py": {"BYTE"},
+    "session/soak/soak.py": {"MANY", "PART"},
+}
+
+
+def numbers(tree: ast.Module) -> Iterator[str]:
+    """Yield the names under which a module, or a class in it, keeps numbers; small letters are for what changes."""
+    bodies = [tree.body, *(node.body for node in tree.body if isinstance(node, ast.ClassDef))]
+    for statement in (statement for body in bodies for statement in body):
+        match statement:
+            case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
+                pairs = list(zip(names, values, strict=True))
+            case ast.Assign(targets=targets, value=value):
+                pairs = [(target, value) for target in targets]
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                pairs = [(target, value)]
+            case _:
+                continue
+        found = [name.id for name, value in pairs if isinstance(name, ast.Name) and is_number(value)]
+        yield from (name for name in found if name.isupper())
+
+
+def is_number(node: ast.expr) -> bool:
+    """Tell whether an expression is calculated from numbers."""
+    match node:
+        case ast.Constant(value=value):
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case ast.UnaryOp(operand=operand):
+            return is_number(operand)
+        case ast.BinOp(left=left, right=right):
+            return is_number(left) or is_number(right)
+        case _:
+            return False
+
+
+def modules() -> Iterator[Path]:
+    yield from (SOURCE / "run").glob("*.py")
+    for folder in FOLDERS:
+        yield from (SOURCE / folder).rglob("*.py")
+
+
+def test_no_number_chooses_but_those_of_the_table() -> None:
+    found = {}
+    for path in modules():
+        names = set(numbers(ast.parse(path.read_text())))
+        if names:
+            found[path.relative_to(SOURCE).as_posix()] = names
+    assert found == OTHERWISE
+
+
+def test_numbers_are_seen() -> None:
+    text = "A = 1\nB, C = 1 << 4, 2.0\nD: Final = -3\nE = D * 3\nF = 'x'\nG = True\nH = f(2)\n"
+    text += "class I:\n    J = 4\n    k: int = 0\n"
+    assert list(numbers(ast.parse(text))) == ["A", "B", "C", "D", "E", "J"]
+
+
+def test_every_threshold_has_its_reason_and_draws_that_differ_from_its_default() -> None:
+    for name, one in all_thresholds():
+        assert one.metadata["reason"].endswith("."), name
+        assert one.metadata["fitted"], name
+        assert one.metadata["draws"], name
+        assert one.default not in one.metadata["draws"], name
