@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from tidelog.base.diagnostic import Report
@@ -85,3 +87,14 @@ def test_escapes_both_ways(text: str) -> None:
     escaped = escape(text)
     assert escaped.isprintable()
     assert unescape(escaped, 0, len(escaped)).text == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\n" * 100_000, " \n" * 50_000, '"' + "\\ " * 50_000, '"' + "\\ \\" * 30_000, '"\\' + " " * 100_000, '"${' * 30],
+    ids=["blank lines", "blanks", "escaped blanks", "gaps", "one gap", "interpolations"],
+)
+def test_takes_time_in_proportion_to_the_text(text: str) -> None:
+    start = time.process_time()
+    lex(Source("a.dl", f"R(x).\n{text}"), Report())
+    assert time.process_time() - start < 2

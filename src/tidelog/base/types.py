@@ -3,36 +3,64 @@
 `Named` covers structs, tagged unions and the library's opaque types (`std::Vec`, `std::Set`, `std::Map`,
 `std::Group`); what a name means is in a `TypeDefinition`. `TypeVariable` occurs in generic definitions and, with a
 leading `?`, as the checker's unknowns; a program that passed the checker has neither in its relations and rules.
+
+A type knows how large it is, counted as if nothing in it were shared, and none is made with more than `LARGEST` parts:
+pairs of pairs of pairs would double with each level, and whoever walks through types walks through all of them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import ClassVar
 
 from tidelog.base.record import record
 from tidelog.base.span import NOWHERE, Span
+
+LARGEST = 4096
+"""A type has no more parts: far more than one that is written by hand."""
+
+
+class TypeSizeError(Exception):
+    """A type would have more than `LARGEST` parts; the checker says where."""
+
+
+def _size(parts: Iterable[Type]) -> int:
+    total = 1
+    for part in parts:
+        total += part.size
+    if total > LARGEST:
+        raise TypeSizeError
+    return total
 
 
 @record
 class Bool:
     """Truth values."""
 
+    size: ClassVar[int] = 1
+
 
 @record
 class String:
     """Unicode text."""
+
+    size: ClassVar[int] = 1
 
 
 @record
 class BigInt:
     """Integers without bound."""
 
+    size: ClassVar[int] = 1
+
 
 @record
 class Bit:
     """Unsigned integers of `width` bits; arithmetic wraps modulo 2**width."""
 
+    size: ClassVar[int] = 1
     width: int
 
 
@@ -40,6 +68,7 @@ class Bit:
 class Signed:
     """Two's complement integers of `width` bits; arithmetic wraps."""
 
+    size: ClassVar[int] = 1
     width: int
 
 
@@ -47,10 +76,14 @@ class Signed:
 class Float:
     """IEEE 754 binary32; equal to itself when NaN, which is the greatest."""
 
+    size: ClassVar[int] = 1
+
 
 @record
 class Double:
     """IEEE 754 binary64; equal to itself when NaN, which is the greatest."""
+
+    size: ClassVar[int] = 1
 
 
 @record
@@ -58,6 +91,10 @@ class Tuple:
     """Tuples; the empty one is the unit type."""
 
     items: tuple[Type, ...]
+    size: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", _size(self.items))
 
 
 @record
@@ -66,6 +103,10 @@ class Named:
 
     name: str
     arguments: tuple[Type, ...] = ()
+    size: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", _size(self.arguments) if self.arguments else 1)
 
 
 @record
@@ -75,12 +116,17 @@ class Function:
     parameters: tuple[Type, ...]
     result: Type
     mutable: tuple[bool, ...]
+    size: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", _size((*self.parameters, self.result)))
 
 
 @record
 class TypeVariable:
     """A parameter of a generic definition, without its tick."""
 
+    size: ClassVar[int] = 1
     name: str
 
 

@@ -55,6 +55,7 @@ TOKEN: Final = re.compile(
   | ([0-9][A-Za-z0-9_]*(?:'[A-Za-z0-9_.]*)?|'[a-z0-9_][A-Za-z0-9_]*'?)      # 13 malformed number
   | (')                                                                     # 14 tick
   | ([^ \t\r\n\f])                                                          # 15 anything else
+  | \Z                                                                      # no group: blanks at the end
     )""",
     re.VERBOSE,
 )
@@ -64,9 +65,10 @@ _WORDS = (_WORD, _NAME)
 _KIND = {_FLOAT: FLOAT, _DECIMAL: INT, _SIZED: SIZED, _TICK: TICK, _STRAY_TICK: "'"}
 
 _COMMENT_MARK: Final = re.compile(r"/\*|\*/")
-_QUOTED: Final = re.compile(r'"((?:[^"\\\n]|\\\s+\\?|\\.)*)"')
+# Each has one way to match, and takes what it took for good: a string that is not closed costs no more than others.
+_QUOTED: Final = re.compile(r'"((?:[^"\\\n]|\\\s++\\?+|\\\S)*+)"')
 _OPEN_INTERPOLATION: Final = re.compile(r'\$\{[^}"]*(?:"|\Z)')
-_CHUNK: Final = re.compile(r'(?:[^"\\$\n]|\\\s+\\?|\\[^\n]|\$(?!\{))+')
+_CHUNK: Final = re.compile(r'(?:[^"\\$\n]|\\\s++\\?+|\\\S|\$(?!\{))++')
 
 
 @dataclass(slots=True)
@@ -133,7 +135,9 @@ class _Lexer:
         while again:
             again = False
             for found in TOKEN.finditer(self.text, position, stop):
-                group = found.lastindex or 0
+                group = found.lastindex
+                if group is None:
+                    break
                 if group in _WORDS:
                     word = found[group]
                     kinds.append(word if word in KEYWORDS else LOWER if group == _WORD else UPPER)

@@ -20,7 +20,7 @@ from tidelog.base.diagnostic import Report
 from tidelog.base.expr import Expr, Var
 from tidelog.base.record import record
 from tidelog.base.span import Span
-from tidelog.base.types import Named, Type
+from tidelog.base.types import Named, Type, TypeSizeError
 from tidelog.lang import syntax
 from tidelog.lang.syntax import Clause, Path, RuleDef
 from tidelog.logic import checked, infer_access, program, rule_mistakes
@@ -78,6 +78,13 @@ class _Checker:
         self.inference = Inference(self.environment, self.report)
 
     def rule(self, rule: RuleDef, origin: Origin) -> checked.Rule[checked.Clause] | None:
+        try:
+            return self._rule(rule, origin)
+        except TypeSizeError:
+            self.inference.too_large(rule.span)
+            return None
+
+    def _rule(self, rule: RuleDef, origin: Origin) -> checked.Rule[checked.Clause] | None:
         mistakes = self.report.mistakes
         (head,) = rule.heads
         relation = self.environment.relation(head.atom.relation, head.atom.span, self.report)

@@ -36,6 +36,7 @@ CODES: dict[str, str] = {
     "E0318": "patterns do not cover all values",
     "E0319": "a field has different types in constructors of one type",
     "E0320": "an expression is nested too deeply",
+    "E0321": "a type is too large",
     # rules and safety
     "E0401": "a pattern of an imperative `match` uses a variable that is bound already",
     "E0402": "a variable is not bound",
@@ -72,6 +73,7 @@ CODES: dict[str, str] = {
     "E0509": "a function calls itself",
     "E0510": "an extern function is not registered",
     "E0511": "an extern function is registered with another type",
+    "E0512": "generic functions are used for too many types",
     # warnings about functions
     "W0301": "an arm of a `match` is never reached",
     "W0302": "a variable of a pattern hides another one",

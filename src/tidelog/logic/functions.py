@@ -14,6 +14,7 @@ from tidelog.base.expr import Expr, Function, Parameter
 from tidelog.base.extern import Extern, Externs
 from tidelog.base.graph import components, path
 from tidelog.base.record import record
+from tidelog.base.types import TypeSizeError
 from tidelog.logic.environment import Declarations, Signature
 from tidelog.logic.externs import check_extern
 from tidelog.logic.infer import Inference
@@ -77,7 +78,11 @@ class Functions:
             unique = inference.declare(parameter.name, parameter.type, origin, scope, written.span)
             parameters.append(Parameter(unique, parameter.type, parameter.mutable))
         why = f"`{signature.definition.name}` returns `{types.show(signature.result)}`"
-        body = inference.finish(inference.expression(signature.definition.body, scope, signature.result, why))
+        body = inference.expression(signature.definition.body, scope, signature.result, why)
+        try:
+            body = inference.finish(body)
+        except TypeSizeError:
+            body = inference.too_large(signature.definition.span)
         return CheckedFunction(signature, tuple(parameters), body, None, tuple(called_functions(body)))
 
     def _extern(self, signature: Signature) -> CheckedFunction:

@@ -17,7 +17,7 @@ from typing import assert_never
 from tidelog.base.diagnostic import Label, Report
 from tidelog.base.expr import Const, Expr, Pattern, Var
 from tidelog.base.span import Span
-from tidelog.base.types import BOOL, Type
+from tidelog.base.types import BOOL, Type, TypeSizeError
 from tidelog.lang import syntax
 from tidelog.logic import (
     infer_access,
@@ -33,6 +33,7 @@ from tidelog.logic.environment import Environment, Signature
 from tidelog.logic.exhaustive import check_exhaustive
 from tidelog.logic.finish import DEEPEST, Finisher
 from tidelog.logic.mismatch import explain
+from tidelog.logic.resolve import too_large
 from tidelog.logic.scope import Origin, Scope, Variable
 from tidelog.logic.unify import ERROR, Unifier, is_unknown
 
@@ -68,6 +69,7 @@ class Inference:
         self._pending: list[Deferred] = []
         self._finisher = Finisher(self)
         self._depth = 0
+        self._large = False
 
     # --- types -------------------------------------------------------------------------------------------------------
 
@@ -91,9 +93,20 @@ class Inference:
     def expression(self, e: syntax.Expr, scope: Scope, expected: Type | None = None, why: str = "") -> Expr:
         """Infer an expression; with `expected`, its type is that one (a mistake is reported, `why` is its note)."""
         self._depth += 1
-        found = self._expression(e, scope, expected) if self._depth <= DEEPEST else self.too_deep(e.span)
-        self._depth -= 1
-        return self.accept(found, expected, e.span, why)
+        try:
+            found = self._expression(e, scope, expected) if self._depth <= DEEPEST else self.too_deep(e.span)
+            return self.accept(found, expected, e.span, why)
+        except TypeSizeError:
+            return self.too_large(e.span)
+        finally:
+            self._depth -= 1
+
+    def too_large(self, span: Span) -> Expr:
+        """Report a type that would have too many parts, once: others of this body are made of it."""
+        if not self._large:
+            self._large = True
+            too_large(span, self.report)
+        return self.mistake(span)
 
     def accept(self, found: Expr, expected: Type | None, span: Span, why: str = "") -> Expr:
         """Return an expression if it has the type expected of it, else report and return a mistake."""

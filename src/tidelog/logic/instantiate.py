@@ -17,9 +17,10 @@ from tidelog.base.diagnostic import Label, Report
 from tidelog.base.expr import Expr, Function, Parameter
 from tidelog.base.graph import components, path
 from tidelog.base.span import Span
-from tidelog.base.types import STRING, Named, Tuple, Type
+from tidelog.base.types import STRING, Named, Tuple, Type, TypeSizeError
 from tidelog.logic.environment import Environment, Signature
 from tidelog.logic.infer_literals import is_built_in
+from tidelog.logic.resolve import too_large
 from tidelog.logic.typed_rewrite import Rewriter
 from tidelog.logic.unify import ERROR, Unifier
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from tidelog.logic.functions import CheckedFunction, Functions
 
 _DEEPEST_TYPE = 40
+MOST_INSTANCES = 10_000
+"""The most functions that are made of generic ones: a second's work."""
 
 
 class Instantiation:
@@ -50,7 +53,14 @@ class Instantiation:
                     self._report_recursion([signature, signature])
                     break
                 self._calls[name] = []
-                self.made[name] = self._instance(name, signature, arguments)
+                if len(self.made) == MOST_INSTANCES:
+                    self._report_many(signature)
+                    break
+                try:
+                    self.made[name] = self._instance(name, signature, arguments)
+                except TypeSizeError:
+                    too_large(signature.definition.span, self.functions.report)
+                    break
         self._check_recursion()
         return self.made
 
@@ -69,6 +79,15 @@ class Instantiation:
             cycle = path(graph, component[0], component[0])
             if cycle is not None:
                 self._report_recursion([self.instances.by_name[name][0] for name in cycle])
+
+    def _report_many(self, signature: Signature) -> None:
+        self.functions.report.add(
+            "E0512",
+            f"generic functions make more than {MOST_INSTANCES:,} functions, one for each combination of types",
+            signature.definition.span,
+            note="a function that calls the next with two types doubles their number",
+            hint="give the parameters of some of the functions types of their own",
+        )
 
     def _report_recursion(self, cycle: list[Signature]) -> None:
         report_recursion(cycle, self.functions.report)

@@ -16,7 +16,7 @@ from tidelog.base import types
 from tidelog.base.diagnostic import Report
 from tidelog.base.integers import show_integer
 from tidelog.base.span import Span
-from tidelog.base.types import Bit, Constructor, Field, Named, Signed, Type, TypeVariable
+from tidelog.base.types import Bit, Constructor, Field, Named, Signed, Type, TypeSizeError, TypeVariable
 from tidelog.lang import syntax
 from tidelog.logic.program import Relation
 from tidelog.logic.unify import ERROR
@@ -56,6 +56,25 @@ def resolve_type(
     environment: Environment, t: syntax.TypeExpr, report: Report, variables: frozenset[str] = frozenset()
 ) -> Type:
     """Resolve a written type; type variables must be among `variables`."""
+    try:
+        return _resolve(environment, t, report, variables)
+    except TypeSizeError:
+        return too_large(t.span, report)
+
+
+def too_large(span: Span, report: Report) -> Type:
+    """Report a type that would have too many parts."""
+    report.add(
+        "E0321",
+        f"a type has more than {types.LARGEST} parts here",
+        span,
+        note="its parts are counted as if all of it were written out: pairs of pairs double with each level",
+        hint="declare a struct: its name is one part",
+    )
+    return ERROR
+
+
+def _resolve(environment: Environment, t: syntax.TypeExpr, report: Report, variables: frozenset[str]) -> Type:
     match t:
         case syntax.TypeName():
             return _resolve_name(environment, t, report, variables)

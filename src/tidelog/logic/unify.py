@@ -22,6 +22,7 @@ from tidelog.base.types import (
     Signed,
     Tuple,
     Type,
+    TypeSizeError,
     TypeVariable,
     is_integer,
     is_number,
@@ -30,6 +31,8 @@ from tidelog.base.types import (
 
 ERROR: Final = TypeVariable("?error")
 Class = Literal["any", "number", "integer", "real"]
+MOST_STEPS: Final = 1_000_000
+"""Steps through types that the check of one rule or function may take: a second; long rules take some thousand."""
 _CLASS_WORDS: Final = {"any": "_", "number": "number", "integer": "integer", "real": "real number"}
 
 
@@ -41,12 +44,19 @@ def is_unknown(type: Type) -> bool:
 class Unifier:
     """The unknowns of one rule or function body."""
 
-    __slots__ = ("_bound", "_classes", "_count")
+    __slots__ = ("_bound", "_classes", "_count", "_steps")
 
     def __init__(self) -> None:
         self._bound: dict[str, Type] = {}
         self._classes: dict[str, Class] = {}
         self._count = 0
+        self._steps = 0
+
+    def _step(self) -> None:
+        """Count a step through types: what unknowns became may be shared, and is walked through each time."""
+        self._steps += 1
+        if self._steps > MOST_STEPS:
+            raise TypeSizeError
 
     def fresh(self, of: Class = "any") -> TypeVariable:
         """Make a new unknown, of a class of numbers if given."""
@@ -155,6 +165,7 @@ class Unifier:
     def _all(self, some: tuple[Type, ...], others: tuple[Type, ...]) -> bool:
         if len(some) != len(others):
             return False
+        self._step()
         same = True
         for a, b in zip(some, others, strict=True):  # to the end: what the rest tells keeps later messages precise
             same = self.unify(a, b) and same
@@ -170,6 +181,7 @@ class Unifier:
         return True
 
     def _occurs(self, name: str, type: Type) -> bool:
+        self._step()
         match self.resolve(type):
             case TypeVariable(other):
                 return other == name
@@ -207,6 +219,7 @@ class Unifier:
 
     def give_up(self, type: Type) -> None:
         """Let the unknowns of a type fit everything, after one diagnostic about them."""
+        self._step()
         match self.resolve(type):
             case TypeVariable() as unknown if unknown.name[0] == "?" and unknown is not ERROR:
                 self._bound[unknown.name] = ERROR
