@@ -27,15 +27,17 @@ OTHERWISE = {
     "session/plain_write.py": {"LONG"},  # bits of numbers that Python shows at once
     "session/rows.py": {"WIDEST"},  # bits of a number in an array
     # Bounds of the language, which programs can see.
+    "base/types.py": {"LARGEST"},
     "base/values.py": {"LONGEST"},
     "lang/cursor.py": {"MAX_DEPTH"},
     "lang/lex.py": {"MAX_STRINGS"},
     "logic/exhaustive.py": {"_ENUMERABLE_BITS"},
     "logic/finish.py": {"DEEPEST", "_MANY"},  # depth of nesting; chains of operands that are checked without nesting
-    "logic/instantiate.py": {"_DEEPEST_TYPE"},
+    "logic/instantiate.py": {"_DEEPEST_TYPE", "MOST_INSTANCES"},
     "logic/padding.py": {"_DEEP"},
     "logic/passes.py": {"MOST_WAYS"},
     "logic/resolve.py": {"MAX_WIDTH"},
+    "logic/unify.py": {"MOST_STEPS"},
     "logic/warn.py": {"_SMALL"},
     "run/dbsp/stream.py": {"LONGEST"},  # of the library: a stream without a 0 in that many steps is an error
     "logic/std/patterns.py": {"LONGEST", "MEMORY", "WORK"},  # of a regular expression
