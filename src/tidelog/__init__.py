@@ -11,6 +11,7 @@ What users need is here:
 * `load_facts`, `save_outputs`: folders of files, as `tidelog run` reads and writes them.
 * `engines`: the engines that this installation has.
 * `tidelog.dbsp`: a library of its own, streams of Z-sets and circuits over them.
+* `CacheWarning`: compiled kernels could not be kept, or read; they are compiled, and nothing else is wrong.
 * `TidelogError`: what is raised. A `UserError` is a `ProgramError`, `DataError`, `EvaluationError`, `LimitError` or
   `MissingExtraError`; a `VerificationError` is a defect of Tidelog.
 
@@ -42,6 +43,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tidelog.base.errors import (
+        CacheWarning,
         DataError,
         EvaluationError,
         LimitError,
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
     from tidelog.session.transaction import Transaction
 
 __all__ = [
+    "CacheWarning",
     "Change",
     "Changes",
     "Commit",
@@ -93,6 +96,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "CacheWarning": "base.errors",
     "Change": "session.changes",
     "Changes": "session.changes",
     "Commit": "session.changes",

@@ -61,6 +61,7 @@ OTHERWISE = {
     "run/dbsp/values.py": {"FIRST"},
     "run/phases.py": {"ALIVE", "DYING", "REMOVED", "GARBAGE"},
     "run/tuples/algebra.py": {"RANK"},
+    "run/kernel_cache.py": {"WORD"},
     "session/pipeline/state.py": {"FORMAT"},
     # Memory and patience: what is computed, and how, is the same.
     "base/pause.py": {"MANY"},  # objects that the cycle collector is told to be old

@@ -5,12 +5,14 @@ import os
 import resource
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import click
 import pytest
 
 from tests.shell.conftest import REACH, Tidelog
+from tidelog import CacheWarning
 from tidelog.shell import doctor, run
 from tidelog.shell.main import COMMANDS
 from tidelog.shell.terminal import escape, escape_line
@@ -87,6 +89,28 @@ def test_doctor(tidelog: Tidelog) -> None:
     assert "reference" in findings["engines"]["found"]
     assert ended.status == int(any(finding["problem"] for finding in findings.values()))
     assert "  engines" in tidelog("doctor").out
+
+
+def test_doctor_shows_the_kernel_cache(tidelog: Tidelog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TIDELOG_CACHE_DIR", str(tmp_path / "open"))
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o777)
+    found = {finding["subject"]: finding for finding in json.loads(tidelog("doctor", "--json").out)}["kernel cache"]
+    assert (found["problem"], found["advice"].partition("; ")[0]) == (True, f"{tmp_path}/open can be written by others")
+    monkeypatch.setenv("TIDELOG_CACHE_DIR", str(tmp_path / "mine"))
+    found = {finding["subject"]: finding for finding in json.loads(tidelog("doctor", "--json").out)}["kernel cache"]
+    assert (found["problem"], found["found"].startswith(f"{tmp_path}/mine/kernels-")) == (False, True)
+
+
+@pytest.mark.filterwarnings("always")
+def test_warnings_are_shown_kindly(tidelog: Tidelog, monkeypatch: pytest.MonkeyPatch) -> None:
+    def examine() -> list[doctor.Finding]:
+        warnings.warn("kernels are kept nowhere", CacheWarning, stacklevel=1)
+        return [doctor.Finding("all", "well")]
+
+    monkeypatch.setattr(doctor, "examine", examine)
+    ended = tidelog("doctor")
+    assert (ended.status, ended.out, ended.err) == (0, "  all  well\n", "warning: kernels are kept nowhere\n")
 
 
 def test_doctor_knows_what_to_do(tidelog: Tidelog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

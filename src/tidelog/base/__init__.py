@@ -9,5 +9,6 @@
 * `record`: frozen dataclasses that cost little to define.
 * `tuning`, `thresholds`: the table of constants that choose how something is computed, and how tests draw them;
   `tuning_plans`, `tuning_spark`, `tuning_files` have parts of it.
+* `cache_folder`: where compiled code may be kept.
 * `graph`, `pause`: components and cycles; rest for the cycle collector.
 """

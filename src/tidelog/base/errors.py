@@ -38,6 +38,10 @@ class LimitError(UserError):
     """A limit on rounds, tuples, memory or time stopped the evaluation; the last commit still stands."""
 
 
+class CacheWarning(UserWarning):
+    """Compiled code could not be kept for the next run, or what was kept could not be used; nothing else is wrong."""
+
+
 class MissingExtraError(UserError):
     """An optional dependency is needed and absent."""
 

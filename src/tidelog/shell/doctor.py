@@ -16,6 +16,7 @@ from pathlib import Path
 
 import click
 
+from tidelog.base.cache_folder import VARIABLE, cache_folder
 from tidelog.base.record import record
 from tidelog.session.engines import available
 from tidelog.shell.options import json_option
@@ -129,11 +130,9 @@ def _memory() -> Finding:
 
 
 def _kernel_cache() -> Finding:
-    """Say where compiled kernels are kept: in NUMBA_CACHE_DIR, or beside the kernels if that can be written."""
-    chosen = os.environ.get("NUMBA_CACHE_DIR")
-    folder = Path(chosen) if chosen else Path(__file__).parents[1] / "run" / "columnar" / "kernels"
-    existing = next(path for path in (folder, *folder.parents) if path.exists())
-    if os.access(existing, os.W_OK):
-        return Finding("kernel cache", str(folder))
-    advice = "kernels are compiled in every run: set NUMBA_CACHE_DIR to a folder that can be written"
-    return Finding("kernel cache", f"{folder} cannot be written", problem=bool(chosen), advice=advice)
+    """Say where compiled kernels are kept, and why not elsewhere."""
+    found = cache_folder(Path(__file__).parents[1] / "run" / "columnar" / "kernels")
+    if found.path is None:
+        advice = f"kernels are compiled in every run: set {VARIABLE} to a folder of your own"
+        return Finding("kernel cache", "; ".join(found.refused), problem=True, advice=advice)
+    return Finding("kernel cache", str(found.path), problem=found.asked, advice="; ".join(found.refused))

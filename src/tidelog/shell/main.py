@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import click
 
 from tidelog.base.errors import UserError
-from tidelog.shell.terminal import fail, say_error
+from tidelog.shell.terminal import fail, kind_warnings, say_error
 
 DEBUG = "--debug"
 COMMANDS = ("run", "shell", "check", "format", "plan", "pipeline", "doctor", "soak")
@@ -49,7 +49,8 @@ class Commands(click.Group):
         debug = bool(os.environ.get("TIDELOG_DEBUG")) or DEBUG in given
         given = [word for word in given if word != DEBUG]  # so that it may also follow the command's name
         try:
-            status = super().main(given, prog_name, complete_var, standalone_mode=False, **extra)
+            with kind_warnings():
+                status = super().main(given, prog_name, complete_var, standalone_mode=False, **extra)
         except click.ClickException as error:
             error.show()
             sys.exit(1)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import click
 
 from tidelog.base.diagnostic import Diagnostic, render
-from tidelog.base.errors import ProgramError, UserError
+from tidelog.base.errors import CacheWarning, ProgramError, UserError
 
 # Control characters except line break and tab; and those that change the direction of the text around them.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -53,6 +56,24 @@ def say_warning(text: str) -> None:
 def say_error(text: str) -> None:
     """Print an error to standard error."""
     click.echo(_coloured(f"error: {escape(text)}"), err=True)
+
+
+@contextmanager
+def kind_warnings() -> Iterator[None]:
+    """Within the block, print what Tidelog warns of in Python as warnings for people; others are Python's affair."""
+    with warnings.catch_warnings():
+        usual = warnings.showwarning
+
+        def show(
+            message: Warning | str, category: type[Warning], filename: str, lineno: int, *rest: Any, **more: Any
+        ) -> None:
+            if issubclass(category, CacheWarning):
+                say_warning(str(message))
+            else:
+                usual(message, category, filename, lineno, *rest, **more)
+
+        warnings.showwarning = show
+        yield
 
 
 def say_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:

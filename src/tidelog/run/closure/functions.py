@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from tidelog.run.closure import plain
-from tidelog.run.compiling import compile_at
+from tidelog.run.compiling import are_compiled, compile_at
 from tidelog.run.limits import tell
 
 COMPILE_AT = compile_at(3_000)
@@ -20,7 +20,7 @@ _tables: list[ModuleType] = [plain]
 def functions(edges: int = 0) -> Any:
     """Return the functions to use for so many edges."""
     if edges >= COMPILE_AT and len(_tables) == 1:
-        if not any(Path(__file__).parent.glob("kernels/__pycache__/*.nbi")):
+        if not are_compiled(Path(__file__).parent / "kernels"):
             tell("compiling kernels for closures, once for this installation")
         _tables.append(import_module("tidelog.run.closure.kernels"))
     return _tables[-1]

@@ -24,7 +24,7 @@ from tidelog.run.columnar import kernels
 from tidelog.run.columnar.narrow import CompiledNarrow, NumpyNarrow
 from tidelog.run.columnar.tally import CompiledTally, NumpyTally
 from tidelog.run.columnar.threads import PARTS, helpers, share
-from tidelog.run.compiling import compile_at
+from tidelog.run.compiling import are_compiled, compile_at
 from tidelog.run.limits import tell
 
 if TYPE_CHECKING:
@@ -242,8 +242,7 @@ class CompiledArrays(CompiledNarrow, CompiledTally, NumpyArrays):
     name = "numba"
 
     def __init__(self) -> None:
-        folder = Path(kernels.__file__).parent
-        if not any(folder.glob("__pycache__/*.nbi")):
+        if not are_compiled(Path(kernels.__file__).parent):
             tell("compiling kernels, once for this installation")
         self._kernels: ModuleType = import_module("tidelog.run.columnar.kernels.words")
         self._emitting: ModuleType = import_module("tidelog.run.columnar.kernels.emitting")

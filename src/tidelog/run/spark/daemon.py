@@ -10,8 +10,6 @@ of them is ever garbage, so they are left out of the search. `session` names thi
 from __future__ import annotations
 
 import gc
-from contextlib import suppress
-from typing import Any
 
 import pandas as pd  # noqa: F401
 import pyspark.worker  # noqa: F401
@@ -22,31 +20,22 @@ import tidelog.run.spark.local
 import tidelog.run.spark.spread
 import tidelog.run.spark.worker  # noqa: F401
 from tidelog.run.columnar.kernels import emitting, narrow, rounds, sorting, words
+from tidelog.run.kernel_cache import kept_signatures
 
 
 def load_kernels() -> int:
     """Load the code of kernels that were compiled on this machine before; return how many there are.
 
-    Numba does so itself, but only when a kernel is called. It offers no other way, hence its own index is read; where
-    that is not as expected kernels are left to be loaded when they are called.
+    Numba does so itself, but only when a kernel is called.
     """
     found = 0
     for module in (emitting, narrow, rounds, sorting, words):
         for kernel in vars(module).values():
             if isinstance(kernel, Dispatcher):
-                with suppress(Exception):
-                    for signature in _compiled(kernel):
-                        kernel.compile(signature)
-                        found += 1
+                for signature in kept_signatures(kernel):
+                    kernel.compile(signature)
+                    found += 1
     return found
-
-
-def _compiled(kernel: Any) -> list[Any]:
-    """Return the signatures for which there is code for this processor and this version of the kernel."""
-    cache = kernel._cache  # noqa: SLF001
-    index = cache._cache_file._load_index()  # noqa: SLF001
-    codegen = kernel.targetctx.codegen()
-    return [key[0] for key in index if key == cache._index_key(key[0], codegen)]  # noqa: SLF001
 
 
 if __name__ == "__main__":

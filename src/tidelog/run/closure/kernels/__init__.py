@@ -3,7 +3,7 @@
 A graph is `offsets` and `targets` (the successors of u are targets[offsets[u]:offsets[u + 1]]). A *row* is the set of
 nodes that some node reaches by one step or more, as bits, as a list, or as the node to search from. `place` gives the
 position of a node in rows, -1 for nodes that are not wanted there, `NEVER` if besides no edge leads to them. Only numpy
-and numba are imported here.
+and numba are imported here, and the decorator that compiles.
 
 * `rows`: components, rows, searches, union-find, writing pairs.
 * `changes`: edges that come and go, and how rows differ.

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from tidelog.run.closure.kernels.words import lowest, ones
+from tidelog.run.kernel_cache import kernel
 
 U = np.uint64
 NEVER = -2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def altered(offsets, targets, n, lost, gained):  # type: ignore[no-untyped-def]
     """Return a graph of n nodes without some edges and with others, given as two lines in order of their sources.
 
@@ -46,7 +46,7 @@ def altered(offsets, targets, n, lost, gained):  # type: ignore[no-untyped-def]
     return ends, out[:at], missing
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def apart(offsets, targets, edges, most):  # type: ignore[no-untyped-def]
     """Tell of each edge whether its source does not reach its target, as far as at most so many steps tell."""
     n = offsets.shape[0] - 1
@@ -72,7 +72,7 @@ def apart(offsets, targets, edges, most):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bypassed(offsets, targets, place, row, bits, edges):  # type: ignore[no-untyped-def]
     """Tell of each edge whether another successor of its source reaches its target, and not its source, by old rows."""
     found = np.zeros(edges.shape[1], np.bool_)
@@ -90,7 +90,7 @@ def bypassed(offsets, targets, place, row, bits, edges):  # type: ignore[no-unty
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def list_bits(bits, rows):  # type: ignore[no-untyped-def]
     """Return the positions of each row, -1 being an empty one, as lists one after another."""
     ends = np.zeros(rows.shape[0] + 1, np.int64)
@@ -113,7 +113,7 @@ def list_bits(bits, rows):  # type: ignore[no-untyped-def]
     return ends, lists
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _longer(lists, count, more):  # type: ignore[no-untyped-def]
     """Return a list with room for more positions."""
     if count + more <= lists.shape[0]:
@@ -123,7 +123,7 @@ def _longer(lists, count, more):  # type: ignore[no-untyped-def]
     return longer
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bits_differing(bits, rows, other, others):  # type: ignore[no-untyped-def]
     """Return the positions of each row that are not in the other one, and the other way round; -1 is an empty row."""
     n, width, wide = rows.shape[0], bits.shape[1], other.shape[1]
@@ -161,7 +161,7 @@ def bits_differing(bits, rows, other, others):  # type: ignore[no-untyped-def]
     return lost_ends, lost[:a], gained_ends, gained[:b]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lists_without(ends, lists, other_ends, others):  # type: ignore[no-untyped-def]
     """Return the positions of each list that are not in the other of the same number; all are ascending."""
     out_ends = np.zeros(ends.shape[0], np.int64)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from tidelog.run.closure.kernels.words import lowest, ones
+from tidelog.run.kernel_cache import kernel
 
 U = np.uint64
 DENSE = 16
@@ -14,7 +14,7 @@ FEW = 4
 """If a pair leads on to so many pairs at most, on average, they are followed one by one: rows are mostly empty then."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def generations(offsets, targets, other, others, back, sources, bits, crossed, apart):  # type: ignore[no-untyped-def]
     """Add to rows of bits, one for each node, all pairs that pairs lead on to.
 
@@ -65,7 +65,7 @@ def generations(offsets, targets, other, others, back, sources, bits, crossed, a
         image[words[:used]] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _walk(offsets, targets, other, others, bits, crossed, apart):  # type: ignore[no-untyped-def]
     """Do the same pair by pair."""
     stack, size = np.empty(1024, np.int64), 0
@@ -95,7 +95,7 @@ def _walk(offsets, targets, other, others, bits, crossed, apart):  # type: ignor
                 size += 1
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _with_room(stack, size):  # type: ignore[no-untyped-def]
     if size < stack.shape[0]:
         return stack
@@ -104,7 +104,7 @@ def _with_room(stack, size):  # type: ignore[no-untyped-def]
     return more
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _size(row):  # type: ignore[no-untyped-def]
     total = 0
     for w in range(row.shape[0]):
@@ -112,7 +112,7 @@ def _size(row):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _listed(row, found):  # type: ignore[no-untyped-def]
     """List the positions of a row; return how many there are."""
     count = 0
@@ -125,7 +125,7 @@ def _listed(row, found):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _missing(bits, heads, wanted):  # type: ignore[no-untyped-def]
     """Find the positions that some of the rows of heads do not have; return how many there are."""
     wanted[:] = 0
@@ -135,7 +135,7 @@ def _missing(bits, heads, wanted):  # type: ignore[no-untyped-def]
     return _size(wanted)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _follow(offsets, targets, row, image):  # type: ignore[no-untyped-def]
     """Add to an image the successors of all nodes in a row."""
     for w in range(row.shape[0]):
@@ -148,7 +148,7 @@ def _follow(offsets, targets, row, image):  # type: ignore[no-untyped-def]
                 image[y >> 6] |= U(1) << U(y & 63)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _look_back(back, sources, row, wanted, image):  # type: ignore[no-untyped-def]
     """Add to an image those of the nodes wanted that are successors of a node in a row."""
     n = back.shape[0] - 1
@@ -166,7 +166,7 @@ def _look_back(back, sources, row, wanted, image):  # type: ignore[no-untyped-de
                     break
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _unite(image, words, row, fresh, but):  # type: ignore[no-untyped-def]
     """Add some words of an image to a row, but for one position; tell whether any of it is new, and note that."""
     came = False

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from tidelog.run.closure.kernels.words import lowest, ones
+from tidelog.run.kernel_cache import kernel
 
 U = np.uint64
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def linked(sources, targets, n):  # type: ignore[no-untyped-def]
     """Return the graph of edges, the successors of a node in the order given."""
     offsets = np.zeros(n + 1, np.int64)
@@ -27,7 +27,7 @@ def linked(sources, targets, n):  # type: ignore[no-untyped-def]
     return offsets, out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def turned(offsets, targets):  # type: ignore[no-untyped-def]
     """Return the graph with all edges reversed."""
     n, m = offsets.shape[0] - 1, targets.shape[0]
@@ -46,7 +46,7 @@ def turned(offsets, targets):  # type: ignore[no-untyped-def]
     return back, sources
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def components(offsets, targets, inside):  # type: ignore[no-untyped-def]
     """Number the strongly connected components of the nodes inside, successors first; return numbers and count."""
     n = inside.shape[0]
@@ -101,7 +101,7 @@ def components(offsets, targets, inside):  # type: ignore[no-untyped-def]
     return component, count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def alike(offsets, targets, component, count):  # type: ignore[no-untyped-def]
     """Put together components that reach the same: one with cycles, and those that lead nowhere but into it.
 
@@ -139,7 +139,7 @@ def alike(offsets, targets, component, count):  # type: ignore[no-untyped-def]
     return together, size, itself
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def united(sources, targets, n):  # type: ignore[no-untyped-def]
     """Number the connected components of undirected edges by their first nodes; return numbers and their count."""
     parent = np.empty(n, np.int32)
@@ -168,7 +168,7 @@ def united(sources, targets, n):  # type: ignore[no-untyped-def]
     return component, count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bit_rows(offsets, targets, place, row, starts, members, bits):  # type: ignore[no-untyped-def]
     """Fill the rows of components, successors first; those of all other successors are there."""
     width = bits.shape[1]
@@ -193,7 +193,7 @@ def bit_rows(offsets, targets, place, row, starts, members, bits):  # type: igno
                         bits[own, w] |= bits[other, w]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_bits(bits, rows):  # type: ignore[no-untyped-def]
     """Return the number of positions in each of the rows."""
     counts = np.empty(rows.shape[0], np.int64)
@@ -205,7 +205,7 @@ def count_bits(bits, rows):  # type: ignore[no-untyped-def]
     return counts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_searched(offsets, targets, place, nodes, fresh):  # type: ignore[no-untyped-def]
     """Return the number of positions in the row of each node, and of edges looked at to find all of them.
 
@@ -238,7 +238,7 @@ def count_searched(offsets, targets, place, nodes, fresh):  # type: ignore[no-un
     return counts, work
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def chained(offsets, targets, component, starts, members):  # type: ignore[no-untyped-def]
     """Arrange components in chains, each leading to the next below it, so that searches go on from one another.
 
@@ -281,7 +281,7 @@ def chained(offsets, targets, component, starts, members):  # type: ignore[no-un
     return via, nodes[:size], fresh[:size]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def carried(via, component, cyclic, place, counts):  # type: ignore[no-untyped-def]
     """Count the positions in the rows of components that lead to one node: those in its row, and its own."""
     for k in range(via.shape[0]):
@@ -290,7 +290,7 @@ def carried(via, component, cyclic, place, counts):  # type: ignore[no-untyped-d
             counts[k] = counts[component[v]] + (place[v] >= 0 and not cyclic[v])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reached(offsets, targets, starts):  # type: ignore[no-untyped-def]
     """Tell which nodes are among the starts or reached from them."""
     n = offsets.shape[0] - 1
@@ -313,7 +313,7 @@ def reached(offsets, targets, starts):  # type: ignore[no-untyped-def]
     return seen
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _emit(found, count, members, first, last, starts, left, right, out):  # type: ignore[no-untyped-def]
     """Write the pairs of the members of a group with the positions found."""
     codes = np.empty(count, np.uint64)
@@ -328,7 +328,7 @@ def _emit(found, count, members, first, last, starts, left, right, out):  # type
                 line[q] = code | codes[q]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_bits(bits, rows, firsts, members, starts, left, right, out):  # type: ignore[no-untyped-def]
     """Write pairs: of each group of members, with the positions in its row of bits."""
     found = np.empty(64 * bits.shape[1], np.int32)
@@ -343,7 +343,7 @@ def fill_bits(bits, rows, firsts, members, starts, left, right, out):  # type: i
         _emit(found, count, members, firsts[g], firsts[g + 1], starts, left, right, out)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_lists(offsets, positions, rows, firsts, members, starts, left, right, out):  # type: ignore[no-untyped-def]
     """Write pairs: of each group of members, with the positions in its list."""
     for g in range(rows.shape[0]):
@@ -351,7 +351,7 @@ def fill_lists(offsets, positions, rows, firsts, members, starts, left, right, o
         _emit(found, found.shape[0], members, firsts[g], firsts[g + 1], starts, left, right, out)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _search(offsets, targets, place, start, seen, touched, stack, found):  # type: ignore[no-untyped-def]
     """Find the positions of what a node reaches, in order of the nodes; the bitmaps are empty before and after."""
     u, top = start, 0
@@ -386,7 +386,7 @@ def _search(offsets, targets, place, start, seen, touched, stack, found):  # typ
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_searched(offsets, targets, place, rows, firsts, members, starts, left, right, out):  # type: ignore[no-untyped-def]
     """Write pairs: of each group of members, with the positions of what a node reaches."""
     n = offsets.shape[0] - 1
@@ -397,7 +397,7 @@ def fill_searched(offsets, targets, place, rows, firsts, members, starts, left, 
         _emit(found, count, members, firsts[g], firsts[g + 1], starts, left, right, out)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def list_searched(offsets, targets, place, nodes):  # type: ignore[no-untyped-def]
     """Return the positions of what each node reaches, in order of the nodes, as lists one after another."""
     n = offsets.shape[0] - 1

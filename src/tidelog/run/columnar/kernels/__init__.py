@@ -5,7 +5,8 @@ over arity and key width, so that a new rule never compiles anything; they are c
 without the interpreter lock. `sorting` sorts packed rows, `emitting` makes rows of matches, `narrow` is for codes that
 spread little, `tallying` counts derivations, `words` does everything else with them. Only `rounds` knows of rules, as
 `lines` of numbers: `gaining` and `losing` do whole rounds of few tuples, with `deriving`, `proving` and `searching`;
-their slow twin is the way other rounds go. `ranks` tells how ranks are given. Only numpy and numba are imported here.
+their slow twin is the way other rounds go. `ranks` tells how ranks are given. Only numpy and numba are imported here,
+and the decorator that compiles.
 """
 
 GAP = 64

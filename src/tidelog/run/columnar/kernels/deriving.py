@@ -9,7 +9,6 @@ lines of numbers (`lines`).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from tidelog.run.columnar.kernels import lines
 from tidelog.run.columnar.kernels.searching import (
@@ -22,13 +21,14 @@ from tidelog.run.columnar.kernels.searching import (
     run_end,
     search,
 )
+from tidelog.run.kernel_cache import kernel
 
 U = np.uint64
 ALONE = 8
 """Of more bindings than this equal keys are searched once."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def derive(told, recent, ranked, room, out, out_rank, out_head, largest):  # type: ignore[no-untyped-def]
     """Write what the delta derives; return how many rows, or -1 if they are too many or have no room, and visits."""
     variants, fields = told[0], told[2]
@@ -71,7 +71,7 @@ def derive(told, recent, ranked, room, out, out_rank, out_head, largest):  # typ
     return made, visits
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _step(  # type: ignore[no-untyped-def]
     told, recent, ranked, s, n, before, left, left_rank, right, right_rank, room
 ):
@@ -125,7 +125,7 @@ def _step(  # type: ignore[no-untyped-def]
     return made, visits
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _make_keys(fields, step, n, left, room):  # type: ignore[no-untyped-def]
     """Make the keys by which n bindings are searched, equal ones once if they are not far apart; return how many.
 
@@ -157,7 +157,7 @@ def _make_keys(fields, step, n, left, room):  # type: ignore[no-untyped-def]
     return made
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _choose(told, recent, v, after, left, room, choice):  # type: ignore[no-untyped-def]
     """Choose for each tuple of a delta the variant, of some that differ in order, with fewest matches at first.
 

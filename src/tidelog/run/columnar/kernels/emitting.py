@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from tidelog.run.kernel_cache import kernel
 
 U = np.uint64
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def emit_one(low, high, left, batch, moves, out):  # type: ignore[no-untyped-def]
     """For each left word and matching batch word, write the left word with the moved fields of the batch word."""
     p = 0
@@ -44,7 +45,7 @@ def emit_one(low, high, left, batch, moves, out):  # type: ignore[no-untyped-def
             p += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def emit_few_times(low, high, left, batch, moves, recent, out):  # type: ignore[no-untyped-def]
     """As `emit_one`, leaving out most repetitions: words that are among the recent ones. Return how many are written.
 
@@ -85,7 +86,7 @@ def emit_few_times(low, high, left, batch, moves, recent, out):  # type: ignore[
     return p
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _unite(left, i, batch, j, moves, out, p):  # type: ignore[no-untyped-def]
     """Write left row i with the moved fields of batch row j as row p."""
     for w in range(out.shape[0]):
@@ -95,7 +96,7 @@ def _unite(left, i, batch, j, moves, out, p):  # type: ignore[no-untyped-def]
         out[np.int64(moves[k, 4]), p] |= field << moves[k, 5]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def emit_many(low, high, left, batch, moves, out):  # type: ignore[no-untyped-def]
     """As `emit_one`, for rows of several words."""
     p = 0
@@ -105,7 +106,7 @@ def emit_many(low, high, left, batch, moves, out):  # type: ignore[no-untyped-de
             p += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def emit_ranked(low, high, left, left_rank, batch, rank, mark, limit, moves, out, out_rank):  # type: ignore[no-untyped-def]
     """As `emit_many`, of the rows whose mark is up to the limit, with the greater rank; return how many there are.
 
@@ -127,7 +128,7 @@ def emit_ranked(low, high, left, left_rank, batch, rank, mark, limit, moves, out
     return p
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _emit_ranked_one(low, high, left, left_rank, batch, rank, mark, limit, moves, out, out_rank):  # type: ignore[no-untyped-def]
     """As `emit_ranked`, of rows of one word with up to two fields to move."""
     marked, ranked, p = mark.shape[0] > 0, rank.shape[0] > 0, 0
@@ -148,7 +149,7 @@ def _emit_ranked_one(low, high, left, left_rank, batch, rank, mark, limit, moves
     return p
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def visible(low, high, mark, limit, counts):  # type: ignore[no-untyped-def]
     """Count the rows of each range whose mark is up to the limit."""
     for i in range(low.shape[0]):

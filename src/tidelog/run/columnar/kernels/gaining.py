@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from tidelog.run.columnar.kernels import lines
 from tidelog.run.columnar.kernels.ranks import above, level
@@ -19,13 +18,14 @@ from tidelog.run.columnar.kernels.rounds import (
 )
 from tidelog.run.columnar.kernels.searching import ALIVE, bisect, compare, rank_of
 from tidelog.run.columnar.kernels.sorting import FEW, order_one
+from tidelog.run.kernel_cache import kernel
 
-_above, _level = njit(cache=True, nogil=True)(above), njit(cache=True, nogil=True)(level)
+_above, _level = kernel(above), kernel(level)
 U = np.uint64
 __all__ = ["gain", "undo"]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gain(  # type: ignore[no-untyped-def]
     told, recent, given, bench, log, answer, ranked, counting, number, rounds, most, largest
 ):
@@ -64,7 +64,7 @@ def gain(  # type: ignore[no-untyped-def]
         answer[lines.ROUNDS] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _absorb_all(told, recent, derived, made, found, before, how, log, answer, scratch):  # type: ignore[no-untyped-def]
     """Absorb so many derivations: rows, ranks, members, and how often each occurs.
 
@@ -104,7 +104,7 @@ def _absorb_all(told, recent, derived, made, found, before, how, log, answer, sc
                 add(address, times[k], log, answer)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _places_for(count):  # type: ignore[no-untyped-def]
     """Return how many places a table has in which so many tuples are found fast: a power of two."""
     size = 64
@@ -113,7 +113,7 @@ def _places_for(count):  # type: ignore[no-untyped-def]
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _place_of(found, m, table, rows, k, words):  # type: ignore[no-untyped-def]
     """Return the place where row k, a tuple of a member, is noted or would be."""
     capacity, last = table.shape[2], found.shape[0] - 1
@@ -134,7 +134,7 @@ def _place_of(found, m, table, rows, k, words):  # type: ignore[no-untyped-def]
     return p
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _note(members, table, start, count, found):  # type: ignore[no-untyped-def]
     """Note where the tuples of each member's table are."""
     row = np.empty((1, table.shape[1]), np.uint64)
@@ -145,7 +145,7 @@ def _note(members, table, start, count, found):  # type: ignore[no-untyped-def]
             found[_place_of(found, m, table, row, 0, words)] = m * table.shape[2] + i
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _arrange(told, recent, answer, before, row, scratch):  # type: ignore[no-untyped-def]
     """Put the tuples that have come to the members' tables to their places in every order."""
     members, orders, moves = told[4:]
@@ -174,7 +174,7 @@ def _arrange(told, recent, answer, before, row, scratch):  # type: ignore[no-unt
                 h = p
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sort(rows, n, width, places):  # type: ignore[no-untyped-def]
     """Write the places of n rows in their order."""
     if n > FEW:

@@ -10,7 +10,6 @@ in doubt are lifted before it is known whether they need be. Then nothing is loo
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from tidelog.run.columnar.kernels import lines
 from tidelog.run.columnar.kernels.proving import stands
@@ -36,15 +35,16 @@ from tidelog.run.columnar.kernels.searching import (
     read_mark,
     read_rank,
 )
+from tidelog.run.kernel_cache import kernel
 
-_lifted, _note_lifted = njit(cache=True, nogil=True)(lifted), njit(cache=True, nogil=True)(note_lifted)
+_lifted, _note_lifted = kernel(lifted), kernel(note_lifted)
 DYING, REMOVED = 1, 2
 plain = np.int64
 """Around constants that functions are given: for a literal they would be compiled by themselves."""
 __all__ = ["lose", "undo"]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lose(  # type: ignore[no-untyped-def]
     told, counting, recent, given, where, lowest, bench, log, answer, rounds, most, largest
 ):
@@ -85,7 +85,7 @@ def lose(  # type: ignore[no-untyped-def]
         answer[lines.ROUNDS] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _release_all(told, recent, derived, made, how, log, answer):  # type: ignore[no-untyped-def]
     """Release so many derivations (rows, ranks, members, how often); what dies comes to the tables and is marked.
 
@@ -126,7 +126,7 @@ def _release_all(told, recent, derived, made, how, log, answer):  # type: ignore
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _locate_dying(told, recent, where, start, skipped, mark, row, scratch):  # type: ignore[no-untyped-def]
     """Find the tuples of the tables from some places on, which have a mark, in their orders but the first so many."""
     batches, members, orders, moves = told[3:]
@@ -145,7 +145,7 @@ def _locate_dying(told, recent, where, start, skipped, mark, row, scratch):  # t
                 where[o, start[m] + i, 0], where[o, start[m] + i, 1] = line[i], at[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mark(told, where, start, end, skipped, mark, log, answer):  # type: ignore[no-untyped-def]
     """Mark tuples of the tables in their orders but the first so many."""
     batches, members = told[3], told[4]
@@ -158,7 +158,7 @@ def _mark(told, where, start, end, skipped, mark, log, answer):  # type: ignore[
 # --- what is left of tuples that may not die ------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _settle(told, recent, how, log, answer):  # type: ignore[no-untyped-def]
     """Let tuples that are to die hold again, if they have support left, or have some when they are lifted.
 
@@ -181,7 +181,7 @@ def _settle(told, recent, how, log, answer):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _prove(told, recent, m, how, answer):  # type: ignore[no-untyped-def]
     """Let those tuples of a member that are to die be uncounted that stand: they have support, but how much is open."""
     counting, where, _, before, (_, _, _, room), _, _ = how
@@ -193,7 +193,7 @@ def _prove(told, recent, m, how, answer):  # type: ignore[no-untyped-def]
             answer[lines.PROVED] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count_left(told, recent, m, how, answer):  # type: ignore[no-untyped-def]
     """Count what the tuples of a member have left that are to die; return whether it was possible."""
     counting, _, _, before, (derived, (line, at), scratch, room), _, largest = how
@@ -217,7 +217,7 @@ def _count_left(told, recent, m, how, answer):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _lift(told, recent, m, where, lowest, start, log, answer):  # type: ignore[no-untyped-def]
     """Lift the tuples of a member's table from a place on, if it lifts any; let nothing of them be counted."""
     batches, members = told[3], told[4]
@@ -236,7 +236,7 @@ def _lift(told, recent, m, where, lowest, start, log, answer):  # type: ignore[n
             add(address, -read_count(address), log, answer)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count(batches, ranks, out_rank, made, line, at):  # type: ignore[no-untyped-def]
     """Count so many derivations, of these ranks, of tuples whose counts are logged already."""
     for k in range(made):
@@ -249,7 +249,7 @@ def _count(batches, ranks, out_rank, made, line, at):  # type: ignore[no-untyped
             put_count(address, read_count(address) + 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _hold_again(told, recent, m, where, lowest, start, log, answer):  # type: ignore[no-untyped-def]
     """Take those tuples from a member's table, from a place on, that have support: they hold."""
     batches, members = told[3], told[4]
@@ -267,7 +267,7 @@ def _hold_again(told, recent, m, where, lowest, start, log, answer):  # type: ig
     count[m] = kept
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _set_rank(batches, b, p, rank, log, answer):  # type: ignore[no-untyped-def]
     """Give a row of a batch another rank."""
     at, address = answer[lines.LOGGED], batches[b, lines.RANKS] + 4 * p

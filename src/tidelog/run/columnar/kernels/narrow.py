@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from tidelog.run.kernel_cache import kernel
 
 U = np.uint64
 APART = 8
@@ -28,14 +30,14 @@ def _set(_context, bits, place, bit):  # type: ignore[no-untyped-def]
     return types.uint64(bits, place, bit), generate
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _is_first(bits, word):  # type: ignore[no-untyped-def]
     """Tell whether the bit of a word was not set; it is now."""
     place, bit = np.int64(word >> U(6)), U(1) << (word & U(63))
     return bits[place] & bit == U(0) and _set(bits, place, bit) & bit == U(0)  # type: ignore[call-arg]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fresh(words, bits, out):  # type: ignore[no-untyped-def]
     """Write the words whose bit is not set, each once, and set their bits; return how many there are."""
     p = 0
@@ -46,13 +48,13 @@ def fresh(words, bits, out):  # type: ignore[no-untyped-def]
     return p
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _is_set(bits, word):  # type: ignore[no-untyped-def]
     """Tell whether the bit of a word is set."""
     return (bits[np.int64(word >> U(6))] >> (word & U(63))) & U(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unknown(words, bits, out):  # type: ignore[no-untyped-def]
     """Write the words whose bit is not set; return how many there are."""
     p = 0
@@ -63,7 +65,7 @@ def unknown(words, bits, out):  # type: ignore[no-untyped-def]
     return p
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _moved(word, row, moves):  # type: ignore[no-untyped-def]
     """Return a word with the moved fields of a row."""
     for k in range(moves.shape[0]):
@@ -71,7 +73,7 @@ def _moved(word, row, moves):  # type: ignore[no-untyped-def]
     return word
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def emit_fresh(low, high, left, batch, moves, bits, out):  # type: ignore[no-untyped-def]
     """As `emitting.emit_one`, of words whose bit is not set, each once, and set their bits; return how many."""
     p = 0
@@ -84,7 +86,7 @@ def emit_fresh(low, high, left, batch, moves, bits, out):  # type: ignore[no-unt
     return p
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def emit_unknown(low, high, left, batch, moves, bits, out):  # type: ignore[no-untyped-def]
     """As `emitting.emit_one`, of words whose bit is not set; return how many."""
     p = 0
@@ -97,7 +99,7 @@ def emit_unknown(low, high, left, batch, moves, bits, out):  # type: ignore[no-u
     return p
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_directory(batch, shift, origin, starts):  # type: ignore[no-untyped-def]
     """Write where the run of each key begins: the sorted words that, shifted right, are `origin` plus its place."""
     s = U(shift)
@@ -112,7 +114,7 @@ def fill_directory(batch, shift, origin, starts):  # type: ignore[no-untyped-def
         key += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find(keys, origin, starts, low, high):  # type: ignore[no-untyped-def]
     """Fill low, high with the run of each key; return the total of their lengths."""
     total = 0
@@ -128,12 +130,12 @@ def find(keys, origin, starts, low, high):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _code(words, i, field):  # type: ignore[no-untyped-def]
     return ((words[i] >> field[0]) & field[1]) + field[2]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _first_from(words, field, code, p, end):  # type: ignore[no-untyped-def]
     """Return the first place from p to the end whose code is not below the given one; gallops."""
     step, a = 1, p
@@ -151,13 +153,13 @@ def _first_from(words, field, code, p, end):  # type: ignore[no-untyped-def]
     return p
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _put(words, low, high, field, least, marks, mark):  # type: ignore[no-untyped-def]
     for j in range(low, high):
         marks[_code(words, j, field) - least] = mark
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def emit_meeting(low, high, left, batch, field, low2, high2, batch2, field2, least, marks, moves, out):  # type: ignore[no-untyped-def]
     """As `emitting.emit_one`, of the words of each range whose code is that of a word of a second range, too.
 

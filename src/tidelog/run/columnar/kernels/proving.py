@@ -7,13 +7,13 @@ many; and what is of a rank too high is left as soon as it is met.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from tidelog.run.columnar.kernels import lines
 from tidelog.run.columnar.kernels.searching import bind, bisect, compare, make_key, rank_of, read_mark
+from tidelog.run.kernel_cache import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def stands(told, recent, m, i, room, answer):  # type: ignore[no-untyped-def]
     """Tell whether tuple i of a member's table has a derivation of a rank below its own, and answer for the work."""
     variants, fields = told[0], told[2]
@@ -32,7 +32,7 @@ def stands(told, recent, m, i, room, answer):  # type: ignore[no-untyped-def]
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_met(told, ranks, first, last, own, room, answer):  # type: ignore[no-untyped-def]
     """Tell whether the first binding passes some steps by tuples of a lower rank.
 
@@ -63,7 +63,7 @@ PASSED = -2
 """Instead of a place: an anti-join has been passed, or not, and there is nothing more to find."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _next(told, ranks, s, d, own, names, keys, line, at, answer):  # type: ignore[no-untyped-def]
     """Bind the variables of a step to the next row that it meets, if there is one; tell whether there is."""
     step, fields, batches = told[1][s], told[2], told[3]

@@ -14,7 +14,6 @@ not been begun. Here is what they share.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from tidelog.run.columnar.kernels import lines
 from tidelog.run.columnar.kernels.deriving import derive
@@ -27,11 +26,12 @@ from tidelog.run.columnar.kernels.searching import (
     read_count,
     read_mark,
 )
+from tidelog.run.kernel_cache import kernel
 
 U = np.uint64
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def may_go_on(members, begun, count):  # type: ignore[no-untyped-def]
     """Tell whether there is a delta that a rule reads, and none that one reads that is not told here."""
     some = False
@@ -43,13 +43,13 @@ def may_go_on(members, begun, count):  # type: ignore[no-untyped-def]
     return some
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def has_room(count, capacity, largest):  # type: ignore[no-untyped-def]
     """Tell whether so many tuples more have room in every table."""
     return count.max() + largest <= capacity
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def moved(orders, o, moves, table, m, i, row):  # type: ignore[no-untyped-def]
     """Make the row that tuple i of a member's table is in an order."""
     for w in range(row.shape[1]):
@@ -59,7 +59,7 @@ def moved(orders, o, moves, table, m, i, row):  # type: ignore[no-untyped-def]
         row[0, np.int64(moves[k, 4])] |= field << moves[k, 5]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def derived_by(told, recent, answer, ranked, room, derived, largest):  # type: ignore[no-untyped-def]
     """Write what the delta derives, and answer for the work; return how many, or below 0 if they are too many."""
     made, visits = derive(told, recent, ranked, room, derived[0], derived[1], derived[2], largest)
@@ -71,7 +71,7 @@ def derived_by(told, recent, answer, ranked, room, derived, largest):  # type: i
     return made
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def laid_out(bench):  # type: ignore[no-untyped-def]
     """Return the room of a workbench: for derivations, where their heads are, places of rows, and bindings."""
     names, keys, visited, numbers, rows, last = bench
@@ -81,7 +81,7 @@ def laid_out(bench):  # type: ignore[no-untyped-def]
     return derived, located, scratch, bindings
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def locate_heads(told, out, out_head, made, most, line, at, scratch):  # type: ignore[no-untyped-def]
     """Write where the tuples of derivations are that have a mark up to a limit: batch, or -1, and place."""
     batches, members, orders = told[3], told[4], told[5]
@@ -104,7 +104,7 @@ def locate_heads(told, out, out_head, made, most, line, at, scratch):  # type: i
 # --- absorbing -------------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add(address, more, log, answer):  # type: ignore[no-untyped-def]
     """Add to a count."""
     at, old = answer[lines.LOGGED], read_count(address)
@@ -113,7 +113,7 @@ def add(address, more, log, answer):  # type: ignore[no-untyped-def]
     put_count(address, old + more)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def set_mark(batches, b, p, mark, log, answer):  # type: ignore[no-untyped-def]
     """Mark a row of a batch."""
     at, address = answer[lines.LOGGED], batches[b, lines.MARKS] + p
@@ -122,7 +122,7 @@ def set_mark(batches, b, p, mark, log, answer):  # type: ignore[no-untyped-def]
     put_mark(address, np.uint8(mark))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def undo(log):  # type: ignore[no-untyped-def]
     """Put back what was overwritten."""
     for at in range(log.shape[0] - 1, -1, -1):

@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
 from tidelog.run.columnar.kernels import lines
+from tidelog.run.kernel_cache import kernel
 
 U = np.uint64
 ALIVE = 0
@@ -53,7 +54,7 @@ read_word, read_rank, read_mark, read_count = (
 put_rank, put_mark, put_count = (_writer(kind) for kind in (types.int32, types.uint8, types.int64))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def compare(rows, stride, j, keys, d, full, shift):  # type: ignore[no-untyped-def]
     """Return 1 if the prefix of row j comes before key d, -1 if after it, 0 if it equals it."""
     for w in range(full):
@@ -67,7 +68,7 @@ def compare(rows, stride, j, keys, d, full, shift):  # type: ignore[no-untyped-d
     return 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bisect(rows, stride, p, h, keys, d, full, shift, least):  # type: ignore[no-untyped-def]
     """Return the first row from p to h that compares with key d below `least`: 1 for not before it, 0 for after it."""
     while p < h:
@@ -79,7 +80,7 @@ def bisect(rows, stride, p, h, keys, d, full, shift, least):  # type: ignore[no-
     return p
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def run_end(rows, stride, size, keys, d, full, shift, p):  # type: ignore[no-untyped-def]
     """Return the first row from p on whose prefix is not key d; gallops."""
     step, a = 1, p
@@ -90,7 +91,7 @@ def run_end(rows, stride, size, keys, d, full, shift, p):  # type: ignore[no-unt
     return bisect(rows, stride, p, min(size, a), keys, d, full, shift, 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search(rows, stride, size, keys, n, full, shift, low):  # type: ignore[no-untyped-def]
     """Write for each of n keys the first row whose prefix is not below it."""
     low[:n] = 0
@@ -109,7 +110,7 @@ def search(rows, stride, size, keys, n, full, shift, low):  # type: ignore[no-un
         left -= half
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def locate(batches, first, end, keys, n, words, least, most, line, at, low):  # type: ignore[no-untyped-def]
     """Write for each of n rows the batch and place of one with a mark in a range; -1 if there is none."""
     line[:n] = -1
@@ -125,7 +126,7 @@ def locate(batches, first, end, keys, n, words, least, most, line, at, low):  # 
                     line[i], at[i] = b, p
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def make_key(fields, first, end, names, i, keys, d):  # type: ignore[no-untyped-def]
     """Make key d of the variables of binding i and of constants; return whether there is room for all of them."""
     for w in range(keys.shape[1]):
@@ -142,7 +143,7 @@ def make_key(fields, first, end, names, i, keys, d):  # type: ignore[no-untyped-
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bind(fields, first, end, rows, stride, j, names, i):  # type: ignore[no-untyped-def]
     """Bind variables of binding i to fields of row j; return whether fields that must equal something do."""
     for f in range(first, end):
@@ -161,7 +162,7 @@ def bind(fields, first, end, rows, stride, j, names, i):  # type: ignore[no-unty
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rank_of(batches, b, j, ranks):  # type: ignore[no-untyped-def]
     """Return the rank of a row of a batch."""
     member = batches[b, lines.MEMBER]

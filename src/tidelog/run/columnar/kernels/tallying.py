@@ -9,18 +9,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from tidelog.run.columnar.kernels import DOUBTFUL, HERE, LOST
 from tidelog.run.columnar.kernels.ranks import above
 from tidelog.run.columnar.kernels.searching import ALIVE, put_count, read_count
+from tidelog.run.kernel_cache import kernel
 
-_above: Any = njit(cache=True, nogil=True)(above)
+_above: Any = kernel(above)
 MOST = np.iinfo(np.int64).max
 """The greatest count. It is compared before anything is added: compiled sums are taken never to grow too far."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tally(  # type: ignore[no-untyped-def]
     low, high, firsts, rank, times, mark, limit, ranks, own, where, sign, state, above, places, before, size, lost
 ):
@@ -70,7 +70,7 @@ def tally(  # type: ignore[no-untyped-def]
     return gone
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def summed(firsts, rank, times, state, places, every, above):  # type: ignore[no-untyped-def]
     """Write the heads that were found nowhere, how many derivations each has, and the level above all of them."""
     n, p = firsts.shape[0], 0

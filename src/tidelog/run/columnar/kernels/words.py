@@ -8,16 +8,16 @@ and unsorted ones still find their place.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from tidelog.run.columnar.kernels import GAP
+from tidelog.run.kernel_cache import kernel
 
 U = np.uint64
 TOGETHER = 64
 """So many keys are searched side by side."""
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _less(batch, j, keys, i, full, shift):  # type: ignore[no-untyped-def]
     """Tell whether the prefix of batch row j comes before key i (1), after it (-1) or equals it (0)."""
     for w in range(full):
@@ -31,7 +31,7 @@ def _less(batch, j, keys, i, full, shift):  # type: ignore[no-untyped-def]
     return 0
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _seek(batch, s, key, p):  # type: ignore[no-untyped-def]
     """Return the first place from p on whose word, shifted right, is not below the key; gallops."""
     m = batch.shape[0]
@@ -50,7 +50,7 @@ def _seek(batch, s, key, p):  # type: ignore[no-untyped-def]
     return p
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _run_end(batch, s, key, p):  # type: ignore[no-untyped-def]
     """Return the first place from p on whose word, shifted right, is not the key."""
     m = batch.shape[0]
@@ -69,7 +69,7 @@ def _run_end(batch, s, key, p):  # type: ignore[no-untyped-def]
     return p
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ranges_one(keys, batch, shift, low, high):  # type: ignore[no-untyped-def]
     """Fill low, high with the range of batch rows whose word, shifted right, equals each key; return their total."""
     s = U(shift)
@@ -92,7 +92,7 @@ def ranges_one(keys, batch, shift, low, high):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ranges_apart(keys, batch, fence, shift, low, high):  # type: ignore[no-untyped-def]
     """As `ranges_one`, for keys that lie far apart: some at a time go down the fence, then the batch, level by level.
 
@@ -137,7 +137,7 @@ def ranges_apart(keys, batch, fence, shift, low, high):  # type: ignore[no-untyp
     return total
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _lower(batch, keys, i, full, shift, p, h):  # type: ignore[no-untyped-def]
     """Return the first place from p to h whose prefix is not below key i."""
     while p < h:
@@ -149,7 +149,7 @@ def _lower(batch, keys, i, full, shift, p, h):  # type: ignore[no-untyped-def]
     return p
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _upper(batch, keys, i, full, shift, p):  # type: ignore[no-untyped-def]
     """Return the first place from p on whose prefix is not key i."""
     m = batch.shape[1]
@@ -168,7 +168,7 @@ def _upper(batch, keys, i, full, shift, p):  # type: ignore[no-untyped-def]
     return q
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ranges_many(keys, batch, full, shift, low, high):  # type: ignore[no-untyped-def]
     """As `ranges_one`, for rows and keys of several words."""
     n, m = low.shape[0], batch.shape[1]
@@ -197,7 +197,7 @@ def ranges_many(keys, batch, full, shift, low, high):  # type: ignore[no-untyped
     return total
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _move_row(words, i, moves, out, p):  # type: ignore[no-untyped-def]
     """Put the fields of row i at their places in row p of `out`."""
     for k in range(moves.shape[0]):
@@ -205,7 +205,7 @@ def _move_row(words, i, moves, out, p):  # type: ignore[no-untyped-def]
         out[np.int64(moves[k, 4]), p] |= field << moves[k, 5]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def join_few(  # type: ignore[no-untyped-def]
     rows, rank, moves, constant, full, shift, batch, fence, batch_rank, mark, limit, left, made, right, most
 ):
@@ -255,7 +255,7 @@ def join_few(  # type: ignore[no-untyped-def]
     return out, out_rank, total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def move(words, moves, out):  # type: ignore[no-untyped-def]
     """Put fields of packed rows at other places: `out` is given with its constant fields filled in."""
     for k in range(moves.shape[0]):
@@ -265,7 +265,7 @@ def move(words, moves, out):  # type: ignore[no-untyped-def]
             out[target, i] |= (((words[source, i] >> right) & mask) + add) << up
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def extents(words, lines, low, high):  # type: ignore[no-untyped-def]
     """Write the least and greatest code in each field; there is at least one row."""
     for k in range(lines.shape[0]):
@@ -279,7 +279,7 @@ def extents(words, lines, low, high):  # type: ignore[no-untyped-def]
         high[k] = greatest + lines[k, 3]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def runs(words, first):  # type: ignore[no-untyped-def]
     """Write the position of the first row of each run of equal rows; return the number of runs."""
     n = words.shape[1]
@@ -297,7 +297,7 @@ def runs(words, first):  # type: ignore[no-untyped-def]
     return p
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unique_one(words):  # type: ignore[no-untyped-def]
     """Move the distinct words of a sorted array to its front; return their number."""
     n = words.shape[0]
@@ -314,7 +314,7 @@ def unique_one(words):  # type: ignore[no-untyped-def]
     return p
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def without_one(words, count, batch):  # type: ignore[no-untyped-def]
     """Move the words not in a sorted batch to the front; return their number. Both sorted."""
     m = batch.shape[0]
@@ -330,7 +330,7 @@ def without_one(words, count, batch):  # type: ignore[no-untyped-def]
     return kept
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def among(words, shift, mask, offset, there, out):  # type: ignore[no-untyped-def]
     """Write the words with a field whose value, plus an offset, is a place where `there` is true; return how many."""
     s = U(shift)
@@ -345,7 +345,7 @@ def among(words, shift, mask, offset, there, out):  # type: ignore[no-untyped-de
     return p
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def merge_one(a, b, out):  # type: ignore[no-untyped-def]
     """Merge two sorted arrays."""
     i = j = 0
@@ -359,7 +359,7 @@ def merge_one(a, b, out):  # type: ignore[no-untyped-def]
             j += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def scatter(a, b, places, out):  # type: ignore[no-untyped-def]
     """Fill `out` with values of a, and before the value at each of these places one of b."""
     start = p = 0
@@ -375,7 +375,7 @@ def scatter(a, b, places, out):  # type: ignore[no-untyped-def]
         p += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def merge_places(a, b, out):  # type: ignore[no-untyped-def]
     """Write for each row of b the place of the first row of a that is not below it; gallops, as a is the longer one."""
     n = a.shape[1]
