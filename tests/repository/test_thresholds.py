@@ -68,6 +68,7 @@ OTHERWISE = {
     "run/spark/named.py": {"_MOST"},  # Columns that are kept; all are made again beyond it
     "run/spark/recovery.py": {"ATTEMPTS"},  # how often an update is tried when executors are lost
     # What a soak looks at.
+    "session/soak/at_size.py": {"FEW"},
     "session/soak/families.py": {"LENGTH"},
     "session/soak/poison.py": {"BYTE"},
     "session/soak/soak.py": {"MANY", "PART"},

@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,7 @@ from tidelog.session import engines
 from tidelog.session.soak.following import Following
 from tidelog.session.soak.histories import random_history
 from tidelog.session.soak.settings import Setting
+from tidelog.session.soak.sized import Sized, documents
 from tidelog.shell import soak
 
 CHILDREN = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
@@ -106,3 +108,26 @@ def test_upserts_are_followed() -> None:
     setting = Setting("columnar", keyed=keyed)
     assert "primary key (x) x.c0" in setting.declare(history.start)
     assert Following(history, setting, Paths()).follow() == 12
+
+
+def test_a_difference_from_duckdb_is_told(tidelog: Tidelog, monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(rng: Any, rows: int) -> Sized:
+        made = documents(rng, rows)
+        return Sized(made.program, made.inputs, {**made.answers, "Known": "FROM Asked"})
+
+    monkeypatch.setattr("tidelog.session.soak.at_size.FAMILIES", (wrong,))
+    ended = tidelog("soak", "--rows", "1000", "--strategy", "auto")
+    assert ended.status == 1
+    assert "Known" in ended.out
+    assert "repeat it with --strategy auto --rows 1000 --histories 1 --seed 0" in ended.err
+
+
+def test_without_duckdb(tidelog: Tidelog, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    ended = tidelog("soak", "--rows", "100")
+    assert (ended.status, "pip install duckdb" in ended.err) == (1, True)
+
+
+def test_one_kind_of_histories(tidelog: Tidelog) -> None:
+    ended = tidelog("soak", "--rows", "1000", "--large")
+    assert (ended.status, "choose one" in ended.err) == (1, True)

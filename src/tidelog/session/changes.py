@@ -14,7 +14,7 @@ from tidelog.base.types import Field, Type
 from tidelog.base.values import in_order
 from tidelog.plan.nodes import Relation
 from tidelog.run import contract
-from tidelog.run.contract import Row, Work
+from tidelog.run.contract import Row, Rows, Work
 from tidelog.session.plain import Plain
 
 if TYPE_CHECKING:
@@ -110,6 +110,10 @@ class Change:
     def sizes(self) -> tuple[int, int]:
         """How many rows became true, and how many false; no row is looked at."""
         return len(self._inserted), len(self._deleted)
+
+    def held(self) -> tuple[Rows, Rows]:
+        """Return the rows that became true, and those that became false, in any order as they are kept."""
+        return self._inserted, self._deleted
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Change) and (self.relation, [*self]) == (other.relation, [*other])

@@ -23,10 +23,18 @@ PAUSE, LONG_PAUSE = 5.0, 60.0
 @click.option(
     "--large", is_flag=True, help="Well-known programs over larger graphs, compared with the engine `tuples`."
 )
+@click.option("--rows", type=click.IntRange(100), help="Programs over that many rows, compared with DuckDB.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="How many processes share the work.")
 @click.pass_context
 def command(
-    context: click.Context, histories: int, seed: int, engine: str | None, strategy: str | None, large: bool, jobs: int
+    context: click.Context,
+    histories: int,
+    seed: int,
+    engine: str | None,
+    strategy: str | None,
+    large: bool,
+    rows: int | None,
+    jobs: int,
 ) -> None:
     """Let facts and rules of random programs change, look at some of it, and compare with the reference engine.
 
@@ -41,11 +49,13 @@ def command(
             told = time.monotonic()
             say_note(f"{tally.histories} of {histories} histories, {tally.commits} commits")
 
-    asked = Asked(engine, strategy, large)
+    if large and rows is not None:
+        raise click.UsageError("--large and --rows are two kinds of histories: choose one")
+    asked = Asked(engine, strategy, large, rows)
     tally, failure = soak_by(jobs, histories, seed, asked, progress)
     if failure is not None:
         say(str(failure))
-        options = [("--engine", engine), ("--strategy", strategy)]
+        options = [("--engine", engine), ("--strategy", strategy), ("--rows", rows)]
         chosen = [f"{name} {value}" for name, value in options if value is not None] + (["--large"] if large else [])
         again = " ".join([*chosen, f"--histories 1 --seed {failure.seed}"])
         say_error(f"the history of seed {failure.seed} goes wrong; repeat it with {again}")
@@ -53,7 +63,7 @@ def command(
     seconds = time.monotonic() - started
     say(
         f"{tally.histories} histories, {tally.commits} commits, {tally.changes} changes in {seconds:.0f} s: "
-        f"no difference from the {'engine `tuples`' if large else 'reference engine'}"
+        f"no difference from {'the engine `tuples`' if large else 'DuckDB' if rows else 'the reference engine'}"
     )
     if asked == Asked():
         _tell_paths(context, tally)

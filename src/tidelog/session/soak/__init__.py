@@ -5,5 +5,6 @@
 * `closures`, `graphs`: programs of closures, and well-known ones over graphs; `families` draws from all of these.
 * `brute`: evaluates them by brute force, sharing nothing with the engines.
 * `settings`: engine, strategy, thresholds for a history; `following`: goes through it on two engines at once.
+* `sized`: programs over many rows, also as SQL; `oracle`: DuckDB; `at_size`: a history compared with it.
 * `soak`: follows many; `shrink`: a failing history, as small as possible; `poison`: in arrays that nobody has written.
 """

@@ -28,11 +28,15 @@ INDEX = "by_first"
 
 @record
 class Asked:
-    """What the user asks for; what is None is drawn. `large`: well-known programs over larger graphs."""
+    """What the user asks for; an engine or strategy that is None is drawn.
+
+    `large`: well-known programs over larger graphs; `rows`: programs over that many rows, compared with DuckDB.
+    """
 
     engine: str | None = None
     strategy: str | None = None
     large: bool = False
+    rows: int | None = None
 
 
 @record

@@ -4,7 +4,7 @@ A seed names a history and all that is drawn for it, so processes share the work
 fails is made smaller (`shrink`). The ways taken at thresholds are counted: one that no history took is a gap.
 
 Histories of larger graphs (`graphs`), for which the reference engine is too slow, are compared with the engine `tuples`
-and its strategy `recompute`.
+and its strategy `recompute`; those of many rows (`at_size`) with DuckDB.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from random import Random
 from tidelog.base.errors import LimitError, ProgramError
 from tidelog.base.thresholds import Path, Paths
 from tidelog.base.tuning import all_paths
+from tidelog.session.soak.at_size import AtSize
 from tidelog.session.soak.families import draw_history
 from tidelog.session.soak.following import Following
 from tidelog.session.soak.graphs import graph_history
@@ -122,13 +123,32 @@ def soak(histories: int, seed: int, asked: Asked, progress: Callable[[Tally], No
     tally = Tally()
     with poisoned():
         for number in range(seed, seed + histories):
-            history, setting = drawn(number, asked)
-            error = failing(history, setting, tally)
-            if error is not None:
-                return tally, smallest(number, setting, history, error)
+            failure = _one(number, asked, tally)
+            if failure is not None:
+                return tally, failure
             tally.histories += 1
             progress(tally)
     return tally, None
+
+
+def _one(seed: int, asked: Asked, tally: Tally) -> Failure | None:
+    """Follow the history that a seed names."""
+    if asked.rows is not None:
+        return _at_size(seed, asked.rows, asked, tally)
+    history, setting = drawn(seed, asked)
+    error = failing(history, setting, tally)
+    return smallest(seed, setting, history, error) if error is not None else None
+
+
+def _at_size(seed: int, rows: int, asked: Asked, tally: Tally) -> Failure | None:
+    history = AtSize(seed, rows, asked)
+    try:
+        commits, changes = history.follow()
+    except Exception as error:  # noqa: BLE001  (whatever an engine raises is what a soak looks for)
+        return Failure(seed, f"{history.told}\n{type(error).__name__}: {error}")
+    tally.commits += commits
+    tally.changes += changes
+    return None
 
 
 def drawn(seed: int, asked: Asked) -> tuple[History, Setting]:
