@@ -28,7 +28,8 @@ OTHERWISE = {
     "session/rows.py": {"WIDEST"},  # bits of a number in an array
     # Bounds of the language, which programs can see.
     "base/types.py": {"LARGEST"},
-    "base/values.py": {"LONGEST"},
+    "base/growth.py": {"NUMBER", "PER_BYTE", "PER_PART", "POINTER", "TEXT", "WIDE"},  # sizes and times, for limits
+    "base/values.py": {"LONGEST", "SORTING"},
     "lang/cursor.py": {"MAX_DEPTH"},
     "lang/lex.py": {"MAX_STRINGS"},
     "logic/exhaustive.py": {"_ENUMERABLE_BITS"},
@@ -40,6 +41,7 @@ OTHERWISE = {
     "logic/unify.py": {"MOST_STEPS"},
     "logic/warn.py": {"_SMALL"},
     "run/dbsp/stream.py": {"LONGEST"},  # of the library: a stream without a 0 in that many steps is an error
+    "logic/std/scalars.py": {"LONG"},  # texts that are measured before
     "logic/std/patterns.py": {"LONGEST", "MEMORY", "WORK"},  # of a regular expression
     # How closely limits are watched.
     "base/meter.py": {"STEPS", "LARGE", "TOGETHER"},

@@ -4,7 +4,7 @@
 * `types`, `values`, `conform`: the types of the language, their values in Python, and whether the two agree.
 * `expr`, `free`: typed expressions, which `logic` makes and engines evaluate; their variables.
 * `show`, `text`, `reading`, `integers`: expressions and values as text, and back.
-* `meter`: what time and memory are left, for whoever may take much of either.
+* `meter`, `growth`: what time and memory are left, for whoever may take much of either; values that grow.
 * `extern`: Python functions that programs may call.
 * `record`: frozen dataclasses that cost little to define.
 * `tuning`, `thresholds`: the table of constants that choose how something is computed, and how tests draw them;

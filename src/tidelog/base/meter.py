@@ -16,11 +16,11 @@ from typing import Self
 from tidelog.base.errors import LimitError
 
 STEPS = 256
-"""After so many steps, each of some microseconds, the clock is looked at again."""
+"""Steps, of some microseconds each, after which the clock is looked at again."""
 LARGE = 1 << 16
 """Bytes from which on a value is large: smaller ones cannot exceed a limit unseen, for steps are counted."""
 TOGETHER = 1 << 20
-"""So many bytes are asked for before the memory in use is looked at again."""
+"""Bytes that may be asked for before the memory in use is looked at again."""
 
 
 class Meter:
@@ -73,7 +73,7 @@ class Meter:
             raise self._too_long()
 
     def ask(self, size: int) -> None:
-        """Refuse to make something of so many bytes if there is no room or no time for it."""
+        """Refuse to make something of a size in bytes if there is no room or no time for it."""
         self._asked += size
         if self._asked > TOGETHER:
             self._asked = 0
@@ -98,7 +98,7 @@ current: ContextVar[Meter | None] = ContextVar("current", default=None)
 
 
 def ask(size: int) -> None:
-    """Ask the current meter, if there is one, before something of so many bytes is made.
+    """Ask the current meter, if there is one, before something of a size in bytes is made.
 
     >>> with Meter(memory=memory_in_use() + (1 << 25)):
     ...     ask(1 << 20)

@@ -17,7 +17,9 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from tidelog.base.conform import Types, fields_of
+from tidelog.base.growth import POINTER, before_integers
 from tidelog.base.integers import show_integer
+from tidelog.base.meter import ask, step
 from tidelog.base.types import (
     GROUP,
     INTERN,
@@ -56,12 +58,14 @@ def show_value(value: Value, type: Type, types: Types) -> str:
         case String():
             return quote(value)
         case BigInt() | Bit() | Signed():
+            before_integers("string", value)
             return show_integer(value)
         case Double():
             return show_real(value)
         case Float():
             return show_single(value)
         case Tuple(items):
+            step()
             return f"({', '.join(show_value(x, item, types) for x, item in zip(value, items, strict=True))})"
         case Named():
             return _show_named(value, type, types)
@@ -103,6 +107,7 @@ def _show_named(value: Value, type: Named, types: Types) -> str:
             if definition is None or not definition.constructors:
                 return repr(value)
             constructor = definition.constructors[value.position]
+            step()
             return show_row(
                 constructor.name.removeprefix("std::"),
                 [
@@ -120,6 +125,7 @@ def quote(text: str) -> str:
     >>> print(quote('say "a"\n'))
     "say \"a\"\n"
     """
+    ask(POINTER * len(text))
     return '"' + "".join(c if c.isprintable() and c not in '"\\' else _escape(c) for c in text) + '"'
 
 

@@ -21,14 +21,18 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
+
+from tidelog.base.meter import current, step
 
 Value = Any
 NAN: Final = float("nan")
 LONGEST: Final = 1 << 26
 """A vector is not made with more elements, nor a bigint by shifts and powers with more bits, in one step: a slip in a
 program must not take all memory."""
+SORTING: Final = 1000
+"""Nanoseconds that it takes to sort a value among others, about."""
 _SINGLE: Final = struct.Struct("<f")
 
 
@@ -67,9 +71,12 @@ class Variant:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Variant):
             return NotImplemented
-        return self is other or (
-            self._hash == other._hash and self.position == other.position and self.fields == other.fields
-        )
+        if self is other:
+            return True
+        if self._hash != other._hash or self.position != other.position:
+            return False
+        step()  # a value may hold another one many times: to compare two takes far longer than to make them
+        return self.fields == other.fields
 
     def __hash__(self) -> int:
         return self._hash
@@ -106,7 +113,7 @@ class FrozenMap(Mapping[Value, Value]):
 
     def __init__(self, items: Mapping[Value, Value] | Iterable[tuple[Value, Value]] = ()) -> None:
         given = dict(items)
-        self._items = {key: given[key] for key in sorted(given, key=order_key)}
+        self._items = {key: given[key] for key in in_order(given)}
         self._hash: int | None = None
 
     def __getitem__(self, key: Value) -> Value:
@@ -140,9 +147,7 @@ class Group:
 
     def __init__(self, key: Value, weights: Mapping[Value, int]) -> None:
         self.key = key
-        self.members: tuple[tuple[Value, int], ...] = tuple(
-            (value, weights[value]) for value in sorted(weights, key=order_key)
-        )
+        self.members: tuple[tuple[Value, int], ...] = tuple((value, weights[value]) for value in in_order(weights))
         self._hash = hash((key, self.members))
 
     def __eq__(self, other: object) -> bool:
@@ -205,8 +210,10 @@ def order_key(value: Value) -> Any:
         case float():
             return (1, 0.0) if math.isnan(value) else (0, value)
         case tuple():
+            step()
             return tuple(map(order_key, value))
         case Variant():
+            step()
             return (value.position, tuple(map(order_key, value.fields)))
         case frozenset():
             return sorted(map(order_key, value))
@@ -220,6 +227,10 @@ def order_key(value: Value) -> Any:
             return repr(value)
 
 
-def in_order(values: Iterable[Value]) -> list[Value]:
+def in_order(values: Collection[Value]) -> list[Value]:
     """Sort values of one type in the language's order."""
+    meter = current.get()
+    if meter is not None:
+        meter.step(len(values) >> 4)
+        meter.work(SORTING * len(values))
     return sorted(values, key=order_key)

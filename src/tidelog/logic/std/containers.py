@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any
 
+from tidelog.base.growth import POINTER, counted
+from tidelog.base.meter import ask
 from tidelog.base.values import LONGEST, NONE, FrozenMap, Value, Variant, in_order, order_key, some
 
 Vec = tuple[Value, ...]
@@ -37,6 +39,7 @@ def vec_with_length(length: int, value: Value) -> Vec:
     """Repeat a value."""
     if length > LONGEST:
         raise ValueError(f"more than {LONGEST} elements")
+    ask(POINTER * length)
     return (value,) * length
 
 
@@ -126,7 +129,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "set_insert": lambda s, x: ((), s | {x}),
     "set_insert_imm": lambda s, x: s | {x},
     "set_union": lambda s, t: s | t,
-    "set_unions": lambda sets: frozenset(chain.from_iterable(sets)),
+    "set_unions": lambda sets: frozenset(chain.from_iterable(counted(sets))),
     "set_intersection": lambda s, t: s & t,
     "set_difference": lambda s, t: s - t,
     "set_to_vec": vec_sort,

@@ -12,6 +12,7 @@ from typing import Any, assert_never
 
 from tidelog.base.conform import Types, bounds, fields_of
 from tidelog.base.extern import Signature
+from tidelog.base.meter import step
 from tidelog.base.types import (
     GROUP,
     INTERN,
@@ -95,6 +96,7 @@ def _constructed_to_plain(value: Value, type: Named, types: Types) -> Plain:
     if not constructors:
         raise MisfitError(f"JSON has no values of type {show(type)}")
     constructor = constructors[value.position]
+    step()
     inner = zip(constructor.fields, value.fields, fields_of(type, constructor, types), strict=True)
     fields = {field.name: to_plain(x, kind, types) for field, x, kind in inner}
     if len(constructors) == 1:
@@ -104,6 +106,7 @@ def _constructed_to_plain(value: Value, type: Named, types: Types) -> Plain:
 
 def document(value: Variant) -> Plain:
     """Return the plain object of a JsonValue."""
+    step()
     match value.position:
         case 0:
             return None

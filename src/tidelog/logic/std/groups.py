@@ -11,6 +11,8 @@ from itertools import chain
 from typing import Any
 
 from tidelog.base.extern import Signature
+from tidelog.base.growth import POINTER, counted
+from tidelog.base.meter import ask
 from tidelog.base.types import BigInt, Bit, Double, Float, Named, Signed, is_integer, show
 from tidelog.base.values import FrozenMap, Group, Value, order_key, real, single
 from tidelog.logic.std.containers import Set, Vec, nth, vec_unzip
@@ -28,6 +30,7 @@ def count(g: Group) -> int:
 
 def collect(g: Group) -> Vec:
     """Return every value as often as it was derived."""
+    ask(POINTER * count(g))
     return tuple(value for value, weight in g.members for _ in range(weight))
 
 
@@ -116,7 +119,7 @@ def to_setmap(g: Group) -> FrozenMap:
 
 def unions(g: Group) -> Set:
     """Return the union of sets."""
-    return frozenset(chain.from_iterable(values(g)))
+    return frozenset(chain.from_iterable(counted(values(g))))
 
 
 TYPED: dict[str, Callable[..., Any]] = {"group_sum": group_sum, "group_mean": group_mean}

@@ -6,9 +6,12 @@ import re
 import struct
 from collections.abc import Callable, Iterable
 from hashlib import blake2b
+from sys import getsizeof
 from typing import Any
 
 from tidelog.base.extern import Signature
+from tidelog.base.growth import NUMBER, POINTER, TEXT, before_integers
+from tidelog.base.meter import LARGE, ask, step
 from tidelog.base.text import show_value
 from tidelog.base.types import (
     INTERN,
@@ -86,8 +89,10 @@ def encoding(value: Value) -> bytes:
         case float():
             return struct.pack(">d", value)
         case tuple():
+            step()
             return b"(%s)" % b"".join(map(encoding, value))
         case Variant():
+            step()
             return b"%d{%s}" % (value.position, b"".join(map(encoding, value.fields)))
         case frozenset():
             return b"[%s]" % b"".join(map(encoding, in_order(value)))
@@ -116,6 +121,7 @@ def pow32(signature: Signature, base: Value, exponent: int) -> Value:
         case BigInt():
             if base.bit_length() * exponent > LONGEST:
                 raise ValueError(f"the power has more than {LONGEST} bits")
+            before_integers("*", 1 << (base.bit_length() * exponent // 2), base)
             return base**exponent
         case Float() | Double() as type:
             try:
@@ -134,6 +140,7 @@ def range_vec(signature: Signature, start: int, stop: int, step: int) -> tuple[i
     numbers = range(start, stop, step) if step else ()
     if step and (stop - start) // step > LONGEST:
         raise ValueError(f"more than {LONGEST} numbers")
+    ask(NUMBER * len(numbers))
     return tuple(numbers)
 
 
@@ -156,12 +163,37 @@ def parse_decimal(text: str, low: int, high: int) -> Variant:
     return some(number) if low <= number <= high else NONE
 
 
+LONG = 256
+"""Texts from which on a replacement is measured before: as long as that they may become large."""
+
 # --- strings ---------------------------------------------------------------------------------------------------------
 
 
 def split(text: str, separator: str) -> tuple[str, ...]:
     """Return the parts between separators; without one, between characters."""
+    if len(text) > LARGE:
+        ask(TEXT * text.count(separator))
     return tuple(text.split(separator)) if separator else ("", *text, "")
+
+
+def replace(text: str, part: str, by: str) -> str:
+    """Return a text with every occurrence of a part replaced."""
+    if len(text) + len(by) > LONG:
+        ask(getsizeof(text) + getsizeof(by) * text.count(part))
+    return text.replace(part, by)
+
+
+def join(strings: Iterable[str], separator: str) -> str:
+    """Return texts as one, with a separator between them."""
+    parts = tuple(strings)
+    ask(len(separator) * len(parts) + sum(map(len, parts)))
+    return separator.join(parts)
+
+
+def to_bytes(text: str) -> tuple[int, ...]:
+    """Return the bytes of a text in UTF-8."""
+    ask(POINTER * len(text))
+    return tuple(text.encode())
 
 
 def decode(data: Iterable[int], width: int, encoding: str) -> Variant:
@@ -174,6 +206,7 @@ def decode(data: Iterable[int], width: int, encoding: str) -> Variant:
 
 def encode_utf16(text: str) -> tuple[int, ...]:
     """Return the UTF-16 code units of a text."""
+    ask(NUMBER * len(text))
     data = text.encode("utf-16-be")
     return struct.unpack(f">{len(data) // 2}H", data)
 
@@ -196,14 +229,14 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "string_starts_with": str.startswith,
     "string_ends_with": str.endswith,
     "string_substr": lambda text, start, end: text[start:end],
-    "string_replace": str.replace,
+    "string_replace": replace,
     "string_split": split,
-    "string_join": lambda strings, separator: separator.join(strings),
+    "string_join": join,
     "string_trim": str.strip,
     "string_to_lowercase": str.lower,
     "string_to_uppercase": str.upper,
     "string_reverse": lambda text: text[::-1],
-    "string_to_bytes": lambda text: tuple(text.encode()),
+    "string_to_bytes": to_bytes,
     "from_utf8": lambda data: decode(data, 1, "UTF-8"),
     "encode_utf16": encode_utf16,
     "from_utf16": lambda data: decode(data, 2, "UTF-16-BE"),

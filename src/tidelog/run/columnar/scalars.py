@@ -14,7 +14,9 @@ import numpy as np
 
 from tidelog.base import expr as e
 from tidelog.base import types as t
+from tidelog.base.errors import LimitError
 from tidelog.base.free import free_variables
+from tidelog.base.meter import step
 from tidelog.base.types import Type, TypeDefinition
 from tidelog.run.columnar.arrays import Mask, Places, U, Words, arrays
 from tidelog.run.columnar.encode import Codec
@@ -164,8 +166,11 @@ class Scalars:
             for number, place in enumerate(missing):
                 environment = {v.name: column[number] for v, column in zip(variables, decoded, strict=True)}
                 shown = dict(environment)
+                step()
                 try:
                     value = closure(environment)
+                except LimitError:
+                    raise
                 except Exception as error:
                     raise ScalarError(error, expression, shown) from error
                 memory[keys[place]] = value if type is None else self._codec.code(value, type)

@@ -12,12 +12,15 @@ from typing import assert_never
 
 from tidelog.base import expr as e
 from tidelog.base.conform import conforms
+from tidelog.base.errors import LimitError
 from tidelog.base.extern import Signature
 from tidelog.base.free import free_variables
+from tidelog.base.growth import before_call, before_integers, bounded, counted, nested
+from tidelog.base.meter import step
 from tidelog.base.record import record
 from tidelog.base.text import show_value
+from tidelog.base.types import BigInt, Type, TypeDefinition
 from tidelog.base.types import Function as FunctionType
-from tidelog.base.types import Type, TypeDefinition
 from tidelog.base.values import Closure, FrozenMap, Group, Value, Variant, in_order
 from tidelog.run.reference.operators import Failure, operate, same
 
@@ -65,7 +68,8 @@ class Evaluator:
             case e.Call():
                 return self._call(expr, env)
             case e.MakeTuple(items) | e.MakeVec(items):
-                return self.values(items, env)
+                made = self.values(items, env)
+                return bounded(made) if nested(expr.type) else made
             case e.Construct(constructor, arguments):
                 return Variant(constructor.name, constructor.position, self.values(arguments, env))
             case e.MakeMap(pairs):
@@ -139,13 +143,15 @@ class Evaluator:
                 case "=>":
                     value = not value or self.value(rest[0], env)
                 case "string":
+                    if isinstance(node.operands[0].type, BigInt):
+                        before_integers("string", value)
                     value = value if isinstance(value, str) else show_value(value, node.operands[0].type, self.types)
                 case _:
                     value = operate(node, (value, *self.values(rest, env)))
         return value
 
     def _loop(self, loop: e.For, env: Environment) -> Value:
-        for element in self.elements(loop.iterable, env):
+        for element in counted(self.elements(loop.iterable, env)):
             fits(loop.pattern, element, env)
             try:
                 self.value(loop.body, env)
@@ -187,6 +193,7 @@ class Evaluator:
         self, code: str, names: tuple[str, ...], mutable: tuple[bool, ...], body: e.Expr, captured: Environment
     ) -> Closure:
         def call(*arguments: Value) -> Value:
+            step()
             env = {**captured, **dict(zip(names, arguments, strict=True))}
             try:
                 result = self.value(body, env)
@@ -202,12 +209,15 @@ class Evaluator:
         assert function.python is not None
         parameters = tuple(p.type for p in function.parameters)
         first = (Signature(parameters, function.result, self.types),) if function.typed else ()
+        before_call(arguments)
         try:
             outcome = function.python(*first, *arguments)
-        except (Failure, Leave):
+        except (Failure, Leave, LimitError):
             raise
         except Exception as error:  # whatever a user's function raises, the message must name the rule
             raise Failure(f"{self._shown(function, arguments)} raised {type(error).__name__}: {error}") from error
+        if nested(function.result) or any(nested(p.type) for p in function.parameters if p.mutable):
+            bounded(outcome if isinstance(outcome, tuple) else (outcome,))
         if not function.trusted:
             written = [p.type for p in function.parameters if p.mutable]
             self._check(function, arguments, outcome, [function.result, *written])

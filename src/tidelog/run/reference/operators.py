@@ -10,7 +10,9 @@ from collections.abc import Sequence
 
 from tidelog.base.conform import bounds
 from tidelog.base.expr import Expr, Operate
+from tidelog.base.growth import before_integers, joined
 from tidelog.base.integers import show_integer
+from tidelog.base.meter import ask
 from tidelog.base.text import show_real
 from tidelog.base.types import BigInt, Bit, Double, Float, Signed, String, Type, is_integer, show
 from tidelog.base.values import LONGEST, Value, order_key, real, single
@@ -67,6 +69,8 @@ def operate(node: Operate, values: Sequence[Value]) -> Value:
         case "slice", (a, high, low):
             return a >> low & ((1 << (high - low + 1)) - 1)
         case _:
+            if isinstance(node.type, BigInt):
+                before_integers(node.operator, *values)
             return fit(calculate(node, values), node.type)
 
 
@@ -130,6 +134,7 @@ def shift(left: Expr, amount: int) -> int:
         case _ if amount > LONGEST:
             raise Failure(f"a shift by {amount} bits: more than {LONGEST}")
         case _:
+            ask(amount >> 3)
             return amount
 
 
@@ -139,7 +144,7 @@ def concatenate(a: Value, b: Value, type: Type) -> Value:
         case Bit(width):
             return a << width | b
         case _:
-            return a + b
+            return joined(a, b)
 
 
 def cast(value: Value, type: Type) -> Value:

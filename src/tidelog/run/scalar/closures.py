@@ -14,9 +14,11 @@ from tidelog.base import expr as e
 from tidelog.base import types as t
 from tidelog.base import values
 from tidelog.base.conform import conforms
-from tidelog.base.errors import EvaluationError
+from tidelog.base.errors import EvaluationError, LimitError
 from tidelog.base.extern import Signature
 from tidelog.base.free import free_variables, parts
+from tidelog.base.growth import before_call, bounded, counted, nested
+from tidelog.base.meter import step
 from tidelog.base.span import NOWHERE
 from tidelog.base.text import show_value
 from tidelog.base.types import TypeDefinition
@@ -59,7 +61,8 @@ class Closures:
             case e.Var(name):
                 return lambda env: env[name]
             case e.MakeTuple(items) | e.MakeVec(items):
-                return self._tuple(items)
+                made_of = self._tuple(items)
+                return (lambda env: bounded(made_of(env))) if nested(node.type) else made_of
             case e.Construct(constructor, arguments):
                 name, position, fields = constructor.name, constructor.position, self._tuple(arguments)
                 return lambda env: Variant(name, position, fields(env))
@@ -177,7 +180,7 @@ class Closures:
         iterable, bind, body = self.compile(node.iterable), self._pattern(node.pattern), self.compile(node.body)
 
         def run(env: Environment) -> Any:
-            for element in elements(iterable(env)):
+            for element in counted(elements(iterable(env))):
                 bind(element, env)
                 try:
                     body(env)
@@ -272,6 +275,7 @@ class Closures:
         mutable = [parameter.name for parameter in definition.parameters if parameter.mutable]
 
         def run(*arguments: Any) -> tuple[Any, tuple[Any, ...]]:
+            step()
             env = dict(zip(names, arguments, strict=True))
             try:
                 result = body(env)
@@ -288,16 +292,20 @@ class Closures:
         mutable = [parameter.type for parameter in definition.parameters if parameter.mutable]
         first = (Signature(kinds, definition.result, self._types),) if definition.typed else ()
         expected = (definition.result, *mutable)
+        large = any(map(nested, expected))
 
         def run(*arguments: Any) -> tuple[Any, tuple[Any, ...]]:
+            before_call(arguments)
             try:
                 outcome = python(*first, *arguments)
-            except (EvaluationError, _BreakError, _ContinueError, _ReturnError, RecursionError):
+            except (EvaluationError, LimitError, _BreakError, _ContinueError, _ReturnError, RecursionError):
                 raise
             except Exception as error:
                 reason = f"raised {type(error).__name__}: {error}"
                 raise EvaluationError(f"{self._shown(definition, arguments)} {reason}") from error
             results = outcome if mutable else (outcome,)
+            if large:
+                bounded(results)
             if not definition.trusted:
                 problem = self._misfit(results, expected)
                 if problem:
@@ -342,6 +350,7 @@ class Closures:
             kept = {name: env[name] for name in captured}
 
             def value(*arguments: Any) -> Any:
+                step()
                 inner = {**kept, **dict(zip(names, arguments, strict=True))}
                 try:
                     result = made(inner)

@@ -12,7 +12,9 @@ from typing import Any
 from tidelog.base import types as t
 from tidelog.base.errors import EvaluationError
 from tidelog.base.expr import Operate
+from tidelog.base.growth import before_integers, joined
 from tidelog.base.integers import show_integer
+from tidelog.base.meter import ask
 from tidelog.base.text import show_real, show_single
 from tidelog.base.types import Type
 from tidelog.base.values import LONGEST, order_key, real, single
@@ -72,6 +74,7 @@ def shift_amount(amount: int, type: Type) -> int:
         case _ if amount > LONGEST:
             raise ValueError(f"a shift by {amount} bits: more than {LONGEST}")
         case _:
+            ask(amount >> 3)
             return amount
 
 
@@ -139,7 +142,7 @@ def show(type: Type) -> Unary:
         case t.Named(name, (inner,)) if name in (t.REF, t.INTERN):
             return show(inner)
         case t.BigInt():
-            return show_integer
+            return _weighed("string", show_integer)
         case _:
             return str
 
@@ -193,7 +196,7 @@ def operator_function(node: Operate) -> Callable[..., Any]:
             width = second.width
             return lambda a, b: (a << width) | b
         case "++":
-            return lambda a, b: a + b
+            return joined
         case "slice":
             return lambda a, high, low: (a >> low) & ((1 << (high - low + 1)) - 1)
         case "as":
@@ -201,4 +204,15 @@ def operator_function(node: Operate) -> Callable[..., Any]:
         case "string":
             return show(first)
         case _:
-            return _numeric(node.operator, node.type)
+            function = _numeric(node.operator, node.type)
+            return _weighed(node.operator, function) if isinstance(node.type, t.BigInt) else function
+
+
+def _weighed(operator: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return an operation on integers without bound that asks before large ones."""
+
+    def weighed(a: int, *b: int) -> Any:
+        before_integers(operator, a, *b)
+        return function(a, *b)
+
+    return weighed

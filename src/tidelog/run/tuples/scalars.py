@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tidelog.base.errors import LimitError
 from tidelog.base.expr import Expr, Function
 from tidelog.base.free import free_variables
 from tidelog.base.record import record
@@ -35,6 +36,8 @@ class Scalars:
         def value(*values: Any) -> Any:
             try:
                 return closure(dict(zip(names, values, strict=True)))
+            except LimitError:
+                raise
             except Exception as error:
                 raise ScalarError(error, expression, dict(zip(names, values, strict=True))) from error
 
