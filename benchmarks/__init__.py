@@ -1,4 +1,4 @@
-"""Races and measurements: `python -m benchmarks batch|updates|strategies|closures|papers|dyre|loading|start|spark`.
+"""Races and measurements: `python -m benchmarks WHAT`, where `--help` says what there is.
 
 | module | what |
 | --- | --- |
@@ -12,6 +12,7 @@
 | `race_spark` | the lanes of `spark`, each in a process of its own |
 | `goals` | what updates should cost, held against what they did |
 | `tables` | numbers as text |
+| `regret` | what the default costs over the best of all ways, on workloads that are drawn |
 | `large_program` | parsing, checking and planning 4,000 rules (a script of its own) |
 
 Times on a shared machine are noisy: only ratios within one run mean something. Processor time stands beside.

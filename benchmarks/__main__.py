@@ -31,6 +31,7 @@ WHAT = {
     "papers": {"suite"},
     "loading": {"work", "quick", "rows", "timeout", "memory"},
     "start": {"timeout", "memory"},
+    "regret": {"suite", "data", "quick", "seed", "count", "memory"},
     "compare": {"suite", "data", "work", "base", "runs", "timeout", "memory"},
     "spark": {"data", "work", "only", "lanes", "timeout"},
 }
@@ -56,6 +57,8 @@ def _arguments() -> argparse.ArgumentParser:
     arguments.add_argument("--rows", type=int, default=10_000_000, help="rows to load")
     arguments.add_argument("--only", help="of spark: some workloads, with commas between")
     arguments.add_argument("--lanes", default=",".join(LANES), help="of spark: who runs")
+    arguments.add_argument("--seed", type=int, help="of regret: where to begin; drawn anew unless it is given")
+    arguments.add_argument("--count", type=int, help="of regret: how many workloads")
     arguments.add_argument("--json", type=Path, help="write all results there")
     return arguments
 
@@ -95,6 +98,12 @@ def main(given: list[str] | None = None) -> int:
             mistakes = run_spark(_known(names, WORKLOADS), settings, _known(options.lanes.split(","), LANES))
         case "compare":
             mistakes = run_compare(options.base, options.suite, options.runs, settings)
+        case "regret":
+            # Imported late: what this process holds would count as the memory of those that it starts.
+            from benchmarks.regret.run import Wanted, run_regret  # noqa: PLC0415
+
+            wanted = Wanted(options.seed, options.count, options.quick, options.suite, options.data, bounds.memory)
+            mistakes = run_regret(wanted, options.json)
         case "loading":
             mistakes = run_loading(100_000 if options.quick else options.rows, settings)
         case _:
