@@ -88,3 +88,84 @@ def test_mistakes(tmp_path: Path, old: str, new: str, told: str) -> None:
 def test_no_file(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"cannot read .*absent.toml: No such file"):
         read_config(tmp_path / "absent.toml")
+
+
+PLACES = """
+program = "program/network.dl"
+state = "state"
+library = ["lib"]
+changes = "inbox"
+[[source]]
+relation = "Link"
+format = "csv"
+path = "data/links"
+[[source]]
+relation = "Blocked"
+format = "csv"
+path = "wild/day-*/blocked.csv"
+[[sink]]
+relation = "Other"
+format = "parquet"
+path = "out/other"
+mode = "changes"
+[[sink]]
+relation = "Reach"
+format = "parquet"
+path = "PATH"
+"""
+
+
+def places(folder: Path, path: str, mode: str = "full") -> Path:
+    (folder / "p.toml").write_text(PLACES.replace("PATH", path) + f'mode = "{mode}"\n')
+    return folder / "p.toml"
+
+
+@pytest.mark.parametrize("path", ["out/reach", "data/links2", "wild/reach.csv", "wild/a/b", "s3://b/state"])
+def test_a_full_sink_with_a_place_of_its_own(tmp_path: Path, path: str) -> None:
+    assert read_config(places(tmp_path, path)).sinks[1].relation == "Reach"
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        (".", r"contains the pipeline's file \(.*p\.toml\)"),
+        ("program", r"contains the program \(.*network\.dl\)"),
+        ("program/network.dl", r"is the program"),
+        ("program/network.dl/out", r"is inside the program"),
+        ("state", r"is the state"),
+        ("state/out", r"is inside the state"),
+        ("lib/out", r"is inside a library"),
+        ("inbox", r"is the folder of changes"),
+        ("data", r"contains the source Link"),
+        ("data/links/out", r"is inside the source Link"),
+        ("out/../data/links", r"is the source Link"),
+        ("wild", r"contains the source Blocked"),
+        ("wild/day-1/blocked.csv", r"is inside the source Blocked"),
+        ("wild/day-1", r"is inside the source Blocked"),
+        ("out", r"contains another sink Other"),
+        ("out/other", r"is another sink Other"),
+        ("out/other/reach", r"is inside another sink Other"),
+        ("link/out", r"link/out is inside the state"),
+        ("file://FOLDER/state", r"is the state"),
+    ],
+)
+def test_a_full_sink_never_replaces_anything_else(tmp_path: Path, path: str, told: str) -> None:
+    (tmp_path / "state").mkdir()
+    (tmp_path / "link").symlink_to("state")
+    file = places(tmp_path, path.replace("FOLDER", str(tmp_path)))
+    with pytest.raises(UserError, match=rf"sink Reach .*: a full sink replaces all that is at its path, and .*{told}"):
+        read_config(file)
+
+
+def test_what_a_full_sink_uses_on_the_way_is_its_own_too(tmp_path: Path) -> None:
+    (tmp_path / "program.old").mkdir()
+    text = PLACES.replace("program/network.dl", "program.old/network.dl").replace("PATH", "program")
+    (tmp_path / "p.toml").write_text(text)
+    with pytest.raises(UserError, match=r"program\.old contains the program"):
+        read_config(tmp_path / "p.toml")
+
+
+def test_two_sinks_of_changes_in_one_place(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="has the path of another sink"):
+        read_config(places(tmp_path, "out/other", "changes"))
+    read_config(places(tmp_path, "out/other/reach", "changes"))

@@ -40,6 +40,7 @@ from typing import Any
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import UserError
 from tidelog.base.record import record
+from tidelog.session.pipeline.paths import TABLE, check_paths
 
 ON_ERROR = ("fail", "quarantine")
 MODES = ("full", "changes")
@@ -48,8 +49,6 @@ OPTIONS = {"partitions": ("spark.tidelog.partitions", 1), "driver_rows": ("spark
 """Numbers of the engine: what a session calls them, and the least they may be."""
 PATHLESS = ("jdbc",)
 """Formats whose options say where the data is."""
-TABLE = "table"
-"""The format whose path is the name of a table in Spark's catalogue."""
 
 
 @record
@@ -113,7 +112,9 @@ def read_config(file: str | Path) -> Config:
         raise UserError(f"cannot read {path}: it is not UTF-8 text (byte {error.start})") from None
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path} is not TOML: {error}") from None
-    return _config(path, _Table(path, "", content))
+    config = _config(path, _Table(path, "", content))
+    check_paths(config)
+    return config
 
 
 def _config(path: Path, top: _Table) -> Config:

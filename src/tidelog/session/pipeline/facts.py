@@ -15,8 +15,9 @@ from tidelog.base.tuning import DEFAULT
 from tidelog.base.tuning_files import Pipelines
 from tidelog.plan.nodes import Plan, Relation
 from tidelog.session.database import Database
-from tidelog.session.pipeline.config import TABLE, Config, SourceTable
+from tidelog.session.pipeline.config import Config, SourceTable
 from tidelog.session.pipeline.files import change_files
+from tidelog.session.pipeline.paths import TABLE
 from tidelog.session.pipeline.tables import inputs
 from tidelog.session.plain import Plain
 

@@ -34,7 +34,8 @@ from tidelog.base.types import Field, Type
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Row
 from tidelog.session.arrow import is_simple, read_table
-from tidelog.session.pipeline.config import TABLE, SourceTable
+from tidelog.session.pipeline.config import SourceTable
+from tidelog.session.pipeline.paths import TABLE
 from tidelog.session.plain import Plain
 
 CORRUPT = "_corrupt_record"

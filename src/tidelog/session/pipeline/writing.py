@@ -17,7 +17,8 @@ from pyspark.sql import functions as f
 
 from tidelog.base.tuning import DEFAULT
 from tidelog.base.tuning_files import Pipelines
-from tidelog.session.pipeline.config import TABLE, Sink
+from tidelog.session.pipeline.config import Sink
+from tidelog.session.pipeline.paths import TABLE
 from tidelog.session.pipeline.reading import told
 
 VERSION = "version"
