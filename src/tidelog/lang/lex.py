@@ -64,6 +64,10 @@ _FLOAT, _DECIMAL, _SIZED, _TICK, _MALFORMED, _STRAY_TICK, _OTHER = range(9, 16)
 _WORDS = (_WORD, _NAME)
 _KIND = {_FLOAT: FLOAT, _DECIMAL: INT, _SIZED: SIZED, _TICK: TICK, _STRAY_TICK: "'"}
 
+_MARK: Final = "\ufeff"
+"""The byte order mark, which some editors put before a text; elsewhere it is a strange character."""
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+"""Half a character of UTF-16, which no text in UTF-8 can have; a text from Python may."""
 _COMMENT_MARK: Final = re.compile(r"/\*|\*/")
 # Each has one way to match, and takes what it took for good: a string that is not closed costs no more than others.
 _QUOTED: Final = re.compile(r'"((?:[^"\\\n]|\\\s++\\?+|\\\S)*+)"')
@@ -102,7 +106,10 @@ def lex(source: Source, report: Report) -> Tokens:
     """
     lexer = _Lexer(source, report, source.text)
     tokens = Tokens(source)
-    lexer.scan(0, tokens)
+    if not source.text.isascii():
+        for found in _SURROGATE.finditer(source.text):
+            lexer.stray(found[0], *found.span())
+    lexer.scan(int(source.text.startswith(_MARK)), tokens)
     return tokens
 
 
@@ -190,7 +197,7 @@ class _Lexer:
             self._malformed(found[group], start, end)
             tokens.add(INT, "0", start, end)
         else:
-            self._stray(found[group], start, end)
+            self.stray(found[group], start, end)
         return end
 
     def _span(self, start: int, end: int) -> Span:
@@ -373,7 +380,7 @@ class _Lexer:
             hint=hint,
         )
 
-    def _stray(self, word: str, start: int, end: int) -> None:
+    def stray(self, word: str, start: int, end: int) -> None:
         hints = {"!": "negation is written `not`", "`": "strings are written in double quotes", "$": ""}
         named = f"`{word}`" if word.isprintable() else f"U+{ord(word):04X}"
         self.report.add(

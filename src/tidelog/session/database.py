@@ -31,17 +31,18 @@ class Database:
     """A program and its facts; derived relations follow every change of either.
 
     `program` is a text, or the path of a file: a `Path`, or a string that ends in `.dl`. `facts` are what input
-    relations hold at the beginning: a mapping from names of relations to rows, in any form that `Transaction.insert`
-    takes, or the path of a folder of files, as `tidelog run` reads them. The first evaluation is with them, and is not
-    a commit. `engine` is one of `tidelog.engines()`, by default the fastest. `externs` has the Python functions that
-    the program declares, and `library` folders in which it may find modules to import. `spark` is the session that the
-    engine `spark` runs on; by default the one that is running, or a new local one. `limits` bound each evaluation: when
-    one is exceeded, a `LimitError` is raised and nothing has changed. `strategy` says how derived relations follow
-    changes, and `switch` when an update of some is given up for an evaluation from scratch; `evaluator`, `index` and
-    `parallel` say how the engine `tuples` works, `rediscovery` and `differences` how the strategy `elastic` does;
-    docs/strategies.md explains them all. `tuning` has the thresholds by which an engine chooses among ways to compute
-    the same; it is meant for tests. Raises `ProgramError` with all mistakes of the program, and `DataError` with those
-    of the facts.
+    relations hold at the beginning: a mapping from names of relations to rows, in any form that
+    `Transaction.insert` takes, or the path of a folder of files, as `tidelog run` reads them; `header` says whether
+    the first line of text files is one: `yes`, `no`, or `auto`, if it has the names of the columns. The first
+    evaluation is with the facts, and is not a commit. `engine` is one of `tidelog.engines()`, by default the
+    fastest. `externs` has the Python functions that the program declares, and `library` folders in which it may
+    find modules to import. `spark` is the session that the engine `spark` runs on; by default the one that is
+    running, or a new local one. `limits` bound each evaluation: when one is exceeded, a `LimitError` is raised and
+    nothing has changed. `strategy` says how derived relations follow changes, and `switch` when an update of some
+    is given up for an evaluation from scratch; `evaluator`, `index` and `parallel` say how the engine `tuples`
+    works, `rediscovery` and `differences` how the strategy `elastic` does; docs/strategies.md explains them all.
+    `tuning` has the thresholds by which an engine chooses among ways to compute the same; it is meant for tests.
+    Raises `ProgramError` with all mistakes of the program, and `DataError` with those of the facts.
 
     >>> import tidelog
     >>> db = tidelog.Database('''
@@ -70,6 +71,7 @@ class Database:
         switch: Switch | None = None,
         *,
         facts: str | Path | Mapping[str, Any] | None = None,
+        header: str = "auto",
         **options: Unpack[Options],
     ) -> None:
         planning = options.get("tuning", DEFAULT).planning
@@ -77,9 +79,9 @@ class Database:
         self._store = Store(rules, engine, strategy, spark, switch, **options)
         self._limits = limits
         self._remarks = Remarks()
-        self._opening = self._store.open(self._given(facts), limits)
+        self._opening = self._store.open(self._given(facts, header), limits)
 
-    def _given(self, facts: str | Path | Mapping[str, Any] | None) -> Mapping[str, Any]:
+    def _given(self, facts: str | Path | Mapping[str, Any] | None, header: str) -> Mapping[str, Any]:
         match facts:
             case None:
                 return {}
@@ -88,7 +90,7 @@ class Database:
             case str() | Path():
                 from tidelog.session.files import read_facts  # noqa: PLC0415  (most databases read none)
 
-                found = read_facts(Path(facts), self.plan.relations, self._store.plain, self.tuning)
+                found = read_facts(Path(facts), self.plan.relations, self._store.plain, self.tuning, header)
                 self._remarks = found.remarks
                 return found.rows
             case _:

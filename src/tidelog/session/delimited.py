@@ -1,10 +1,11 @@
 """Rows in text files with one row a line: CSV, and tab-separated without quotes.
 
 A first line that has exactly the column names is a header, and decides the order of the columns; in a `.facts` file,
-where headers are not usual, only if it is in order. A cell is a value as the language shows it, strings without quotes.
-Large files are read by Arrow, a column at a time, and columns of simple types stay in Arrow. Small files, and every
-file in which Arrow finds something unexpected, are read row by row: that reader is the definition of the format, and
-tells each mistake with its file, line, column, the type expected and the text found.
+where headers are not usual, only if it is in order. `Dialect.first` says that any first line is one, or that none is. A
+cell is a value as the language shows it, strings without quotes. Large files are read by Arrow, a column at a time, and
+columns of simple types stay in Arrow. Small files, and every file in which Arrow finds something unexpected, are read
+row by row: that reader is the definition of the format, and tells each mistake with its file, line, column, the type
+expected and the text found.
 
 A relation without columns has the line `()` for its one possible row.
 """
@@ -16,12 +17,18 @@ import gzip
 import io
 import os
 import re
+import sys
+import threading
+import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
 from tidelog.base import types
 from tidelog.base.errors import DataError
+from tidelog.base.integers import show_integer
 from tidelog.base.reading import read_cell
 from tidelog.base.record import record
 from tidelog.base.text import show_cell
@@ -36,6 +43,12 @@ from tidelog.session.misfit import brief
 from tidelog.session.mistakes import Mistakes
 from tidelog.session.plain import Plain
 
+LOOKED_AT = 1000
+"""Lines in which a first line that is a header does not occur again."""
+WIDE = 1024
+"""Bits up to which Python writes an integer at once."""
+DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
+"""What uncompressing a damaged file raises."""
 UNIT_LINE = "()"
 QUOTE = '"'
 _SPECIAL = re.compile('[",\r\n]').search
@@ -43,19 +56,27 @@ _SPECIAL = re.compile('[",\r\n]').search
 
 @record
 class Dialect:
-    """What separates cells, whether they may be quoted, and whether a header may have another order."""
+    """What separates cells, whether they may be quoted, and whether a header may have another order.
+
+    `first` says whether the first line is a header: `yes`, `no`, or `auto` if it has the names of the columns.
+    """
 
     separator: str
     quoted: bool
     any_order: bool = True
+    first: str = "auto"
 
     def header(self, cells: list[str], names: list[str]) -> list[str] | None:
-        """Return the first line's cells if they are a header.
+        """Return the names of columns in the order that the first line gives them; None if it is not a header.
 
         >>> COMMA.header(["b", "a"], ["a", "b"]), COMMA.header(["a", "1"], ["a", "b"])
         (['b', 'a'], None)
         """
-        return cells if cells == names or (self.any_order and sorted(cells) == sorted(names)) else None
+        if not names or self.first == "no":
+            return None
+        if cells == names or (self.any_order and sorted(cells) == sorted(names)):
+            return cells
+        return names if self.first == "yes" else None
 
 
 COMMA = Dialect(",", quoted=True)
@@ -81,17 +102,59 @@ def read_rows(path: Path, relation: Relation, plain: Plain, dialect: Dialect) ->
     mistakes = Mistakes(path)
     rows: list[Row] = []
     try:
-        with open_text(path) as file:
+        with open_text(path) as file, cells_of_any_size():
             for line, cells in _records(file, relation, dialect):
                 row = _read_row(line, cells, relation, plain, mistakes)
                 if row is not None:
                     rows.append(row)
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not UTF-8 text (byte {error.start})") from None
-    except (csv.Error, EOFError, gzip.BadGzipFile) as error:
+    except (csv.Error, *DAMAGED) as error:
         raise DataError(f"{path}: {error}") from None
     mistakes.raise_if_any()
     return rows
+
+
+@contextmanager
+def cells_of_any_size() -> Iterator[None]:
+    """Within the block Python's reader takes cells of any size: its limit, a setting of the process, is put aside."""
+    global _readers, _limit  # noqa: PLW0603  (so is the limit)
+    with _limiting:
+        _readers += 1
+        if _readers == 1:
+            _limit = csv.field_size_limit(sys.maxsize)
+    try:
+        yield
+    finally:
+        with _limiting:
+            _readers -= 1
+            if not _readers:
+                csv.field_size_limit(_limit)
+
+
+_limiting = threading.Lock()
+_readers = _limit = 0
+
+
+def suspected_header(path: Path, relation: Relation, dialect: Dialect) -> list[str] | None:
+    """Return the first line's cells if they are read as a fact although they look like a header.
+
+    In a relation of text alone nothing else would show that: each is a name, all are different, and none of them occurs
+    in the lines that follow, of which there is at least one. In a `.facts` file headers are not usual.
+    """
+    if (
+        dialect.first != "auto"
+        or not dialect.any_order
+        or {column.type for column in relation.columns} != {types.STRING}
+    ):
+        return None
+    with open_text(path) as file, cells_of_any_size():
+        first, *rest = [cells for _, cells in islice(_lines(file, relation, dialect), LOOKED_AT)] or [[]]
+    names = [column.name for column in relation.columns]
+    if not rest or len(first) != len(names) or dialect.header(first, names) is not None:
+        return None
+    named = all(re.sub("[ .-]", "_", cell).isidentifier() for cell in first) and len({*first}) == len(first)
+    return first if named and {*first}.isdisjoint(cell for cells in rest for cell in cells) else None
 
 
 def open_text(path: Path) -> TextIO:
@@ -103,10 +166,9 @@ def open_text(path: Path) -> TextIO:
 
 def _records(file: TextIO, relation: Relation, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
     """Yield the cells of each line after the header, with the number of the line they start on."""
-    records = _quoted(file, dialect) if dialect.quoted else _unquoted(file, relation, dialect)
     names = [column.name for column in relation.columns]
     places: list[int] = []
-    for number, (line, cells) in enumerate(records):
+    for number, (line, cells) in enumerate(_lines(file, relation, dialect)):
         header = dialect.header(cells, names) if number == 0 else None
         if header is not None:
             places = [header.index(name) for name in names] if header != names else []
@@ -114,6 +176,10 @@ def _records(file: TextIO, relation: Relation, dialect: Dialect) -> Iterator[tup
             yield line, [cells[place] for place in places]
         else:
             yield line, cells
+
+
+def _lines(file: TextIO, relation: Relation, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
+    return _quoted(file, dialect) if dialect.quoted else _unquoted(file, relation, dialect)
 
 
 def _quoted(file: TextIO, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
@@ -197,7 +263,9 @@ def write_rows(
 
 def _show(type: Type, plain: Plain) -> Callable[[Value], str]:
     """Return the function that writes the cells of a column."""
-    if isinstance(type, types.String | types.BigInt | types.Bit | types.Signed):
+    if isinstance(type, types.BigInt) or (isinstance(type, types.Bit | types.Signed) and type.width > WIDE):
+        return show_integer
+    if isinstance(type, types.String | types.Bit | types.Signed):
         return str
     return lambda value: show_cell(value, type, plain.definitions)
 

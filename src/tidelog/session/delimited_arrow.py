@@ -37,6 +37,8 @@ def read_columns(
     try:
         with pa.input_stream(str(path)) as file:
             data = file.read()
+        if dialect.first == "yes" and _is_unclear(data[: data.find(b"\n") + 1 or None]):
+            return None
         header = _header(data, names, dialect)
         body = data.find(b"\n") + 1 if header is not None else 0
         if dialect.quoted and not quotes_are_proper(data, dialect.separator, body):
@@ -93,6 +95,11 @@ def quotes_are_proper(data: bytes, separator: str, start: int = 0) -> bool:
         and np.isin(single[opening - 1], ends).all()
         and np.isin(single[closing + 1], ends).all()
     )
+
+
+def _is_unclear(line: bytes) -> bool:
+    """Tell whether a first line may not be the whole header: it is blank, or has a cell in quotes."""
+    return not line.strip() or b'"' in line
 
 
 def _header(data: bytes, names: list[str], dialect: Dialect) -> list[str] | None:

@@ -17,15 +17,16 @@ if TYPE_CHECKING:
     from tidelog.session.files import Facts
 
 
-def load_facts(database: Database, folder: str | Path) -> Facts:
+def load_facts(database: Database, folder: str | Path, *, header: str = "auto") -> Facts:
     """Insert the facts of a folder's files in one transaction, and return them with remarks.
 
     `session.files` says which file belongs to which relation; a mistake in any of them is a `DataError`, and nothing is
-    inserted. `Database(program, facts=folder)` reads the same files before anything is derived.
+    inserted. `header` says whether the first line of text files is a header: `yes`, `no`, or `auto`, if it has the
+    names of the columns. `Database(program, facts=folder)` reads the same files before anything is derived.
     """
     from tidelog.session.files import read_facts  # noqa: PLC0415  (a program with its facts in it reads none)
 
-    facts = read_facts(Path(folder), database.plan.relations, Plain(database.plan.types), database.tuning)
+    facts = read_facts(Path(folder), database.plan.relations, Plain(database.plan.types), database.tuning, header)
     with database.transaction() as tx:
         for relation, rows in facts.rows.items():
             tx.insert(relation, rows)

@@ -4,13 +4,15 @@ Input relation `R` is read from the one file `R` with an ending of `FORMATS`, al
 of an imported module from `a.R`. Without a file it is empty. Output relation `R` goes to `R.csv`: a header, and the
 rows in the language's order, so that equal results are equal files.
 
-Nothing is loaded unless everything can be: mistakes of all files are told together, up to `SHOWN` a file.
+What cannot be read, such as a folder or a pipe called `R.csv`, is a mistake, not an empty relation. Nothing is loaded
+unless everything can be: mistakes of all files are told together, up to `SHOWN` a file.
 """
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 
 from tidelog.base.diagnostic import did_you_mean
@@ -20,25 +22,55 @@ from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.base.tuning_files import Files
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Rows
-from tidelog.session.delimited import COMMA, FACTS, TAB, read_delimited, write_csv
+from tidelog.session.delimited import COMMA, FACTS, TAB, Dialect, read_delimited, suspected_header, write_csv
 from tidelog.session.jsonlines import read_jsonlines
+from tidelog.session.misfit import brief
 from tidelog.session.plain import Plain
 from tidelog.session.remarks import Remarks
 
-Read = Callable[[Path, Relation, Plain, Files], Rows]
+HEADERS = ("auto", "yes", "no")
+"""Whether the first line of a text file is a header; `auto`: if it has the names of the columns."""
 
 
-def _read_parquet(path: Path, relation: Relation, plain: Plain, _: Files) -> Rows:
+@record
+class Reading:
+    """How files are read."""
+
+    plain: Plain
+    tuning: Files
+    header: str
+    remarks: Remarks
+
+
+Read = Callable[[Path, Relation, Reading], Rows]
+
+
+def _read_parquet(path: Path, relation: Relation, how: Reading) -> Rows:
     from tidelog.session.parquet import read_parquet  # noqa: PLC0415  (loads pyarrow)
 
-    return read_parquet(path, relation, plain)
+    return read_parquet(path, relation, how.plain)
+
+
+def _read_text(dialect: Dialect) -> Read:
+    def read(path: Path, relation: Relation, how: Reading) -> Rows:
+        chosen = replace(dialect, first=how.header)
+        rows = read_delimited(path, relation, how.plain, chosen, how.tuning)
+        header = suspected_header(path, relation, chosen)
+        if header is not None:
+            how.remarks.notes.append(
+                f"{path}: the first line ({brief(', '.join(header))}) is read as a fact, but looks like a header: "
+                '`--header yes` (in Python header="yes") leaves it out, `no` keeps it without this note'
+            )
+        return rows
+
+    return read
 
 
 FORMATS: dict[str, Read] = {
-    ".csv": lambda path, relation, plain, tuning: read_delimited(path, relation, plain, COMMA, tuning),
-    ".tsv": lambda path, relation, plain, tuning: read_delimited(path, relation, plain, TAB, tuning),
-    ".facts": lambda path, relation, plain, tuning: read_delimited(path, relation, plain, FACTS, tuning),
-    ".jsonl": lambda path, relation, plain, _: read_jsonlines(path, relation, plain),
+    ".csv": _read_text(COMMA),
+    ".tsv": _read_text(TAB),
+    ".facts": _read_text(FACTS),
+    ".jsonl": lambda path, relation, how: read_jsonlines(path, relation, how.plain),
     ".parquet": _read_parquet,
 }
 
@@ -70,11 +102,19 @@ def file_stem(relation: str) -> str:
     return relation.replace("::", ".")
 
 
-def read_facts(folder: Path, relations: Mapping[str, Relation], plain: Plain, tuning: Tuning = DEFAULT) -> Facts:
-    """Read the files of all input relations; raise `DataError` with the mistakes of all of them."""
+def read_facts(
+    folder: Path, relations: Mapping[str, Relation], plain: Plain, tuning: Tuning = DEFAULT, header: str = HEADERS[0]
+) -> Facts:
+    """Read the files of all input relations; raise `DataError` with the mistakes of all of them.
+
+    `header` is one of `HEADERS`.
+    """
+    if header not in HEADERS:
+        raise UserError(f"header: expected {', '.join(HEADERS[:-1])} or {HEADERS[-1]}, found {brief(header)}")
     files = _files(folder)
     inputs = {name: relation for name, relation in relations.items() if relation.role == "input"}
     remarks = Remarks([_stray(path, stem, relations) for path, stem in _strays(files, inputs)])
+    how = Reading(plain, tuning.files, header, remarks)
     rows: dict[str, Rows] = {}
     mistakes: list[str] = []
     for name, relation in inputs.items():
@@ -85,7 +125,8 @@ def read_facts(folder: Path, relations: Mapping[str, Relation], plain: Plain, tu
             mistakes.append(f"{name} has several files, it can have one: {', '.join(path.name for path in found)}")
         else:
             try:
-                rows[name] = files[found[0]][1](found[0], relation, plain, tuning.files)
+                _check_file(found[0])
+                rows[name] = files[found[0]][1](found[0], relation, how)
             except DataError as error:
                 mistakes.append(str(error))
             except OSError as error:
@@ -100,12 +141,25 @@ def _files(folder: Path) -> dict[Path, tuple[str, Read]]:
     if not folder.is_dir():
         raise UserError(f"there is no folder {folder}")
     found: dict[Path, tuple[str, Read]] = {}
-    for path in sorted(folder.iterdir()):
-        if path.is_file() and not path.name.startswith("."):
-            name = path.name.removesuffix(".gz")
-            ending = next((ending for ending in FORMATS if name.endswith(ending)), None)
-            found[path] = (name.removesuffix(ending), FORMATS[ending]) if ending else (path.name, _read_parquet)
+    try:
+        paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    except OSError as error:
+        raise UserError(f"cannot read {folder}: {error.strerror or error}") from None
+    for path in paths:
+        name = path.name.removesuffix(".gz")
+        ending = next((ending for ending in FORMATS if name.endswith(ending)), None)
+        if ending is not None:
+            found[path] = (name.removesuffix(ending), FORMATS[ending])
+        elif path.is_file():
+            found[path] = (path.name, _read_parquet)
     return found
+
+
+def _check_file(path: Path) -> None:
+    """Refuse what has the name of a file of facts and is none: to read it would fail, or never end."""
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode):
+        raise DataError(f"cannot read {path}: it is {'a folder' if stat.S_ISDIR(mode) else 'not a regular file'}")
 
 
 def _strays(files: Mapping[Path, tuple[str, Read]], inputs: Iterable[str]) -> Iterable[tuple[Path, str]]:

@@ -5,7 +5,6 @@ Values have the plain form of `session.plain`.
 
 from __future__ import annotations
 
-import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from tidelog.base.errors import DataError
 from tidelog.base.integers import read_integer
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Row
-from tidelog.session.delimited import open_text
+from tidelog.session.delimited import DAMAGED, open_text
 from tidelog.session.misfit import Misfit
 from tidelog.session.mistakes import Mistakes
 from tidelog.session.plain import Plain
@@ -35,7 +34,7 @@ def read_jsonlines(path: Path, relation: Relation, plain: Plain) -> list[Row]:
                         rows.append(row)
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not UTF-8 text (byte {error.start})") from None
-    except (EOFError, gzip.BadGzipFile) as error:
+    except DAMAGED as error:
         raise DataError(f"{path}: {error}") from None
     mistakes.raise_if_any()
     return rows

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tidelog.base.integers import show_integer
+
 
 class Misfit(Exception):  # noqa: N818  (always caught here and told as a DataError with its place)
     """A value does not fit a type; `path` leads to it from the outermost value."""
@@ -23,5 +25,8 @@ class Misfit(Exception):  # noqa: N818  (always caught here and told as a DataEr
 
 def brief(value: object, limit: int = 80) -> str:
     """Return a value's repr, cut to a length that fits a message."""
-    shown = repr(value)
+    try:
+        shown = repr(value)
+    except Exception:  # noqa: BLE001  (an integer of some thousand digits, or somebody else's class)
+        shown = show_integer(value) if isinstance(value, int) else object.__repr__(value)
     return shown if len(shown) <= limit else shown[: limit - 3] + "..."

@@ -12,6 +12,7 @@ from tidelog.base.errors import DataError
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Rows
 from tidelog.session.arrow import read_table
+from tidelog.session.delimited import DAMAGED
 from tidelog.session.plain import Plain
 
 
@@ -20,7 +21,7 @@ def read_parquet(path: Path, relation: Relation, plain: Plain) -> Rows:
     try:
         source = pa.BufferReader(gzip.decompress(path.read_bytes())) if path.suffix == ".gz" else path
         table = pq.read_table(source)
-    except (pa.ArrowInvalid, EOFError, gzip.BadGzipFile) as error:
+    except (pa.ArrowInvalid, *DAMAGED) as error:
         raise DataError(f"{path}: not a Parquet file: {error}") from None
     try:
         return read_table(table, relation, plain)

@@ -25,12 +25,24 @@ externs_option = click.option(
     metavar="FILE",
     help="Python file that defines `externs`, a tidelog.Externs with the program's extern functions.",
 )
+header_option = click.option(
+    "--header",
+    type=click.Choice(["auto", "yes", "no"]),
+    default="auto",
+    show_default=True,
+    help="Whether the first line of text files of facts is a header; auto: if it has the names of the columns.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 def load_source(program: Path) -> Source:
     """Return the text of a program file, or of standard input for `-`."""
-    return Source("<stdin>", sys.stdin.read()) if str(program) == "-" else read_source(program)
+    if str(program) != "-":
+        return read_source(program)
+    try:
+        return Source("<stdin>", sys.stdin.read())
+    except UnicodeDecodeError as error:
+        raise UserError(f"standard input is not UTF-8 text (byte {error.start})") from None
 
 
 def load_externs(path: Path | None) -> Externs | None:

@@ -19,7 +19,15 @@ from tidelog.session.programs import (
     show_strategy,
 )
 from tidelog.shell.limits import limit_options, limits_of, shown_progress
-from tidelog.shell.options import FOLDER, externs_option, library_option, load_externs, load_source, program_argument
+from tidelog.shell.options import (
+    FOLDER,
+    externs_option,
+    header_option,
+    library_option,
+    load_externs,
+    load_source,
+    program_argument,
+)
 from tidelog.shell.terminal import say
 
 
@@ -31,6 +39,7 @@ from tidelog.shell.terminal import say
 @click.option("--analyze", is_flag=True, help="Evaluate the program, and show derivations and time by rule.")
 @click.option("--rounds", is_flag=True, help="With --analyze: by round, too.")
 @click.option("--facts", type=FOLDER, metavar="DIR", help="With --analyze: the facts to evaluate it on.")
+@header_option
 @limit_options
 @library_option
 @externs_option
@@ -46,7 +55,8 @@ def command(
     **bounds: Any,
 ) -> None:
     """Show the strata and join plans of PROGRAM."""
-    source, functions, engine = load_source(program), load_externs(externs), bounds.pop("engine")
+    source, functions = load_source(program), load_externs(externs)
+    engine, header = bounds.pop("engine"), bounds.pop("header")
     if strategy is not None and (analyze or form != "text"):
         raise click.UsageError("--strategy shows text, and goes without --analyze")
     if engine is not None:
@@ -63,7 +73,9 @@ def command(
     if form not in ("text", "json"):
         raise click.UsageError("--analyze shows text or json")
     with shown_progress(quiet=False), analyzing() as runs:
-        Database(source, "columnar", "recompute", functions, library, limits=limits_of(bounds), facts=facts)
+        Database(
+            source, "columnar", "recompute", functions, library, limits=limits_of(bounds), facts=facts, header=header
+        )
     costs = rule_costs(runs)
     if form == "json":
         click.echo(json.dumps(costs_as_json(costs), ensure_ascii=False))

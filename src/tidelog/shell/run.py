@@ -18,6 +18,7 @@ from tidelog.shell.limits import limit_options, limits_of, shown_progress
 from tidelog.shell.options import (
     FOLDER,
     externs_option,
+    header_option,
     json_option,
     library_option,
     load_externs,
@@ -36,6 +37,7 @@ from tidelog.shell.terminal import say, say_diagnostics, say_note, say_warning
     metavar="DIR",
     help="Read input relation R from DIR/R.csv (tsv, facts, jsonl, parquet; .gz).",
 )
+@header_option
 @click.option("--out", type=FOLDER, metavar="DIR", help="Write output relation R to DIR/R.csv.")
 @click.option("--engine", metavar="ENGINE", help="Engine to use; `tidelog doctor` lists them.")
 @json_option
@@ -57,7 +59,8 @@ def command(
     """Evaluate PROGRAM and show its output relations."""
     source, functions = load_source(program), load_externs(externs)
     with shown_progress(quiet=quiet):
-        database = Database(source, engine, "recompute", functions, library, limits=limits_of(bounds), facts=facts)
+        limits, header = limits_of(bounds), bounds["header"]
+        database = Database(source, engine, "recompute", functions, library, limits=limits, facts=facts, header=header)
     if not quiet:
         say_diagnostics(database.warnings)
         for text in database.remarks.warnings:

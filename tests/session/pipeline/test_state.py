@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -39,7 +41,7 @@ def test_a_failed_version_leaves_the_last(tmp_path: Path) -> None:
         write(folder)
         raise OSError("disk full")
 
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(UserError, match="disk full; no version was made"):
         state.commit(Version(2, PROGRAM, {}), fail)
     assert state.last() == one
     assert [path.name for path in state.versions.iterdir()] == ["000001"]
@@ -83,3 +85,17 @@ def test_one_writer(tmp_path: Path) -> None:
         pass
     with StateFolder(tmp_path).locked():
         pass
+
+
+def test_a_full_disk_makes_no_version(tmp_path: Path) -> None:
+    state = StateFolder(tmp_path / "state")
+
+    def write(folder: Path) -> None:
+        (folder / "table").write_text("half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(UserError, match=r"cannot write .*000001: No space left on device; no version was made"):
+        state.commit(Version(1, "", {}), write)
+    assert state.last() is None
+    assert list(state.versions.iterdir()) == []
+    assert state.commit(Version(1, "", {}), lambda folder: None).number == 1

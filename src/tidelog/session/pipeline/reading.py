@@ -120,11 +120,13 @@ def _may_stay(relation: Relation) -> bool:
 
 @contextmanager
 def told(what: object) -> Iterator[None]:
-    """Within the block, let errors of Spark and of values name the source or sink."""
+    """Within the block, let errors of Spark, of values and of the file system name the source or sink."""
     try:
         yield
     except DataError as error:
         raise error if str(error).startswith(str(what)) else DataError(f"{what}: {error}") from None
+    except OSError as error:
+        raise DataError(f"{what}: {error.strerror or error}") from None
     except (PySparkException, Py4JJavaError) as error:
         java = error.java_exception if isinstance(error, Py4JJavaError) else error
         lines = [line for line in str(java).split("\n") if line.strip()]

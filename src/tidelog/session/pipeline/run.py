@@ -304,7 +304,10 @@ class Pipeline:
                 if table.path.startswith(f"{folder}/"):
                     write_table(database, name, table, target / table.path.partition("/")[2])
 
-        return self.state.commit(replace(version, tables=tables), write)
+        from tidelog.session.pipeline.reading import told  # noqa: PLC0415  (loads PySpark)
+
+        with told(f"cannot write version {version.number}"):
+            return self.state.commit(replace(version, tables=tables), write)
 
     def _write_sinks(self, database: Database, effect: Effect, number: int, *, everything: bool) -> None:
         from tidelog.session.pipeline.writing import forget_changes, write_changes, write_full  # noqa: PLC0415

@@ -129,17 +129,19 @@ class StateFolder:
         target = self._folder(version.number)
         if target.exists():
             raise UserError(f"{target} exists already: another process writes to {self.folder}")
-        self.versions.mkdir(parents=True, exist_ok=True)
         fresh = self.versions / f".{target.name}"
-        shutil.rmtree(fresh, ignore_errors=True)  # left by a process that was killed
-        fresh.mkdir()
         try:
+            self.versions.mkdir(parents=True, exist_ok=True)
+            shutil.rmtree(fresh, ignore_errors=True)  # left by a process that was killed
+            fresh.mkdir()
             write(fresh)
             stamped = asdict(version) | {"format": FORMAT, "at": datetime.now(UTC).isoformat(timespec="seconds")}
             _write_durably(fresh / MANIFEST, json.dumps(stamped, indent=1))
             fresh.rename(target)
-        except BaseException:
+        except BaseException as error:
             shutil.rmtree(fresh, ignore_errors=True)
+            if isinstance(error, OSError):
+                raise UserError(f"cannot write {target}: {error.strerror or error}; no version was made") from None
             raise
         _sync(self.versions)
         return self.version(version.number)
