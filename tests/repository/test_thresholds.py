@@ -64,6 +64,7 @@ OTHERWISE = {
     "run/phases.py": {"ALIVE", "DYING", "REMOVED", "GARBAGE"},
     "run/tuples/algebra.py": {"RANK"},
     "run/kernel_cache.py": {"WORD"},
+    "base/diagnostic.py": {"WIDEST", "LONGEST"},  # what is shown of a line and of a message
     "session/delimited.py": {"LOOKED_AT", "WIDE"},  # what is noted of a file; how an integer is written
     "session/pipeline/state.py": {"FORMAT"},
     # Memory and patience: what is computed, and how, is the same.

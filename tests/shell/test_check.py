@@ -1,6 +1,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.shell.conftest import Tidelog
 
 
@@ -34,3 +36,15 @@ def test_control_characters_are_escaped(tidelog: Tidelog, tmp_path: Path) -> Non
     ended = tidelog("check", "p.dl")
     assert ended.status == 1
     assert "\x1b" not in ended.err
+
+
+@pytest.mark.parametrize("command", [("check", "--json"), ("plan", "--format", "json")])
+def test_json_has_no_control_characters(tidelog: Tidelog, tmp_path: Path, command: tuple[str, ...]) -> None:
+    name = "a\x9b\u202eb.dl"
+    (tmp_path / name).write_text('output relation R(s: string)\nR("\u202ex\x9b").\nR(x) :- R(y), y == "\u2066".\n')
+    if command[0] == "plan":
+        (tmp_path / name).write_text('output relation R(s: string)\nR("\u202ex\x9b").\n')
+    ended = tidelog(command[0], name, *command[1:])
+    assert json.loads(ended.out)
+    assert not {"\x9b", "\u202e", "\u2066"} & {*ended.out}
+    assert "\\u202e" in ended.out

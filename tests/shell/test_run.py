@@ -161,3 +161,14 @@ def test_the_first_evaluation_is_with_the_facts(tidelog: Tidelog, tmp_path: Path
     (tmp_path / "facts" / "Size.csv").write_text("3\n")
     ended = tidelog("run", "p.dl", "--facts", "facts", "--engine", engine, "--max-tuples", "1000")
     assert (ended.status, ended.err, ended.out) == (0, "", "UpTo: 3 rows\nn\n-\n1\n2\n3\n")
+
+
+def test_json_cannot_command_a_terminal(tidelog: Tidelog, tmp_path: Path) -> None:
+    text = "a\x1b[31m\x7f\x9b\u202eb\u2066c\u061cd\u2028e\té🙂\\"
+    (tmp_path / "p.dl").write_text("input relation R(s: string)\noutput relation Q(s: string)\nQ(s) :- R(s).\n")
+    (tmp_path / "R.jsonl").write_text(json.dumps([text]) + "\n")
+    ended = tidelog("run", "p.dl", "--facts", ".", "--json")
+    assert json.loads(ended.out) == {"relations": {"Q": [[text]]}}
+    assert ended.out == (
+        '{"relations": {"Q": [["a\\u001b[31m\\u007f\\u009b\\u202eb\\u2066c\\u061cd\\u2028e\\té🙂\\\\"]]}}\n'
+    )

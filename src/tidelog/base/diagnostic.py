@@ -15,6 +15,11 @@ from tidelog.base.record import record
 from tidelog.base.span import Span
 
 Severity = Literal["error", "warning"]
+WIDEST = 160
+"""Characters of a source line that are shown."""
+LONGEST = 1000
+"""Characters of a message that are."""
+CUT = "..."
 
 
 @record
@@ -59,6 +64,7 @@ class Report:
     ) -> None:
         """Record a mistake."""
         self.mistakes += severity == "error"
+        message, note, hint = shortened(message), shortened(note), shortened(hint)
         key = (code, span, message)
         if key not in self._seen:
             self._seen.add(key)
@@ -89,6 +95,16 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"did you mean `{close[0]}`?" if close else ""
 
 
+def shortened(text: str, longest: int = LONGEST) -> str:
+    """Return a text without its middle if it is too long to be read.
+
+    >>> shortened("no such relation `" + "x" * 1000 + "`", 40)
+    'no such relation `x...xxxxxxxxxxxxxxxxx`'
+    """
+    half = (longest - len(CUT)) // 2
+    return text if len(text) <= longest else text[:half] + CUT + text[len(text) - half :]
+
+
 def render(diagnostic: Diagnostic) -> str:
     """Write a diagnostic with its source line and carets, as compilers do."""
     lines = [f"{diagnostic.severity}[{diagnostic.code}]: {diagnostic.message}", *_excerpt(diagnostic.span, "^")]
@@ -107,6 +123,17 @@ def _excerpt(span: Span, mark: str) -> list[str]:
     number, column = span.source.position(span.start)
     line = span.source.line(number)
     width = max(1, min(span.end - span.start, len(line) - column + 1))
+    if len(line) > WIDEST:
+        line, column = _around(line, column)
+        width = min(width, len(line) - column + 1)
     gutter = " " * len(str(number))
     pad = "".join("\t" if c == "\t" else " " for c in line[: column - 1])
     return [f"  --> {span}", f"{gutter} |", f"{number} | {line}", f"{gutter} | {pad}{mark * width}"]
+
+
+def _around(line: str, column: int) -> tuple[str, int]:
+    """Return the part of a long line around a column, and which column that is in it."""
+    start = max(0, min(column - 1 - WIDEST // 4, len(line) - WIDEST))
+    end = start + WIDEST
+    before, after = CUT if start else "", CUT if end < len(line) else ""
+    return before + line[start:end] + after, column - start + len(before)

@@ -19,21 +19,28 @@ class Source:
     text: str
     _starts: list[int] = field(default_factory=list, repr=False)
 
+    def _lines(self) -> list[int]:
+        """Return where each line starts."""
+        if not self._starts:
+            self._starts.append(0)
+            self._starts.extend(i + 1 for i, c in enumerate(self.text) if c == "\n")
+        return self._starts
+
     def position(self, offset: int) -> tuple[int, int]:
         r"""Return the 1-based line and column of a character offset.
 
         >>> Source("a.dl", "one\ntwo").position(5)
         (2, 2)
         """
-        if not self._starts:
-            self._starts.append(0)
-            self._starts.extend(i + 1 for i, c in enumerate(self.text) if c == "\n")
-        line = bisect_right(self._starts, offset)
-        return line, offset - self._starts[line - 1] + 1
+        starts = self._lines()
+        line = bisect_right(starts, offset)
+        return line, offset - starts[line - 1] + 1
 
     def line(self, number: int) -> str:
         """Return the text of a 1-based line, without its line break."""
-        return self.text.split("\n")[number - 1].rstrip("\r")
+        starts = self._lines()
+        end = starts[number] - 1 if number < len(starts) else len(self.text)
+        return self.text[starts[number - 1] : end].rstrip("\r")
 
 
 class Span(NamedTuple):

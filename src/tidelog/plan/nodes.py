@@ -29,6 +29,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from enum import Enum
 
+from tidelog.base.diagnostic import shortened
 from tidelog.base.expr import Const, Expr, Function, Var
 from tidelog.base.record import record
 from tidelog.base.span import NOWHERE, Span
@@ -180,6 +181,11 @@ class Origin:
     text: str
     name: str | None
     span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+    @property
+    def quoted(self) -> str:
+        """The rule's text, of a long one its ends, and where it stands."""
+        return f"`{shortened(self.text)}` ({self.span})"
 
 
 @record

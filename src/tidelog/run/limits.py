@@ -154,5 +154,5 @@ class Watch(Meter):
         """Return the error that names the stratum and the rule at work."""
         relations = ", ".join(self.stratum.relations) if self.stratum else ""
         place = f"stratum {self.stratum.number} ({relations})" if self.stratum else "evaluation"
-        rule = f"\n  in the rule `{self.rule.origin.text}` ({self.rule.origin.span})" if self.rule else ""
+        rule = f"\n  in the rule {self.rule.origin.quoted}" if self.rule else ""
         return LimitError(f"{place} took {excess}{rule}")

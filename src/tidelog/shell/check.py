@@ -7,7 +7,6 @@ hint, labels}, ...]}`.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from tidelog.shell.options import (
     load_source,
     program_argument,
 )
-from tidelog.shell.terminal import say_diagnostics
+from tidelog.shell.terminal import say_diagnostics, say_json
 
 
 @click.command("check")
@@ -42,7 +41,7 @@ def command(
     if as_json:
         shown = [_as_json(diagnostic) for diagnostic in diagnostics]
         summary = {"errors": errors, "warnings": len(diagnostics) - errors, "diagnostics": shown}
-        click.echo(json.dumps(summary, indent=2, ensure_ascii=False))
+        say_json(summary, indent=2)
     else:
         say_diagnostics(diagnostics)
     context.exit(1 if errors else 0)

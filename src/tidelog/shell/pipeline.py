@@ -6,7 +6,6 @@ gained and lost by relation), and for versions just made `fresh`, `seconds`, `ru
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from tidelog.session.pipeline.run import Outcome, Pipeline
 from tidelog.session.pipeline.state import StateFolder, Version
 from tidelog.shell.limits import shown_progress
 from tidelog.shell.options import FOLDER, externs_option, json_option, load_externs
-from tidelog.shell.terminal import say, say_warning
+from tidelog.shell.terminal import say, say_json, say_warning
 
 file_argument = click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.toml")
 
@@ -66,7 +65,7 @@ def history(file: Path, as_json: bool) -> None:
     versions = StateFolder(read_config(file).state).history()
     if as_json:
         for version in versions:
-            click.echo(json.dumps(_version(version), ensure_ascii=False))
+            say_json(_version(version))
     elif not versions:
         say("no version yet: tidelog pipeline run makes the first")
     for version in versions if not as_json else ():
@@ -91,7 +90,7 @@ def show_outcome(outcome: Outcome, *, as_json: bool) -> None:
         say_warning(warning)
     version = outcome.version
     if as_json:
-        click.echo(json.dumps(_version(version) | _outcome(outcome), ensure_ascii=False))
+        say_json(_version(version) | _outcome(outcome))
         return
     if not outcome.fresh:
         say(f"version {version.number} stands: nothing new")

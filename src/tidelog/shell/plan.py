@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from tidelog.shell.options import (
     load_source,
     program_argument,
 )
-from tidelog.shell.terminal import say
+from tidelog.shell.terminal import escape_json, say, say_json
 
 
 @click.command("plan")
@@ -68,7 +67,8 @@ def command(
         if rounds or facts is not None:
             raise click.UsageError("--rounds and --facts go with --analyze")
         plan = plan_source(source, library, functions)
-        say((show_plan(plan, form) if strategy is None else show_strategy(plan, strategy)).rstrip("\n"))
+        shown = (show_plan(plan, form) if strategy is None else show_strategy(plan, strategy)).rstrip("\n")
+        click.echo(escape_json(shown)) if form == "json" else say(shown)
         return
     if form not in ("text", "json"):
         raise click.UsageError("--analyze shows text or json")
@@ -78,6 +78,6 @@ def command(
         )
     costs = rule_costs(runs)
     if form == "json":
-        click.echo(json.dumps(costs_as_json(costs), ensure_ascii=False))
+        say_json(costs_as_json(costs))
     else:
         say(show_costs(costs, by_round=rounds).rstrip("\n"))

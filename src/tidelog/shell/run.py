@@ -6,7 +6,6 @@ rows in the language's order, values in the plain form described in `session.pla
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from tidelog.shell.options import (
     program_argument,
 )
 from tidelog.shell.tables import table
-from tidelog.shell.terminal import say, say_diagnostics, say_note, say_warning
+from tidelog.shell.terminal import say, say_diagnostics, say_json, say_note, say_warning
 
 
 @click.command("run")
@@ -72,6 +71,6 @@ def command(
             if not quiet and not as_json:
                 say(f"wrote {path} ({count} row{'' if count == 1 else 's'})")
     if as_json:
-        click.echo(json.dumps({"relations": outputs_as_json(database)}, ensure_ascii=False))
+        say_json({"relations": outputs_as_json(database)})
     elif out is None:
         click.echo("\n".join(table(view, cells) for view, cells in output_cells(database)), nl=False)

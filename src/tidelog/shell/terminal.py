@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import warnings
@@ -14,8 +15,11 @@ import click
 from tidelog.base.diagnostic import Diagnostic, render
 from tidelog.base.errors import CacheWarning, ProgramError, UserError
 
-# Control characters except line break and tab; and those that change the direction of the text around them.
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+# Control characters except line break and tab; those that change the direction of the text around them; and halves of
+# characters, which names of files may have.
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u206f\ud800-\udfff]"
+)
 _HEADLINE = re.compile(r"^(error|warning)(\[\w+\])?:")
 _MARKS = re.compile(r"^ *\| [\s]*[\^-]+$")
 
@@ -36,6 +40,23 @@ def escape_line(text: str) -> str:
     'one\\ntwo'
     """
     return escape(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def escape_json(text: str) -> str:
+    r"""Return JSON that means the same, in which control characters are escaped.
+
+    >>> escape_json('["a\x9b\u202e"]')
+    '["a\\u009b\\u202e"]'
+    """
+    # They can only be in strings. Most text has none, which is seen faster than looked for.
+    if text.isascii() and "\x7f" not in text:
+        return text
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def say_json(value: Any, indent: int | None = None) -> None:
+    """Print a value as JSON to standard output."""
+    click.echo(escape_json(json.dumps(value, indent=indent, ensure_ascii=False)))
 
 
 def say(text: str) -> None:

@@ -158,7 +158,7 @@ def refuse_side_effects(rule: Rule, functions: Mapping[str, Function]) -> None:
             called = _impure(expression, functions, set())
             if called is not None:
                 raise UserError(
-                    f"the strategy `dbsp` cannot follow the rule `{rule.origin.text}` ({rule.origin.span}), which calls"
+                    f"the strategy `dbsp` cannot follow the rule {rule.origin.quoted}, which calls"
                     f" `{called}`: that function has side effects, and dbsp takes a derivation away by computing it"
                     " again; use another strategy, such as `ranked`"
                 )

@@ -129,7 +129,7 @@ def _derive(rule: Rule, found: set[Row], known: frozenset[Row], algebra: Algebra
                 watch.add_tuples(row not in known)
     except (Failure, RecursionError) as failure:
         reason = failure if isinstance(failure, Failure) else "a value is nested too deeply"
-        raise EvaluationError(f"{reason}\n  in the rule `{rule.origin.text}` ({rule.origin.span})") from failure
+        raise EvaluationError(f"{reason}\n  in the rule {rule.origin.quoted}") from failure
     return derivations
 
 

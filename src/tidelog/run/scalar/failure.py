@@ -24,4 +24,4 @@ def failed(failure: ScalarError, rule: Rule) -> EvaluationError:
     """Return the error that a user sees."""
     bindings = ", ".join(f"{name} = {show_value(value)}" for name, value in failure.bindings.items())
     where = f", with {bindings}" if bindings else ""
-    return EvaluationError(f"{failure.error}{where}\n  in the rule `{rule.origin.text}` ({rule.origin.span})")
+    return EvaluationError(f"{failure.error}{where}\n  in the rule {rule.origin.quoted}")

@@ -327,9 +327,7 @@ class Pipeline:
         return found if bindings.ranked else found.drop(RANK)
 
     def _program(self, expressions: Sequence[Expr]) -> worker.Program:
-        origin = self._rule.origin
-        text = f"`{origin.text}` ({origin.span})"
-        return worker.program_of(expressions, self._store.functions, self._store.types, text)
+        return worker.program_of(expressions, self._store.functions, self._store.types, self._rule.origin.quoted)
 
     # --- the head ----------------------------------------------------------------------------------------------------
 
