@@ -68,6 +68,7 @@ OTHERWISE = {
     "session/delimited.py": {"LOOKED_AT", "WIDE"},  # what is noted of a file; how an integer is written
     "session/pipeline/state.py": {"FORMAT"},
     # Memory and patience: what is computed, and how, is the same.
+    "base/lock.py": {"LOOK"},  # how often a thread that waits looks whether who it waits for is still there
     "base/pause.py": {"MANY"},  # objects that the cycle collector is told to be old
     "run/spark/named.py": {"_MOST"},  # Columns that are kept; all are made again beyond it
     "run/spark/recovery.py": {"ATTEMPTS"},  # how often an update is tried when executors are lost

@@ -11,4 +11,5 @@
   `tuning_plans`, `tuning_spark`, `tuning_files` have parts of it.
 * `cache_folder`: where compiled code may be kept.
 * `graph`, `pause`: components and cycles; rest for the cycle collector.
+* `lock`: locks that no interrupt leaves taken.
 """

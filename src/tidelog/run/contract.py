@@ -6,6 +6,11 @@ from scratch gives on the new facts and rules; the change is the state after min
 
 `snapshot` and `restore` make transactions: a session takes a snapshot, updates, and restores it when the transaction
 is rolled back, refused, or only previewed. Both cost no more than the change in between.
+
+An interrupt may come at any line of an engine. When `update` has raised anything, a session asks nothing of the engine
+before it has restored its last snapshot; when `restore` has, it is called again with the same token. So an engine notes
+what it overwrites before it does, and forgets that only when it has put everything back. What it keeps to save work,
+such as plans, orders and codes, is complete before it can be found.
 """
 
 from __future__ import annotations
@@ -126,7 +131,10 @@ class Engine(Protocol):
         """The program whose consequences the state holds."""
 
     def update(self, facts: Mapping[str, Change], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
-        """Insert and delete stored facts, and go over to another program if one is given."""
+        """Insert and delete stored facts, and go over to another program if one is given.
+
+        May raise anywhere; the state is then that of the last snapshot once `restore` has returned.
+        """
 
     def rows(self, relation: str) -> Rows:
         """Return the tuples of a relation."""
@@ -144,7 +152,10 @@ class Engine(Protocol):
         """Return a token for the current state."""
 
     def restore(self, token: Any) -> None:
-        """Go back to the state of a token; tokens taken after it are void."""
+        """Go back to the state of a token, from wherever an interrupt has left the engine; later tokens are void.
+
+        The token stays good until the next snapshot: restoring it twice, or again after an interrupt, is no mistake.
+        """
 
 
 Job = tuple[Rule, Project]

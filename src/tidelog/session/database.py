@@ -108,12 +108,12 @@ class Database:
     @property
     def strategy(self) -> str:
         """How derived relations follow changes; `auto` leaves that to the engine, change by change."""
-        return self._store.strategy
+        return self._store.state.strategy
 
     @property
     def switch(self) -> Switch | None:
         """When an update is given up for an evaluation from scratch; None leaves that to the strategy."""
-        return self._store.switch
+        return self._store.state.switch
 
     def follow_by(self, strategy: str, switch: Switch | None = None) -> None:
         """Go over to another strategy; costs an evaluation from scratch, and changes nothing else."""

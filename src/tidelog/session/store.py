@@ -3,6 +3,11 @@
 One transaction is open at a time; other threads wait for it. What readers see is always one whole commit: the engine
 works under a lock that a read takes too, and what was read is kept until a commit changes it, so reading it again
 waits for nobody.
+
+Commits are crash-only: first what can undo the change is noted (`Unfinished`), then the engine changes, then a single
+assignment, of `_state`, makes it visible. Whatever interrupts that, at whatever line, be it while undoing: whoever uses
+the engine next, in whatever thread, first undoes what was not made visible (`_Use`). No lock outlives who took it
+(`base.lock`).
 """
 
 from __future__ import annotations
@@ -10,11 +15,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
+from contextvars import copy_context
+from dataclasses import field, replace
 from typing import Any, Unpack
 
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError, TidelogError, UserError
+from tidelog.base.lock import Hold, Lock
 from tidelog.base.record import record
 from tidelog.base.text import show_row
 from tidelog.base.tuning import DEFAULT
@@ -32,6 +39,7 @@ from tidelog.session.plain import Plain
 from tidelog.session.rows import RowReader
 from tidelog.session.rules import RuleBase
 from tidelog.session.subscriptions import Subscriptions
+from tidelog.session.transaction import Outcome
 
 
 class VerificationError(TidelogError):
@@ -40,11 +48,41 @@ class VerificationError(TidelogError):
 
 @record
 class State:
-    """A commit as readers see it: its number, its rules, and the rows that were read of it so far."""
+    """A commit as readers see it: its number, its rules, its engine, and the rows that were read of it so far."""
 
     number: int
     rules: RuleBase
+    engine: Engine
+    strategy: str
+    switch: Switch | None
     seen: dict[str, Rows] = field(default_factory=dict)
+
+
+@record
+class Unfinished:
+    """An update of the engine, noted before it begins; it counts only as long as the state is the one it began from."""
+
+    state: State
+    token: Any
+    """What the engine can restore."""
+    outcome: Outcome | None = None
+    """Where the transaction has its commit."""
+
+
+class _Use(Hold):
+    """A use of the engine, as a context manager: nobody else uses it meanwhile, and it is what was committed last."""
+
+    __slots__ = ("_settle",)
+
+    def __init__(self, lock: Lock, settle: Callable[[], None]) -> None:
+        super().__init__(lock)
+        self._settle = settle
+
+    def __enter__(self) -> bool:
+        taken = super().__enter__()
+        if taken:  # within an update that is going on its beginnings are no remains
+            self._settle()
+        return taken
 
 
 class Store:
@@ -62,24 +100,23 @@ class Store:
         self._new_engine: Callable[[str, Switch | None], Engine] = lambda strategy, switch: make_engine(
             engine, EMPTY_PLAN, strategy, spark, switch=switch, **options
         )
-        self._engine = self._new_engine(strategy, switch)
-        self.strategy, self.switch = strategy, switch
         self.tuning = options.get("tuning", DEFAULT)
-        self._state = State(0, rules)
+        self._state = State(0, rules, self._new_engine(strategy, switch), strategy, switch)
+        self._unfinished: Unfinished | None = None
         self._readers: dict[str, RowReader] = {}
         self._keyed: dict[str, KeyedRows] = {}
         self._indexes: dict[str, Index] = {}
-        self._reading = threading.RLock()
-        self._writing = threading.Lock()
-        self._writer: int | None = None
+        self._using = Lock()
+        self._writing = Lock()
         self._checked: Plan | None = None
         self.plain = Plain(rules.plan.types)
-        self.subscriptions = Subscriptions()
+        self.subscriptions = Subscriptions(lambda: self._state.number)
 
     def open(self, facts: Mapping[str, Any], limits: Limits = NO_LIMITS) -> tuple[Work, ...]:
         """Evaluate the program for the first time, on these facts; to be called once, before anything else."""
         given = {name: self._first(name, rows) for name, rows in facts.items()}
-        update = self._engine.update({name: change for name, change in given.items() if change}, self.plan, limits)
+        given = {name: change for name, change in given.items() if change}
+        update = _update(self._engine, given, self.plan, limits)
         self._check_keys(self.plan)
         return update.work
 
@@ -98,6 +135,10 @@ class Store:
         return self._state
 
     @property
+    def _engine(self) -> Engine:
+        return self._state.engine
+
+    @property
     def engine_name(self) -> str:
         """The name of the engine."""
         return self._engine.name
@@ -113,9 +154,12 @@ class Store:
         """Return the rows of a relation in no particular order."""
         seen = self._state.seen.get(relation)
         if seen is None:
-            with self._reading:
+            with self._use():
                 seen = self._state.seen[relation] = _kept(self._engine.rows(relation), self.tuning.rows.kept_rows)
         return seen
+
+    def _use(self) -> _Use:
+        return _Use(self._using, self._undo)
 
     def stored(self, relation: str) -> Rows:
         """Return the rows of an input relation that transactions gave, without those that the program states."""
@@ -123,17 +167,17 @@ class Store:
 
     def count(self, relation: str) -> int:
         """Return the number of rows of a relation."""
-        with self._reading:
+        with self._use():
             return self._engine.count(relation)
 
     def contains(self, relation: str, row: Row) -> bool:
         """Tell whether a row is in a relation."""
-        with self._reading:
+        with self._use():
             return self._engine.contains(relation, row)
 
     def frame(self, relation: str) -> Any:
         """Return a relation as a Spark DataFrame, structures as text."""
-        with self._reading:
+        with self._use():
             frame = getattr(self._engine, "frame", None)
             if frame is None:
                 raise UserError(f"to_spark needs a database with engine='spark', not '{self.engine_name}'")
@@ -158,17 +202,17 @@ class Store:
 
     def as_change(self, relation: Relation, *, rows: bool) -> tuple[int, Change | None]:
         """Return the number of the last commit and, if wanted, the rows it left as insertions."""
-        with self._reading:
+        with self._use():
             number = self._state.number
             change = contract.Change(self.rows(relation.name)) if rows else None
         return number, Change(relation, change, self.plain, number) if change is not None else None
 
     def verify(self) -> None:
         """Compute everything from scratch and compare; raise `VerificationError` on a difference."""
-        with self._reading:
+        with self._use():
             for problem in self._engine.verify():
                 raise VerificationError(problem)
-            fresh = self._fresh(self.strategy, self.switch)
+            fresh = self._fresh(self._state.strategy, self._state.switch)
             for name, relation in self.plan.relations.items():
                 kept, computed = set(self._engine.rows(name)), set(fresh.rows(name))
                 count = self._engine.count(name)
@@ -185,70 +229,91 @@ class Store:
         relations = self.plan.relations
         inputs = [name for name, found in relations.items() if found.role == "input" and not found.auxiliary]
         stored = {name: contract.Change(inserted=self._engine.rows(stored_in(name, relations))) for name in inputs}
-        fresh.update(stored, self.plan)
+        _update(fresh, stored, self.plan, NO_LIMITS)
         return fresh
 
     def follow_by(self, strategy: str, switch: Switch | None) -> None:
         """Go over to an engine with another strategy; what is true stays true."""
-        self.begin()
-        try:
-            with self._reading:
-                self._engine = self._fresh(strategy, switch)
-                self.strategy, self.switch = strategy, switch
-        finally:
-            self.end()
+        self._refuse_second()
+        with self._writing.held(), self._use():
+            engine = self._fresh(strategy, switch)
+            self._state = replace(self._state, engine=engine, strategy=strategy, switch=switch)
+        self.end()
 
     # --- one writer --------------------------------------------------------------------------------------------------
 
-    def begin(self) -> None:
+    def hold(self) -> Hold:
+        """Return what takes the lock of writers."""
+        return self._writing.held()
+
+    def begin(self, hold: Hold) -> None:
         """Wait until no other transaction is open."""
-        if self._writer == threading.get_ident():
+        self._refuse_second()
+        self.subscriptions.resume()
+        hold.take()
+
+    def _refuse_second(self) -> None:
+        holder = self._writing.holder()
+        if holder is not None and holder.thread is threading.current_thread():
             raise UserError("this thread has a transaction open already; commit or roll it back first")
-        self._writing.acquire()
-        self._writer = threading.get_ident()
 
     def end(self) -> None:
-        """Let the next transaction begin, and tell subscribers of the last."""
-        self._writer = None
-        self._writing.release()
+        """Tell subscribers of the last transaction."""
         self.subscriptions.deliver()
 
-    def apply(self, facts: Mapping[str, contract.Change], rules: RuleBase, limits: Limits) -> Commit:
+    def apply(self, facts: Mapping[str, contract.Change], rules: RuleBase, limits: Limits, outcome: Outcome) -> Commit:
         """Commit changes. On any exception nothing has changed."""
         started = time.perf_counter()
-        before = self._state
         plan = self._changed_plan(rules)
-        with self._reading:
-            token = self._engine.snapshot()
+        with self._use():
+            before = self._state
+            number = before.number + 1
+            self._unfinished = Unfinished(before, before.engine.snapshot(), outcome)
             try:
-                update = self._engine.update(facts, plan, limits)
-                changes = Changes(update.changes, rules.plan.relations, self.plain, before.number + 1)
+                update = _update(before.engine, facts, plan, limits)
+                changes = Changes(update.changes, rules.plan.relations, self.plain, number)
                 self._check_deleted(facts)
                 for name, keyed in self._keyed.items():
                     if name in update.changes:
                         keyed.apply(update.changes[name])
                 self._check_keys(rules.plan)
-            except BaseException:
-                self._engine.restore(token)
-                self._keyed.clear()
-                raise
-            seen = {name: rows for name, rows in before.seen.items() if not update.changes.get(name)}
-            self._state = State(before.number + 1, rules, seen)
-        commit = Commit(before.number + 1, time.perf_counter() - started, changes, update.work)
-        self.subscriptions.publish(commit)
+                seen = {name: rows for name, rows in before.seen.items() if not update.changes.get(name)}
+                commit = outcome.commit = Commit(number, time.perf_counter() - started, changes, update.work)
+                self.subscriptions.publish(commit)
+                self._state = State(number, rules, before.engine, before.strategy, before.switch, seen)
+            finally:
+                self._undo()
         return commit
 
     def try_out(self, facts: Mapping[str, contract.Change], rules: RuleBase, limits: Limits) -> Changes:
         """Return the changes that a commit would make."""
         plan = self._changed_plan(rules)
-        with self._reading:
-            token = self._engine.snapshot()
+        with self._use():
+            self._unfinished = Unfinished(self._state, self._engine.snapshot())
             try:
-                update = self._engine.update(facts, plan, limits)
+                update = _update(self._engine, facts, plan, limits)
                 self._check_deleted(facts)
             finally:
-                self._engine.restore(token)
+                self._undo()
         return Changes(update.changes, rules.plan.relations, self.plain, None)
+
+    def settle(self, outcome: Outcome) -> None:
+        """Undo what the interrupted update of a transaction has left."""
+        unfinished = self._unfinished
+        if unfinished is not None and unfinished.outcome is outcome:
+            with self._use():
+                pass  # whoever uses the engine undoes it
+
+    def _undo(self) -> None:
+        """Undo an update that was not made visible. May be interrupted, and is then done again."""
+        unfinished = self._unfinished
+        if unfinished is not None and unfinished.state is self._state:
+            if unfinished.outcome is not None:
+                unfinished.outcome.commit = None
+                self.subscriptions.withdraw()
+                self._keyed, self._checked = {}, None
+            self._engine.restore(unfinished.token)
+        self._unfinished = None
 
     def _changed_plan(self, rules: RuleBase) -> Plan | None:
         return rules.plan if rules is not self._state.rules else None
@@ -264,11 +329,13 @@ class Store:
         return PendingKeyed(keyed.rows, keyed.key, lambda row: self._show(found, row))
 
     def _by_key(self, relation: Relation, plan: Plan) -> KeyedRows:
-        if relation.name not in self._keyed:
-            with self._reading:
+        with self._use():
+            found = self._keyed.get(relation.name)
+            if found is None:
                 rows, key = self._engine.rows(relation.name), key_function(relation, plan)
-                self._keyed[relation.name] = KeyedRows(rows, key, lambda row: self._show(relation, row))
-        return self._keyed[relation.name]
+                found = KeyedRows(rows, key, lambda row: self._show(relation, row))
+                self._keyed[relation.name] = found
+        return found
 
     def _check_keys(self, plan: Plan) -> None:
         """Refuse facts of the program that have the key of another row; those of transactions are checked as given."""
@@ -333,6 +400,11 @@ class Store:
 
     def _show(self, relation: Relation, row: Row) -> str:
         return show_row(relation.name, relation.columns, row, self.plan.types)
+
+
+def _update(engine: Engine, facts: Mapping[str, contract.Change], plan: Plan | None, limits: Limits) -> contract.Update:
+    """Update an engine, in a context of its own: an interrupt leaves none of its context variables set."""
+    return copy_context().run(engine.update, facts, plan, limits)
 
 
 def _kept(rows: Rows, many: int) -> Rows:

@@ -2,15 +2,22 @@
 
 Operations are checked as they are given and collected; nothing reaches the engine before the commit. Leaving the
 `with` block commits, an exception in it rolls back, and so does a refused commit.
+
+A transaction is open while it holds the lock of writers (`base.lock`), which ends with the `with` block, with the call
+of `commit` or `rollback`, with the transaction object, or with its thread, whichever comes first. So whatever
+interrupts a transaction, at whatever line, it is over. The commit is made or not, by a single assignment, which
+`Database.number` and `result` tell.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from types import TracebackType
+from functools import partial
 from typing import Any, Protocol, Self
+from weakref import ref
 
 from tidelog.base.errors import DataError, UserError
+from tidelog.base.lock import Hold, Life, ending
 from tidelog.run.contract import Change, Limits, Row, Rows
 from tidelog.session.changes import Changes, Commit
 from tidelog.session.pending import PendingFacts, PendingKeyed
@@ -24,19 +31,30 @@ class State(Protocol):
     def rules(self) -> RuleBase: ...
 
 
+class Outcome:
+    """Where a commit is put just before it becomes visible; it is taken away again if it does not."""
+
+    __slots__ = ("commit",)
+
+    def __init__(self) -> None:
+        self.commit: Commit | None = None
+
+
 class Owner(Protocol):
     """What a transaction asks of its database."""
 
     @property
     def state(self) -> State: ...
-    def begin(self) -> None: ...
+    def hold(self) -> Hold: ...
+    def begin(self, hold: Hold) -> None: ...
     def end(self) -> None: ...
+    def settle(self, outcome: Outcome) -> None: ...
     def pending(self, relation: str) -> PendingFacts | PendingKeyed: ...
     def read(self, relation: str, rows: Any) -> Rows: ...
     def read_keys(self, relation: str, keys: Iterable[Any]) -> list[Any]: ...
     def revise(self, relation: str, row: Row, changes: Mapping[str, Any]) -> Row: ...
     def stored(self, relation: str) -> Rows: ...
-    def apply(self, facts: dict[str, Change], rules: RuleBase, limits: Limits) -> Commit: ...
+    def apply(self, facts: dict[str, Change], rules: RuleBase, limits: Limits, result: Outcome) -> Commit: ...
     def try_out(self, facts: dict[str, Change], rules: RuleBase, limits: Limits) -> Changes: ...
 
 
@@ -61,8 +79,9 @@ class Transaction:
         self._limits = limits
         self._facts: dict[str, PendingFacts | PendingKeyed] = {}
         self._rules: RuleBase | None = None
-        self._open = False
-        self._result: Commit | None = None
+        self._hold: Hold | None = None
+        self._outcome = Outcome()
+        self.block: Life = lambda: None
 
     # --- facts -------------------------------------------------------------------------------------------------------
 
@@ -144,55 +163,73 @@ class Transaction:
 
     def commit(self) -> Commit:
         """Make the changes and return what they were. If refused, nothing has changed and the transaction is over."""
-        self._check_open()
+        hold = self._check_open()
         try:
-            self._result = self._owner.apply(self._changes(), self._rules or self._owner.state.rules, self._limits)
+            with hold:
+                rules = self._rules or self._owner.state.rules
+                return self._owner.apply(self._changes(), rules, self._limits, self._outcome)
         finally:
             self._close()
-        return self._result
 
     def rollback(self) -> None:
         """Drop everything."""
-        self._check_open()
+        with self._check_open():
+            pass
         self._close()
 
     @property
     def result(self) -> Commit:
         """What the commit did."""
-        if self._result is None:
-            state = "is still open" if self._open else "was not committed"
+        self._owner.settle(self._outcome)  # an interrupted commit that did not become visible has no result
+        if self._outcome.commit is None:
+            state = "is still open" if self._is_open else "was not committed"
             raise UserError(f"the transaction has no result: it {state}")
-        return self._result
+        return self._outcome.commit
 
     def _changes(self) -> dict[str, Change]:
         changes = {relation: pending.change() for relation, pending in self._facts.items()}
         return {relation: change for relation, change in changes.items() if change}
 
-    def _check_open(self) -> None:
-        if not self._open:
+    @property
+    def _is_open(self) -> bool:
+        return self._hold is not None and not self._hold.over
+
+    def _check_open(self) -> Hold:
+        """Return the hold of the lock of writers, which as a context manager releases it."""
+        if self._hold is None or self._hold.over:
             raise UserError("the transaction is not open: use `with db.transaction() as tx:`")
+        return self._hold
 
     def begin(self) -> Self:
         """Open the transaction without a `with` block; `commit` or `rollback` must follow."""
-        if self._open or self._result is not None:
+        if self._is_open or self._outcome.commit is not None:
             raise UserError("a transaction can be used once: call db.transaction() again")
-        self._owner.begin()
-        self._open = True
-        return self
+        self._hold = hold = self._owner.hold()
+        if self.block() is not None:
+            hold.life = self.block
+            self._owner.begin(hold)
+            return self
+        return hold.during(partial(self._begin, hold))() or self  # no line after the last of `_begin`: it is open then
+
+    def _begin(self, hold: Hold) -> None:
+        self._owner.begin(hold)
+        hold.life = ref(self)
 
     def _close(self) -> None:
-        self._open = False
         self._facts.clear()
         self._rules = None
         self._owner.end()
 
     def __enter__(self) -> Self:
-        return self if self._open else self.begin()
+        if self._hold is None or self._hold.over:
+            return self.begin()
+        if self.block() is not None:
+            self._hold.life = self.block
+        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._open:
+    @ending
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if self._is_open:
             if error is None:
                 self.commit()
             else:

@@ -79,18 +79,17 @@ class Journal:
         self._entries.append(log)
 
     def undo(self) -> None:
-        """Put back everything overwritten."""
-        while self._entries:
-            entry = self._entries.pop()
+        """Put back everything overwritten; only then forget it, so that after an interrupt it can begin again."""
+        for entry in reversed(self._entries):
             if isinstance(entry, Log):
                 entry.undo()
-                self._marked += entry.marked
             else:
                 array, places, values = entry
                 array[places] = values
-        for batch in self._marked:  # counted anew: an interrupt may have come between a mark and its count
+        logged = (batch for entry in self._entries if isinstance(entry, Log) for batch in entry.marked)
+        for batch in (*self._marked, *logged):  # counted anew: an interrupt may have come between a mark and its count
             batch.gone = int(np.count_nonzero(batch.marks()))
-        self._marked = []
+        self._entries, self._marked = [], []
 
 
 class Batch:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 from math import isnan
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -50,25 +49,26 @@ def is_ordered(type: Type) -> bool:
 
 
 class Pool:
-    """Numbers distinct values in the order they are first seen. Never forgets: codes stay valid for ever."""
+    """Numbers distinct values as they are first seen. Never forgets: codes stay valid for ever.
 
-    __slots__ = ("_adding", "_numbers", "values")
+    A value may stand at several places, if threads see it at the same time or an interrupt comes, but has one number.
+    """
+
+    __slots__ = ("_numbers", "values")
 
     def __init__(self) -> None:
         self.values: list[Any] = []
         self._numbers: dict[Any, int] = {}
-        self._adding = Lock()
 
     def number(self, value: Any) -> int:
         """Return the number of a value, a new one if it was never seen."""
         found = self._numbers.get(value)
         if found is None:
-            with self._adding:
-                found = self._numbers.get(value)
-                if found is None:
-                    found = len(self.values)
-                    self.values.append(value)  # before its number is known to other threads
-                    self._numbers[value] = found
+            place = len(self.values)
+            self.values.append(value)  # before its number is known to other threads
+            while self.values[place] is not value:  # others have appended theirs in between
+                place += 1
+            found = self._numbers.setdefault(value, place)
         return found
 
     def find(self, value: Any) -> int | None:

@@ -2,13 +2,14 @@
 
 An update marks deleted facts and keeps inserted ones apart, brings every stratum it reaches up to date
 (`run.maintain.choose`), reads off the exact change of each relation, and then makes it final. Until the next snapshot
-or update, what it overwrote is kept, so that it can be undone at a cost in proportion to it.
+what it overwrote is kept, so that it can be undone at a cost in proportion to it. The journals are there before the
+first change, and undoing leaves them until it is done, so that an interrupt may come anywhere.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -95,12 +96,12 @@ class ColumnarEngine:
         threads = threads or os.cpu_count() or 1
         self._pool = ThreadPoolExecutor(threads - 1, "tidelog") if threads > 1 else None
         self._costs: Costs = {}
-        self._journals: list[Journal] = []
+        self._journals: list[list[Journal]] = []
+        """Those of each update since the last snapshot."""
         self._orders = Orders(self._codec)
         claims = Claims(EMPTY_PLAN, self._wants_closure, lasting=False)
         self._state = State(claims, {}, Scalars(self._codec, {}, {}), Earlier.of(EMPTY_PLAN), {})
-        with Watch(limits) as watch:
-            self._update({}, plan, watch)
+        self.update({}, plan, limits)
 
     @property
     def plan(self) -> Plan:
@@ -143,11 +144,11 @@ class ColumnarEngine:
         return self._state
 
     def restore(self, token: Any) -> None:
-        """Go back to the state of the last snapshot."""
-        for journal in reversed(self._journals):
-            journal.undo()
-        self._journals = []
+        """Go back to the state of the last snapshot, also from the middle of an update or of going back."""
+        for journals in reversed(self._journals):
+            _undo(journals)
         self._state = token
+        self._journals = []
 
     def _decoded(self, name: str, relation: Relation, batch: Batch, plan: Plan) -> DecodedRows:
         return decoded(relation, batch, [column.name for column in plan.relations[name].columns], self._codec)
@@ -168,6 +169,7 @@ class ColumnarEngine:
             claims = Claims(given, self._wants_closure, lasting=self._lasting, modules=modules, earlier=claims)
         plan = claims.plan
         store = self._store(before, claims, watch)
+        self._journals.append(store.journals)
         costs = dict(self._costs)
         before_helpers = helpers.set(self._pool)
         try:
@@ -186,19 +188,19 @@ class ColumnarEngine:
             ]
             changes = self._changes(store, before, given)
             store.finish()
+            earlier = before.earlier if plan is before.plan else Earlier.of(plan)
+            relations = {name: relation for name, relation in store.relations.items() if name in plan.relations}
+            kept = {**before.closed, **store.closed}
+            closed = {name: kept[name] for name in claims.relations if name in kept}
+            self._costs = costs
+            self._state = State(claims, relations, store.scalars, earlier, closed)
+            return Update(changes, tuple(work))
         except BaseException:
-            store.undo()
+            self._state = before
+            _undo(store.journals)
             raise
         finally:
             helpers.reset(before_helpers)
-        self._journals += store.journals
-        self._costs = costs
-        earlier = before.earlier if plan is before.plan else Earlier.of(plan)
-        relations = {name: relation for name, relation in store.relations.items() if name in plan.relations}
-        kept = {**before.closed, **store.closed}
-        closed = {name: kept[name] for name in claims.relations if name in kept}
-        self._state = State(claims, relations, store.scalars, earlier, closed)
-        return Update(changes, tuple(work))
 
     def _maintain(self, store: Store, stratum: Stratum, before: State, claims: Claims, costs: Costs) -> Work | None:
         name, watch, switch = stratum.relations[0], store.watch, self._switch
@@ -277,6 +279,12 @@ class ColumnarEngine:
             if inserted or deleted:
                 changes[name] = Change(inserted, deleted)
         return changes
+
+
+def _undo(journals: Sequence[Journal]) -> None:
+    """Undo an update: the relations it was given are as they were."""
+    for journal in reversed(journals):
+        journal.undo()
 
 
 def _kept(before: State, plan: Plan) -> dict[str, Relation]:

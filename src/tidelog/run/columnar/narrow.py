@@ -8,12 +8,12 @@
 
 from __future__ import annotations
 
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from tidelog.base.lock import Lock
 from tidelog.base.record import record
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class NumpyNarrow:
     def fresh(self, rows: Words, bits: Words) -> Words:
         """Return the rows whose bit is not set, each once, and set their bits."""
         found, firsts = np.unique(rows[0], return_index=True)
-        with _setting:
+        with _setting.held():
             firsts = np.sort(firsts[(bits[found >> U(6)] >> (found & U(63))) & U(1) == 0])
             new = rows[:, firsts]
             np.bitwise_or.at(bits, new[0] >> U(6), U(1) << (new[0] & U(63)))

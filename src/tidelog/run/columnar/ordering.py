@@ -37,16 +37,17 @@ class Orders:
         self._distinct: dict[str, tuple[int, list[int]]] = {}
         self.scripts: dict[tuple[Phase, tuple[int, ...]], Script] = {}
         """What kernels were told of rules."""
-        self._plan: Plan | None = None
-        self._planned: dict[str, list[tuple[int, ...]]] = {}
+        self._planned: tuple[Plan | None, dict[str, list[tuple[int, ...]]]] = None, {}
 
     def planned(self, relation: str, plan: Plan) -> Sequence[tuple[int, ...]]:
         """Return the column orders that serve all probes of a relation in a plan."""
-        if self._plan is not plan:
-            self._plan, self._planned = plan, {}
+        known, orders = self._planned
+        if known is not plan:
+            orders = {}
             for index in plan.indexes:
-                self._planned.setdefault(index.relation, []).append(index.columns)
-        return self._planned.get(relation, ())
+                orders.setdefault(index.relation, []).append(index.columns)
+            self._planned = plan, orders
+        return orders.get(relation, ())
 
     def course(self, tree: Project) -> Course:
         """Return the course of a tree in the order it has."""

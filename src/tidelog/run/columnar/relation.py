@@ -9,10 +9,10 @@ says which of these a scan sees. `finish` ends the update: removed rows are garb
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from threading import Lock
 
 import numpy as np
 
+from tidelog.base.lock import Lock
 from tidelog.base.types import Type
 from tidelog.run.columnar.arrays import Places, Words, arrays, chosen, no_rows
 from tidelog.run.columnar.batch import Batch, Journal, condensed, merge, push
@@ -151,7 +151,7 @@ class Relation:
         return self._find_order(bound) if found is None else found
 
     def _find_order(self, bound: frozenset[int]) -> Order:
-        with self._ordering:
+        with self._ordering.held():
             rest = [c for c in range(self.arity) if c not in bound]
             candidates = (*self.orders, *self.planned(), (*sorted(bound), *rest))
             columns = next(columns for columns in candidates if frozenset(columns[: len(bound)]) == bound)
@@ -470,11 +470,10 @@ class Relation:
     def _delta(self, order: Order) -> Batch:
         found = order.delta
         if found is None:
-            with self._ordering:  # rules evaluated side by side want it once
-                if order.delta is None:
-                    assert self.main.delta is not None
-                    order.delta = self._reordered(self.main.delta, order)
-                found = order.delta
+            assert self.main.delta is not None
+            # Rules evaluated side by side may each make it. That takes no longer than to wait for the other, and a lock
+            # would take longer than most deltas do.
+            found = order.delta = self._reordered(self.main.delta, order)
         return found
 
     def _deleted(self, order: Order) -> Batch:

@@ -437,11 +437,6 @@ class Store(Dividing[Relation]):
         self.journal.undo()
         self.relations, self.touched = dict(self._begun[0]), dict(self._begun[1])
 
-    def undo(self) -> None:
-        """Undo the whole update: the relations it was given are as they were."""
-        for journal in reversed(self.journals):
-            journal.undo()
-
     def finish(self) -> None:
         """Make the update final in every relation it touched."""
         for relation in self.touched.values():

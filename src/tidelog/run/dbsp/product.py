@@ -128,12 +128,14 @@ class Product(Stateless):
 
     def _at(self, direction: Direction) -> Along:
         found = self._along.get(direction)
-        if found is None:
-            positions = direction.positions() if self._indexed else ()
-            found = self._along[direction] = Along(direction, positions, self._tuning)
-            if found.atom is not None:
-                self._users.setdefault((found.atom.relation, positions), {})[direction] = None
-        return found
+        return self._new(direction) if found is None else found
+
+    def _new(self, direction: Direction) -> Along:
+        positions = direction.positions() if self._indexed else ()
+        made = self._along[direction] = Along(direction, positions, self._tuning)
+        if made.atom is not None:
+            self._users.setdefault((made.atom.relation, positions), {})[direction] = None
+        return made
 
     def _facts(self, along: Along) -> Trace | None:
         if along.atom is None:
@@ -226,8 +228,7 @@ class Product(Stateless):
         return {direction: along.trace.batches for direction, along in self._along.items()}
 
     def restore(self, state: Any) -> None:
-        self._pending = {}
-        for direction in [direction for direction in self._along if direction not in state]:
-            self._forget(direction, self._along[direction])
+        # All anew: an interrupt may have come between two of the tables, also while they were restored.
+        self._pending, self._along, self._users = {}, {}, {}
         for direction, batches in state.items():
-            self._at(direction).trace.batches = batches
+            self._new(direction).trace.batches = batches

@@ -7,7 +7,7 @@ says how a rule is evaluated, `index` how rows are found, `parallel` whether rul
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, TypedDict, Unpack
@@ -84,7 +84,8 @@ class TuplesEngine:
         self._strategy = strategy
         self._switch = switch
         self._costs: Costs = {}
-        self._journals: list[Journal] = []
+        self._journals: list[list[Journal]] = []
+        """Those of each update since the last snapshot, there before the first change."""
         threads = ways.get("parallel", 1)
         equipment = Equipment(
             EVALUATORS[ways.get("evaluator", "algebra")],
@@ -138,18 +139,19 @@ class TuplesEngine:
         return self._state
 
     def restore(self, token: Any) -> None:
-        """Go back to the state of the last snapshot."""
-        for journal in reversed(self._journals):
-            journal.undo()
-        self._journals = []
+        """Go back to the state of the last snapshot, also from the middle of an update or of going back."""
+        for journals in reversed(self._journals):
+            _undo(journals)
         self._state = token
+        self._journals = []
 
     # --- updating ----------------------------------------------------------------------------------------------------
 
     def _update(self, facts: Mapping[str, Change], plan: Plan, watch: Watch) -> Update:
-        before, journals, costs_before = self._state, self._journals, self._costs
+        before = self._state
         store = self._store(before, plan, watch)
-        costs = dict(costs_before)
+        self._journals.append(store.journals)
+        costs = dict(self._costs)
         try:
             orphans = before.earlier.orphans(plan, before.relations)
             for name in orphans:
@@ -169,13 +171,12 @@ class TuplesEngine:
             store.finish()
             earlier = before.earlier if plan is before.plan else Earlier.of(plan)
             relations = {name: relation for name, relation in store.relations.items() if name in plan.relations}
-            self._journals = [*journals, *store.journals]
             self._costs = costs
             self._state = State(plan, relations, store.equipment, earlier)
             return Update(changes, tuple(work))
         except BaseException:
-            self._state, self._journals, self._costs = before, journals, costs_before
-            store.undo()
+            self._state = before
+            _undo(store.journals)
             raise
 
     def _maintain(self, store: Store, stratum: Stratum, earlier: Earlier, costs: Costs) -> Work | None:
@@ -197,6 +198,12 @@ class TuplesEngine:
                 made = kept[apart] = store.fresh(apart)  # rules derive it from now on, too: it held its stored facts
                 made.settled.add(relation.settled.rows)
         return store
+
+
+def _undo(journals: Sequence[Journal]) -> None:
+    """Undo an update: the relations it was given are as they were."""
+    for journal in reversed(journals):
+        journal.undo()
 
 
 def _fits(relation: Relation, plan: Plan) -> bool:

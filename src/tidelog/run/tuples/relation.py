@@ -227,8 +227,9 @@ class Settling:
     """Whether it was not interrupted."""
 
     def undo(self) -> None:
-        """Put back what was settled before."""
-        if not self.whole:
+        """Put back what was settled before; if that is interrupted, it can be done again."""
+        whole, self.whole = self.whole, False
+        if not whole:
             self.before.forget_indexes()
         self.before.remove(self.came)
         self.before.add(self.gone)
@@ -241,6 +242,11 @@ class Journal:
     def __init__(self) -> None:
         self._supports: list[tuple[Relation, Row, Support | None]] = []
         self._settled: list[Settling] = []
+        self._changing: list[Relation] = []
+
+    def change(self, relation: Relation) -> None:
+        """Note that a relation is about to change: what an update keeps apart in it is to be forgotten."""
+        self._changing.append(relation)
 
     def support(self, relation: Relation, row: Row, support: Support | None) -> None:
         """Give a tuple other support, or none."""
@@ -261,11 +267,14 @@ class Journal:
         done.whole = True
 
     def undo(self) -> None:
-        """Put back everything overwritten."""
-        while self._settled:
-            self._settled.pop().undo()
-        while self._supports:
-            _put(*self._supports.pop())
+        """Put back everything overwritten; only then forget it, so that after an interrupt it can begin again."""
+        for settling in reversed(self._settled):
+            settling.undo()
+        for entry in reversed(self._supports):
+            _put(*entry)
+        for relation in self._changing:
+            relation.clear()
+        self._settled, self._supports, self._changing = [], [], []
 
 
 def _put(relation: Relation, row: Row, support: Support | None) -> None:

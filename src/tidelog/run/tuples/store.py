@@ -89,6 +89,7 @@ class Store(Dividing[Relation]):
 
     def changeable(self, relation: Relation) -> Relation:
         """Return the relation itself: journals can put back what it was."""
+        self.journal.change(relation)
         return relation
 
     # --- the backend's operations ------------------------------------------------------------------------------------
@@ -271,18 +272,8 @@ class Store(Dividing[Relation]):
 
     def drop(self) -> None:
         """Undo what was done since `begin`: relations of a stratum are as they were before the update until then."""
-        relations, touched = self._begun
         self.journal.undo()
-        for name in self.touched.keys() - touched.keys():
-            self.touched[name].clear()
-        self.relations, self.touched = dict(relations), dict(touched)
-
-    def undo(self) -> None:
-        """Undo the whole update: the relations it was given are as they were."""
-        for journal in reversed(self.journals):
-            journal.undo()
-        for relation in (*self.touched.values(), *self._begun[1].values()):
-            relation.clear()
+        self.relations, self.touched = dict(self._begun[0]), dict(self._begun[1])
 
     def finish(self) -> None:
         """Make the update final in every relation it touched."""
