@@ -12,8 +12,8 @@ from pathlib import Path
 from tidelog.base.tuning import all_thresholds
 
 SOURCE = Path(__file__).parents[2] / "src" / "tidelog"
-FOLDERS = ("base", "lang", "logic", "plan", "run/spark", "run/dbsp", "run/tuples", "session")
-"""Folders whose modules, and those in folders inside them, have no number that chooses; and the modules of `run`."""
+FOLDERS = ("base", "lang", "logic", "plan", "run", "session")
+"""Folders whose modules, and those in folders inside them, have no number that chooses."""
 
 OTHERWISE = {
     # What a machine, a format or another program can do.
@@ -54,6 +54,20 @@ OTHERWISE = {
     "run/limits.py": {"MANY", "INTERVAL"},  # no limit on rounds; seconds between two reports of progress
     "session/mistakes.py": {"SHOWN"},
     # Codes and names.
+    "run/closure/plain.py": {"NEVER"},
+    "run/closure/kernels/changes.py": {"NEVER"},
+    "run/columnar/encode.py": {"SMALL"},  # integers that are codes of their own
+    "run/columnar/layout.py": {"FULL", "MIDDLE"},  # the greatest word, and the code of zero
+    "run/columnar/kernels/__init__.py": {"HERE", "LOST", "DOUBTFUL"},
+    "run/columnar/kernels/lines.py": {  # what stands where in lines of numbers
+        *("VARIANT", "STEP", "FIELD", "BATCH", "COUNTS_LEFT", "LIFTS", "MEMBERS", "ORDER", "ANSWER"),
+        *("TOO_MANY", "NOTHING", "PLACES", "UNCOUNTED"),
+    },
+    "run/columnar/kernels/losing.py": {"DYING", "REMOVED"},
+    "run/columnar/kernels/proving.py": {"PASSED"},
+    "run/columnar/kernels/ranks.py": {"ROOM", "APART"},  # how ranks stand in 32 bits
+    "run/columnar/kernels/searching.py": {"ALIVE"},
+    "run/maintain/elastic.py": {"LOST", "GAINED"},
     "logic/std/groups.py": {"_UNIT"},  # the least part of a double
     "plan/assemble.py": {"EVERYTHING"},
     "plan/rederive.py": {"HEAD"},
@@ -67,8 +81,11 @@ OTHERWISE = {
     "base/diagnostic.py": {"WIDEST", "LONGEST"},  # what is shown of a line and of a message
     "session/delimited.py": {"LOOKED_AT", "WIDE"},  # what is noted of a file; how an integer is written
     "session/pipeline/state.py": {"FORMAT"},
+    # What operations cost, as measured; the sum is compared with a budget of the table.
+    "run/columnar/cost.py": {"SIFTED", "SHIFTED", "COMPARED"},
     # Memory and patience: what is computed, and how, is the same.
     "base/lock.py": {"LOOK"},  # how often a thread that waits looks whether who it waits for is still there
+    "run/maintain/rounds.py": {"_MOST_REDERIVATIONS"},  # trees that are kept; all are made again beyond it
     "base/pause.py": {"MANY"},  # objects that the cycle collector is told to be old
     "run/spark/named.py": {"_MOST"},  # Columns that are kept; all are made again beyond it
     "run/spark/recovery.py": {"ATTEMPTS"},  # how often an update is tried when executors are lost
@@ -111,7 +128,6 @@ def is_number(node: ast.expr) -> bool:
 
 
 def modules() -> Iterator[Path]:
-    yield from (SOURCE / "run").glob("*.py")
     for folder in FOLDERS:
         yield from (SOURCE / folder).rglob("*.py")
 
@@ -137,3 +153,19 @@ def test_every_threshold_has_its_reason_and_draws_that_differ_from_its_default()
         assert one.metadata["fitted"], name
         assert one.metadata["draws"], name
         assert one.default not in one.metadata["draws"], name
+
+
+ENGINES = {"run/columnar/engine.py", "run/columnar/functions.py", "run/closure/functions.py"}
+"""Where the table in use is named: as what an engine has unless it is given another."""
+
+
+def test_the_table_is_passed_on() -> None:
+    """Nothing in these folders looks at the table in use where it should look at the one that the engine was given."""
+    found = set()
+    for path in (
+        path for folder in ("closure", "columnar", "maintain") for path in (SOURCE / "run" / folder).rglob("*.py")
+    ):
+        imports = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
+        if any(one.name in {"DEFAULT", "usual"} for node in imports for one in node.names):
+            found.add(path.relative_to(SOURCE).as_posix())
+    assert found == ENGINES

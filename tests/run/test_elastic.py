@@ -16,11 +16,11 @@ import pytest
 from tests.generate.pipeline import plan_text
 from tests.run.support import support
 from tidelog.base.errors import UserError
+from tidelog.base.tuning import DEFAULT
 from tidelog.plan.nodes import Plan, Scan
 from tidelog.run.columnar import store
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import Change, Phase, Row, Support, Switch, Work
-from tidelog.run.maintain import cost
 from tidelog.run.maintain.cost import Cost
 from tidelog.run.tuples.differences import Difference
 from tidelog.run.tuples.engine import TuplesEngine, Ways
@@ -48,7 +48,8 @@ def bootstrapped(program: Program) -> ColumnarEngine:
 
 
 def columnar(plan: Plan, rediscovery: str | None) -> ColumnarEngine:
-    return ColumnarEngine(plan, strategy="elastic", switch=NEVER, rediscovery=rediscovery)
+    tuning = DEFAULT.having({"counting.divide_from": 0})
+    return ColumnarEngine(plan, strategy="elastic", switch=NEVER, rediscovery=rediscovery, tuning=tuning)
 
 
 def eager(plan: Plan, rediscovery: str | None, differences: str = "eager") -> TuplesEngine:
@@ -72,9 +73,8 @@ def lazy(plan: Plan, rediscovery: str | None) -> TuplesEngine:
         pytest.param(lazy, "divided", id="tuples, lazy differences, divided filter"),
     ],
 )
-def test_theorem_3_5(make: Make, rediscovery: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_theorem_3_5(make: Make, rediscovery: str | None) -> None:
     """After each update every tuple has the iteration and the count that Bootstrap gives it on the new facts."""
-    monkeypatch.setattr(store, "MANY", 0)
     for seed in range(2 * HISTORIES):
         history = random_history(Random(seed), 12)
         engine = make(plan_text(str(history.start)), rediscovery)
@@ -255,10 +255,10 @@ def test_switching(switch: Switch | None, count: int, strategy: str, reason: str
     assert work.reason.startswith(reason)
 
 
-def test_switching_by_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_switching_by_time() -> None:
     """The update may take a fifth of the time of the last bootstrap, and is dropped in the round after that."""
     engine = chains(Switch(0.2, "time"))
-    monkeypatch.setitem(cost.LEAST, "time", 0.0)
+    engine._tuning = DEFAULT.having({"budgets.seconds": 0.0})
     engine._costs = {members: Cost(cost.work, 0.0) for members, cost in engine._costs.items()}
     work = cut(engine, 10)
     assert (work.strategy, work.reason) == ("recompute", "the update took more than 0.0 ms")

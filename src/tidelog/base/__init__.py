@@ -8,7 +8,7 @@
 * `extern`: Python functions that programs may call.
 * `record`: frozen dataclasses that cost little to define.
 * `tuning`, `thresholds`: the table of constants that choose how something is computed, and how tests draw them;
-  `tuning_plans`, `tuning_spark`, `tuning_files` have parts of it.
+  `tuning_columnar`, `tuning_rounds`, `tuning_updates`, `tuning_plans`, `tuning_spark`, `tuning_files` have parts of it.
 * `cache_folder`: where compiled code may be kept.
 * `graph`, `pause`: components and cycles; rest for the cycle collector.
 * `lock`: locks that no interrupt leaves taken.

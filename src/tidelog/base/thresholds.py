@@ -119,6 +119,8 @@ def _compared(plain: Any, operator: str) -> Callable[[Any, Any], Any]:
 def _calculated(plain: Any, operator: str) -> Callable[[Any, Any], Any]:
     def method(self: Any, other: Any) -> Any:
         found = getattr(plain, operator)(self, other)
+        if found is NotImplemented and isinstance(other, float):
+            found = getattr(float, operator)(float(plain.__pos__(self)), other)
         return found if found is NotImplemented else self.paths.drawn(self.name, found)
 
     return method

@@ -7,34 +7,35 @@ enough that tiny data takes every path, and see which were taken (`thresholds`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import Field, field, fields
-from random import Random
-from typing import Any
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import Field, field, fields, replace
+from typing import TYPE_CHECKING, Any
 
 from tidelog.base.record import record
-from tidelog.base.thresholds import Number, Path, Paths, threshold
+from tidelog.base.thresholds import Number, Path, Paths
+from tidelog.base.tuning_columnar import Batches, Estimates, Filters, Joins, Maps, Sorting
 from tidelog.base.tuning_files import Files, Pipelines, Rows
 from tidelog.base.tuning_plans import Planning, Traces, Tuples
+from tidelog.base.tuning_rounds import Counting, SmallRounds, Threads
 from tidelog.base.tuning_spark import Spark
+from tidelog.base.tuning_updates import Budgets, Closures, Compiling
 
+if TYPE_CHECKING:
+    from random import Random
 
-@record
-class Closures:
-    """How transitive closures are kept, from scratch and under changes (`run.closure`)."""
+VARIABLE = "TIDELOG_COMPILE_AT"
+"""The environment variable that sets another number of rows, and of edges, from which on kernels are used.
 
-    sample: int = threshold(
-        32,
-        draws=(1, 2, 4),
-        reason="Nodes searched from to estimate what searching from all of them would cost.",
-        fitted="closures",
-    )
+With 0 they are used from the first row on, as a soak should do, whose inputs are small.
+"""
 
 
 @record
 class Tuning:
     """The table, in parts."""
 
+    compiling: Compiling = field(default_factory=Compiling)
     closures: Closures = field(default_factory=Closures)
     planning: Planning = field(default_factory=Planning)
     traces: Traces = field(default_factory=Traces)
@@ -43,6 +44,28 @@ class Tuning:
     rows: Rows = field(default_factory=Rows)
     files: Files = field(default_factory=Files)
     pipelines: Pipelines = field(default_factory=Pipelines)
+    budgets: Budgets = field(default_factory=Budgets)
+    sorting: Sorting = field(default_factory=Sorting)
+    batches: Batches = field(default_factory=Batches)
+    joins: Joins = field(default_factory=Joins)
+    maps: Maps = field(default_factory=Maps)
+    filters: Filters = field(default_factory=Filters)
+    estimates: Estimates = field(default_factory=Estimates)
+    threads: Threads = field(default_factory=Threads)
+    counting: Counting = field(default_factory=Counting)
+    small_rounds: SmallRounds = field(default_factory=SmallRounds)
+
+    def having(self, values: Mapping[str, Number]) -> Tuning:
+        """Return the table with other values of some thresholds, by their full names.
+
+        >>> Tuning().having({"closures.sample": 2, "joins.few": 0}).closures.sample
+        2
+        """
+        parts: dict[str, dict[str, Number]] = {}
+        for name, value in values.items():
+            part, _, one = name.partition(".")
+            parts.setdefault(part, {})[one] = value
+        return replace(self, **{part: replace(getattr(self, part), **some) for part, some in parts.items()})
 
     @staticmethod
     def drawn(random: Random, paths: Paths) -> Tuning:
@@ -94,5 +117,15 @@ def all_paths(*, elsewhere: bool = False) -> set[Path]:
     }
 
 
-DEFAULT = Tuning()
+def in_use() -> Tuning:
+    """Return the table with what the environment wants."""
+    wanted = os.environ.get(VARIABLE)
+    if wanted is None:
+        return Tuning()
+    if not wanted.isdecimal():
+        raise ValueError(f"the environment variable {VARIABLE} should be a number of rows, and is {wanted!r}")
+    return Tuning().having({"compiling.rows": int(wanted), "compiling.edges": int(wanted)})
+
+
+DEFAULT = in_use()
 """The table as it is in use."""

@@ -12,6 +12,8 @@ from tidelog.run.closure import kernels, plain
 from tidelog.run.closure.plain import Nodes, Places, Words
 
 SEEDS = 40
+ROOMS = (1, 2, 5, 1_024)
+"""Room that kernels begin with."""
 Linked = tuple[int, Places, Nodes, Nodes]
 
 
@@ -94,8 +96,8 @@ def test_rows_of_bits() -> None:
 
 def test_searches() -> None:
     for random, (nodes, offsets, targets, place) in graphs():
-        chosen = np.array(random.sample(range(nodes), random.randint(0, nodes)), np.int32)
-        same(*(table.list_searched(offsets, targets, place, chosen) for table in (kernels, plain)))
+        chosen, room = np.array(random.sample(range(nodes), random.randint(0, nodes)), np.int32), random.choice(ROOMS)
+        same(*(table.list_searched(offsets, targets, place, chosen, room) for table in (kernels, plain)))
 
 
 def test_searches_that_go_on_from_one_another() -> None:
@@ -133,17 +135,18 @@ def test_generations(crossed: bool, apart: bool) -> None:
         other = plain.linked(sources, others, nodes)
         fed = [random.randrange(nodes) for _ in range(random.choice((0, 1, nodes)))]
         rows = [np.zeros((nodes, (nodes >> 6) + 1), np.uint64) for _ in range(2)]
+        how = random.choice((0, 1, 4, 1 << 20)), random.choice((0, 2, 16, 1 << 20)), random.choice(ROOMS)
         for table, bits in zip((kernels, plain), rows, strict=True):
             for u in fed:
                 bits[u, (nodes - 1 - u) >> 6] |= np.uint64(1 << ((nodes - 1 - u) & 63))
-            table.generations(offsets, targets, *other, *plain.turned(*other), bits, crossed, apart)
+            table.generations(offsets, targets, *other, *plain.turned(*other), bits, crossed, apart, *how)
         same(*rows)
 
 
 @pytest.mark.parametrize("name", ["fill_bits", "fill_lists", "fill_searched"])
 def test_writing(name: str) -> None:
     for random, (nodes, offsets, targets, place) in graphs():
-        ends, lists = plain.list_searched(offsets, targets, place, np.arange(nodes, dtype=np.int32))
+        ends, lists = plain.list_searched(offsets, targets, place, np.arange(nodes, dtype=np.int32), 0)
         counts = np.diff(ends)
         rows = np.array(random.sample(range(nodes), random.randint(0, nodes)), np.int32)
         groups = [[random.randrange(3) for _ in range(random.randint(0, 2))] for _ in rows]
@@ -167,7 +170,7 @@ def test_writing(name: str) -> None:
 def rows_of(offsets: Places, targets: Nodes, place: Nodes) -> tuple[Nodes, Words]:
     """The rows of bits of all nodes."""
     nodes = len(offsets) - 1
-    ends, lists = plain.list_searched(offsets, targets, place, np.arange(nodes, dtype=np.int32))
+    ends, lists = plain.list_searched(offsets, targets, place, np.arange(nodes, dtype=np.int32), 0)
     bits = np.zeros((nodes, (nodes >> 6) + 1), np.uint64)
     for row in range(nodes):
         for position in lists[ends[row] : ends[row + 1]].tolist():
@@ -208,13 +211,13 @@ def test_differences() -> None:
         _, bits = rows_of(offsets, targets, place)
         more = np.concatenate((bits, bits), axis=1)
         rows, others = (np.array([random.randrange(-1, nodes) for _ in range(nodes)], np.int32) for _ in range(2))
-        same(*(table.bits_differing(bits, rows, more, others) for table in (kernels, plain)))
+        same(*(table.bits_differing(bits, rows, more, others, random.choice(ROOMS)) for table in (kernels, plain)))
         one, two = plain.list_bits(bits, rows), plain.list_bits(more, others)
         same(kernels.list_bits(more, others), two)
         same(*(table.lists_without(*one, *two) for table in (kernels, plain)))
         same(
             (*plain.lists_without(*one, *two), *plain.lists_without(*two, *one)),
-            plain.bits_differing(bits, rows, more, others),
+            plain.bits_differing(bits, rows, more, others, 0),
         )
 
 

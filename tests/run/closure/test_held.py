@@ -8,19 +8,19 @@ from random import Random
 import numpy as np
 import pytest
 
-from tests.run.closure.test_reach import Edges, graph_of, naive
-from tidelog.run.closure import functions, held, reach
+from tests.run.closure.test_reach import Edges, functions_by, graph_of, naive
+from tidelog.run.closure import reach
+from tidelog.run.closure.functions import Functions
 from tidelog.run.closure.held import Held
 from tidelog.run.closure.pairs import Pairs
 
 Found = set[tuple[int, int]]
 
 
-@pytest.fixture(params=["plain", "compiled"], autouse=True)
-def form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Use either form of the functions."""
-    monkeypatch.setattr(functions, "COMPILE_AT", 0 if request.param == "compiled" else 1 << 60)
-    monkeypatch.setattr(functions, "_tables", functions._tables[:1])
+@pytest.fixture(params=["plain", "compiled"])
+def form(request: pytest.FixtureRequest) -> str:
+    """Either form of the functions."""
+    return str(request.param)
 
 
 def pairs_of(pairs: Pairs, nodes: int) -> Found:
@@ -37,15 +37,13 @@ def as_edges(edges: Edges) -> np.ndarray:
 
 @pytest.mark.parametrize("steps", [0, 1_000])
 @pytest.mark.parametrize("rows", ["bits", "searched", "both ways"])
-def test_changes(rows: str, steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reach, "SEARCH_COST", 1 << 40 if rows == "bits" else 0)
-    monkeypatch.setattr(held, "LEAST_STEPS", steps)
-    monkeypatch.setattr(held, "AT_A_TIME", 5)
+def test_changes(rows: str, steps: int, form: str) -> None:
+    functions = functions_by(form, search_cost=1 << 40 if rows == "bits" else 0, walk_steps=steps, compared=5)
     for seed in range(10):
-        play(Random(seed), both_ways=rows == "both ways")
+        play(Random(seed), functions, both_ways=rows == "both ways")
 
 
-def play(random: Random, *, both_ways: bool) -> None:
+def play(random: Random, functions: Functions, *, both_ways: bool) -> None:
     nodes = random.randint(1, 9)
     present: Counter[tuple[int, int]] = Counter()
 
@@ -58,7 +56,7 @@ def play(random: Random, *, both_ways: bool) -> None:
     first = some(random.randint(0, 2 * nodes))
     present.update(first)
     place = np.arange(nodes, dtype=np.int32)
-    graph = graph_of(nodes, directed(first))
+    graph = graph_of(nodes, directed(first), functions)
     found = (reach.reach_both_ways if both_ways else reach.reach)(graph, place)
     state = Held.of(graph, place, found, undirected=both_ways)
     before = naive(first, undirected=both_ways)
@@ -80,25 +78,24 @@ def play(random: Random, *, both_ways: bool) -> None:
         before = after
 
 
-def test_an_edge_that_can_be_walked_round_changes_nothing() -> None:
+def test_an_edge_that_can_be_walked_round_changes_nothing(form: str) -> None:
     for rows in (0, 1 << 40):
-        graph = graph_of(4, [(0, 1), (1, 3), (0, 2), (2, 3), (0, 3)])
+        edges = [(0, 1), (1, 3), (0, 2), (2, 3), (0, 3)]
+        graph = graph_of(4, edges, functions_by(form, search_cost=rows))
         place = np.arange(4, dtype=np.int32)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(reach, "SEARCH_COST", rows)
-            state = Held.of(graph, place, reach.reach(graph, place))
+        state = Held.of(graph, place, reach.reach(graph, place))
         state, difference = state.change(as_edges([(0, 3)]), as_edges([(0, 3), (0, 3)]), place)
         assert not len(difference.nodes)
         state, difference = state.change(as_edges([(0, 3), (1, 3)]), as_edges([]), place)
         assert difference.nodes.tolist() == [0, 1]  # 0 reaches 1, and might have needed it
 
 
-def test_rows_named_after_affected_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_named_after_affected_nodes(form: str) -> None:
     """Node 0 names the row that it shares with 1; when it reaches nothing any more, 1 still reaches itself."""
-    monkeypatch.setattr(reach, "SEARCH_COST", 0)
     apart = [(2 * n, 2 * n + 1) for n in range(1, 201)]
     nodes = 402
-    graph, place = graph_of(nodes, [(1, 1), (0, 1), *apart]), np.arange(nodes, dtype=np.int32)
+    functions = functions_by(form, search_cost=0)
+    graph, place = graph_of(nodes, [(1, 1), (0, 1), *apart], functions), np.arange(nodes, dtype=np.int32)
     state = Held.of(graph, place, reach.reach(graph, place))
     state, difference = state.change(as_edges([(0, 1)]), as_edges([]), place)
     assert pairs_of(Pairs(state.reach.rows, state.reach.row, state.reach.counts), nodes) == {(1, 1), *apart}

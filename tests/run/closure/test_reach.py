@@ -8,7 +8,10 @@ from random import Random
 import numpy as np
 import pytest
 
-from tidelog.run.closure import functions, pairs, reach
+from tidelog.base.thresholds import Number
+from tidelog.base.tuning import DEFAULT
+from tidelog.run.closure import reach
+from tidelog.run.closure.functions import Functions
 from tidelog.run.closure.pairs import Pairs
 from tidelog.run.closure.reach import BitRows, Graph, ListRows, Reach, SearchedRows
 
@@ -29,9 +32,15 @@ def random_edges(seed: int) -> tuple[int, Edges]:
     return nodes, [(random.randrange(nodes), random.randrange(nodes)) for _ in range(random.randint(0, 2 * nodes))]
 
 
-def graph_of(nodes: int, edges: Edges) -> Graph:
+def graph_of(nodes: int, edges: Edges, functions: Functions) -> Graph:
     sources, targets = (np.array([edge[side] for edge in edges], np.int32) for side in (0, 1))
-    return Graph.of(sources, targets, nodes)
+    return Graph.of(sources, targets, nodes, functions)
+
+
+def functions_by(form: str, **thresholds: Number) -> Functions:
+    """Return either form of the functions, with some thresholds of closures."""
+    values: dict[str, Number] = {f"closures.{name}": value for name, value in thresholds.items()}
+    return Functions(DEFAULT.having({"compiling.edges": 0 if form == "compiled" else 1 << 60, **values}))
 
 
 def written(found: Reach, nodes: int, pool: ThreadPoolExecutor | None = None) -> list[tuple[int, int]]:
@@ -41,56 +50,55 @@ def written(found: Reach, nodes: int, pool: ThreadPoolExecutor | None = None) ->
     return [(row >> 32, row & 0xFFFFFFFF) for row in rows]
 
 
-@pytest.fixture(params=["plain", "compiled"], autouse=True)
-def form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Use either form of the functions."""
-    monkeypatch.setattr(functions, "COMPILE_AT", 0 if request.param == "compiled" else 1 << 60)
-    monkeypatch.setattr(functions, "_tables", functions._tables[:1])
+@pytest.fixture(params=["plain", "compiled"])
+def form(request: pytest.FixtureRequest) -> str:
+    """Either form of the functions."""
+    return str(request.param)
 
 
 @pytest.mark.parametrize("rows", [BitRows, SearchedRows])
-def test_reach(rows: type, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reach, "SEARCH_COST", 1 << 40 if rows is BitRows else 0)
+def test_reach(rows: type, form: str) -> None:
+    functions = functions_by(form, search_cost=1 << 40 if rows is BitRows else 0)
     for seed in range(60):
         nodes, edges = random_edges(seed)
-        found = reach.reach(graph_of(nodes, edges), np.arange(nodes, dtype=np.int32))
+        found = reach.reach(graph_of(nodes, edges, functions), np.arange(nodes, dtype=np.int32))
         assert isinstance(found.rows, rows) or not edges
         assert written(found, nodes) == sorted(naive(edges))
         held = Pairs(found.rows, found.row, found.counts)
         assert {(u, v) for u in range(nodes) for v in range(nodes) if held.has(u, v)} == naive(edges)
 
 
-def test_reach_undirected() -> None:
+def test_reach_undirected(form: str) -> None:
+    functions = functions_by(form)
     for seed in range(60):
         nodes, edges = random_edges(seed)
-        found = reach.reach_undirected(graph_of(nodes, edges), np.arange(nodes, dtype=np.int32))
+        found = reach.reach_undirected(graph_of(nodes, edges, functions), np.arange(nodes, dtype=np.int32))
         assert isinstance(found.rows, ListRows)
         assert written(found, nodes) == sorted(naive(edges, undirected=True))
 
 
-def test_nodes_that_are_not_wanted() -> None:
+def test_nodes_that_are_not_wanted(form: str) -> None:
     place = np.array([-1, 0, -1, 1], np.int32)
-    found = reach.reach(graph_of(4, [(0, 1), (1, 2), (2, 3)]), place)
+    found = reach.reach(graph_of(4, [(0, 1), (1, 2), (2, 3)], functions_by(form)), place)
     assert found.counts.tolist() == [2, 1, 1, 0]
 
 
-def test_parts_are_written_by_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pairs, "PART", 3)
-    monkeypatch.setattr(reach, "SHARE_FROM", 0)
+def test_parts_are_written_by_several_threads(form: str) -> None:
+    functions = functions_by(form, written=3, share_from=0)
     with ThreadPoolExecutor(2) as pool:
         for seed in range(30):
             nodes, edges = random_edges(seed)
-            found = reach.reach(graph_of(nodes, edges), np.arange(nodes, dtype=np.int32), pool)
+            found = reach.reach(graph_of(nodes, edges, functions), np.arange(nodes, dtype=np.int32), pool)
             assert written(found, nodes, pool) == sorted(naive(edges))
 
 
-def test_writing_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pairs, "PART", 3)
+def test_writing_can_be_stopped(form: str) -> None:
+    functions = functions_by(form, written=3)
 
     def stop() -> None:
         raise KeyboardInterrupt
 
-    found = reach.reach(graph_of(3, [(0, 1), (1, 2), (2, 0)]), np.arange(3, dtype=np.int32))
+    found = reach.reach(graph_of(3, [(0, 1), (1, 2), (2, 0)], functions), np.arange(3, dtype=np.int32))
     words = np.arange(3, dtype=np.uint64).reshape(1, -1)
     with pytest.raises(KeyboardInterrupt):
         Pairs(found.rows, found.row, found.counts).write(words, words, look=stop)

@@ -9,12 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidelog.run.columnar.arrays import SORT_APART, CompiledArrays, NumpyArrays, Words, prefix
-from tidelog.run.columnar.kernels import GAP
-from tidelog.run.columnar.kernels.words import TOGETHER
+from tidelog.base.thresholds import Number
+from tidelog.base.tuning import DEFAULT, all_thresholds
+from tidelog.run.columnar.arrays import CompiledArrays, NumpyArrays, Words, prefix
 from tidelog.run.columnar.threads import helpers, share
 
-SLOW, FAST = NumpyArrays(), CompiledArrays()
+SLOW, FAST = NumpyArrays(DEFAULT), CompiledArrays(DEFAULT)
+THRESHOLDS = dict(all_thresholds())
+
+
+@st.composite
+def tables(draw: st.DrawFn, *names: str) -> CompiledArrays:
+    """Draw a table of kernels with any value of these thresholds, on either side of which kernels go other ways."""
+    values: dict[str, Number] = {}
+    for name in names:
+        one = THRESHOLDS[name]
+        values[name] = draw(st.sampled_from([*one.metadata["draws"], one.default]))
+    return CompiledArrays(DEFAULT.having(values))
 
 
 @st.composite
@@ -29,13 +40,13 @@ def ordered(rows: Words) -> Words:
     return SLOW.unique(SLOW.sort(rows))
 
 
-@given(st.data(), st.integers(1, 3))
-def test_sort_and_order(data: st.DataObject, words: int) -> None:
+@given(st.data(), st.integers(1, 3), tables("sorting.apart", "sorting.insertion", "threads.parts"))
+def test_sort_and_order(data: st.DataObject, words: int, table: CompiledArrays) -> None:
     rows = data.draw(packed(words))
-    assert (FAST.sort(rows.copy()) == SLOW.sort(rows)).all()
-    assert (FAST.order(rows.copy()) == SLOW.order(rows)).all()
+    assert (table.sort(rows.copy()) == SLOW.sort(rows)).all()
+    assert (table.order(rows.copy()) == SLOW.order(rows)).all()
     values = np.arange(rows.shape[1], dtype=np.int32)[::-1]
-    slow, fast = SLOW.sort_with(rows, values), FAST.sort_with(rows.copy(), values)
+    slow, fast = SLOW.sort_with(rows, values), table.sort_with(rows.copy(), values)
     assert (fast[0] == slow[0]).all()
     assert (fast[1] == slow[1]).all()
 
@@ -78,17 +89,18 @@ def test_ranges(data: st.DataObject, words: int, in_order: bool) -> None:
     st.integers(0, 2**32 - 1),
     st.sampled_from([0, 3, 9]),
     st.sampled_from([300, 5000]),
-    st.integers(1, 3 * TOGETHER),
+    st.integers(1, 3 * DEFAULT.joins.together),
     st.booleans(),
+    tables("joins.together", "batches.fence_gap"),
 )
-def test_ranges_by_a_fence(seed: int, shift: int, top: int, count: int, in_order: bool) -> None:
+def test_ranges_by_a_fence(seed: int, shift: int, top: int, count: int, in_order: bool, table: CompiledArrays) -> None:
     rng = np.random.default_rng(seed)
     batch = np.unique(rng.integers(0, top, 2000, np.uint64)).reshape(1, -1)
     keys = rng.integers(0, (top >> shift) + 2, (1, count), np.uint64)
     keys = np.sort(keys) if in_order else keys
     slow = SLOW.ranges(keys, batch, 0 if shift else 1, shift or 64)
-    fence = batch[:, ::GAP].copy()
-    fast = FAST.ranges(keys, batch, 0 if shift else 1, shift or 64, fence)
+    fence = batch[:, :: table.tuning.batches.fence_gap].copy()
+    fast = table.ranges(keys, batch, 0 if shift else 1, shift or 64, fence)
     assert (slow[0] == fast[0]).all()
     assert (slow[1] == fast[1]).all()
 
@@ -106,8 +118,8 @@ def test_without_and_merge(data: st.DataObject, words: int) -> None:
     assert (FAST.scatter(a, b, places) == SLOW.merge(a, b)).all()
 
 
-@given(st.data(), st.integers(1, 2), st.integers(1, 2))
-def test_emit_and_move(data: st.DataObject, left_words: int, batch_words: int) -> None:
+@given(st.data(), st.integers(1, 2), st.integers(1, 2), tables("joins.recent"))
+def test_emit_and_move(data: st.DataObject, left_words: int, batch_words: int, table: CompiledArrays) -> None:
     batch = ordered(data.draw(packed(batch_words)))
     left = data.draw(packed(left_words))
     n, m = left.shape[1], batch.shape[1]
@@ -128,7 +140,7 @@ def test_emit_and_move(data: st.DataObject, left_words: int, batch_words: int) -
         np.uint64,
     ).reshape(-1, 6)
     assert (FAST.emit(low, high, left, batch, moves) == SLOW.emit(low, high, left, batch, moves)).all()
-    fewer = FAST.emit_few_times(low, high, left, batch, moves)
+    fewer = table.emit_few_times(low, high, left, batch, moves)
     assert (ordered(fewer) == ordered(SLOW.emit_few_times(low, high, left, batch, moves))).all()
     constant = np.arange(left_words, dtype=np.uint64).reshape(left_words, 1)
     assert (FAST.move(batch, moves, constant) == SLOW.move(batch, moves, constant)).all()
@@ -156,8 +168,10 @@ def test_emit_ranked_and_visible(data: st.DataObject, words: int, ranked: bool, 
         assert FAST.visible(low, high, mark, limit).tolist() == seen
 
 
-@given(st.data(), st.integers(1, 2), st.booleans(), st.booleans(), st.booleans())
-def test_join_few(data: st.DataObject, words: int, followed: bool, ranked: bool, marked: bool) -> None:
+@given(st.data(), st.integers(1, 2), st.booleans(), st.booleans(), st.booleans(), tables("batches.fence_gap"))
+def test_join_few(
+    data: st.DataObject, words: int, followed: bool, ranked: bool, marked: bool, table: CompiledArrays
+) -> None:
     more = np.random.default_rng(data.draw(st.integers(0, 99))).integers(0, 300, (words, 400), np.uint64)
     batch = ordered(
         np.concatenate((data.draw(packed(words)), more[:, :: data.draw(st.sampled_from([1, 400]))]), axis=1)
@@ -178,9 +192,9 @@ def test_join_few(data: st.DataObject, words: int, followed: bool, ranked: bool,
     above = np.arange(m, dtype=np.int32) % 11 if ranked else None
     mark = np.arange(m, dtype=np.uint8) % 4 if marked else None
     limit, most = data.draw(st.integers(0, 3)), data.draw(st.sampled_from([3, 10_000]))
-    fence = batch[:, ::GAP].copy() if data.draw(st.booleans()) else None
+    fence = batch[:, :: table.tuning.batches.fence_gap].copy() if data.draw(st.booleans()) else None
     slow = SLOW.join_few(rows, rank, key, batch, fence, above, mark, limit, output, most)
-    fast = FAST.join_few(rows, rank, key, batch, fence, above, mark, limit, output, most)
+    fast = table.join_few(rows, rank, key, batch, fence, above, mark, limit, output, most)
     if slow is None or fast is None:
         assert slow is fast
         return
@@ -220,7 +234,9 @@ def test_repetitions_are_left_out() -> None:
 @pytest.mark.parametrize("threads", [0, 2])
 @pytest.mark.parametrize("bits", [3, 8, 20, 64])
 def test_sort_many(threads: int, bits: int) -> None:
-    words = np.random.default_rng(bits).integers(0, (1 << bits) - 1, SORT_APART + 1, np.uint64, endpoint=True)
+    words = np.random.default_rng(bits).integers(
+        0, (1 << bits) - 1, DEFAULT.sorting.apart + 1, np.uint64, endpoint=True
+    )
     words[: len(words) // 2] >>= np.uint64(bits // 2)  # so that buckets are of all sizes
     given = words.copy()
     with ThreadPoolExecutor(max(threads, 1)) as pool:
@@ -245,7 +261,7 @@ def test_sort_many(threads: int, bits: int) -> None:
 
 def test_words_that_differ_in_their_highest_bit() -> None:
     """Random history 301: a kernel that had met smaller differences took this one for a signed number, too large."""
-    compiled = CompiledArrays()
+    compiled = CompiledArrays(DEFAULT)
     for words in ([3, 1, 2], [1 << 63, 5, 1]):
         rows = np.array([words], np.uint64)
         assert compiled.sort(rows).tolist() == [sorted(words)]
@@ -271,7 +287,7 @@ def test_parts_are_sorted_like_one(order: str) -> None:
         for helper in (None, pool):
             before = helpers.set(helper)
             try:
-                for table in (NumpyArrays(), CompiledArrays()):
+                for table in (NumpyArrays(DEFAULT), CompiledArrays(DEFAULT)):
                     assert table.sort_parts(made).tolist() == expected.tolist()
                     assert table.sort_parts(made[2:3]).tolist() == np.sort(parts[2]).tolist()
             finally:

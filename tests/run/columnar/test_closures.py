@@ -15,9 +15,8 @@ from tests.generate.checking import follow
 from tests.generate.pipeline import plan_text
 from tidelog import Database
 from tidelog.base.errors import LimitError
+from tidelog.base.tuning import DEFAULT
 from tidelog.plan.nodes import Plan
-from tidelog.run.closure import functions, generations
-from tidelog.run.columnar import claim
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.columnar.lazy import LazyBatch
 from tidelog.run.contract import Change, Limits
@@ -94,9 +93,8 @@ def test_nothing_is_written_until_it_is_read() -> None:
 
 
 @pytest.mark.parametrize("read", [False, True])
-def test_values_that_are_gone_leave_nothing(read: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(claim, "SPARE", 10)
-    engine = ColumnarEngine(plan_text(CLOSURE))
+def test_values_that_are_gone_leave_nothing(read: bool) -> None:
+    engine = ColumnarEngine(plan_text(CLOSURE), tuning=DEFAULT.having({"closures.nodes_spare": 10}))
     engine.update({"E": Change([(0, 1)])})
     for number in range(1, 60):
         update = engine.update({"E": Change([(number, number + 1)], [(number - 1, number)])})
@@ -153,12 +151,11 @@ GENERATIONS = [
 
 @pytest.mark.parametrize("rules", GENERATIONS)
 @pytest.mark.parametrize("form", ["plain", "compiled", "too large"])
-def test_same_generation(rules: str, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(functions, "COMPILE_AT", 0 if form == "compiled" else 1 << 60)
-    monkeypatch.setattr(functions, "_tables", functions._tables[:1])
-    monkeypatch.setattr(generations, "MOST_BYTES", 0 if form == "too large" else 1 << 26)
+def test_same_generation(rules: str, form: str) -> None:
+    most = {"closures.generation_bytes": 0} if form == "too large" else {}
+    tuning = DEFAULT.having({"compiling.edges": 0 if form == "compiled" else 1 << 60, **most})
     plan = plan_text(SAME + rules)
-    engine = ColumnarEngine(plan, strategy="recompute")
+    engine = ColumnarEngine(plan, strategy="recompute", tuning=tuning)
     other = ColumnarEngine(plan, strategy="recompute", closures=False)
     for seed in range(6):
         random = Random(seed)

@@ -1,8 +1,7 @@
 """What the engine does for many rows only, it does here from one row on: on random programs and graphs it is right.
 
 Maps of bits, directories, runs that meet, rows left out that were seen lately, derivations that are not counted: all
-begin at some size. Here all those
-sizes are none, so that small inputs take the ways of large ones.
+begin at some size. Here all those sizes are none, so that small inputs take the ways of large ones.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ import pytest
 
 from tests.generate.checking import follow
 from tests.generate.pipeline import answers, plan_text
+from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.plan.nodes import Plan
-from tidelog.run.columnar import arrays, batch, join, known, pipeline, small_rounds, store
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import Change
 from tidelog.run.reference.engine import ReferenceEngine
@@ -44,46 +43,52 @@ Far(y, n * 3 + 1) :- Far(x, n), Edge(x, y), n < 1000.
 """
 
 
-@pytest.fixture(params=["numpy", "compiled", "large maps"], autouse=True)
-def from_one_row_on(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    few: list[tuple[object, str, int]] = [
-        (small_rounds, "SMALL", -1),
-        (join, "FEW", 0),
-        (pipeline, "FEW", 0),
-        (pipeline, "CHOOSE_FROM", 0),
-        (pipeline, "CHUNK", 4),
-        (pipeline, "PART", 8),
-        (pipeline, "REPEATED", 0),
-        (batch, "DIRECTORY_FOR", 1 << 30),
-        (store, "SURVEYED", 0),
-        (store, "OFTEN", 0),
-        (known, "FROM", 0),
-        (known, "SPREAD", 1 << 30),
-        (known, "MANY", 0),
-        (known, "DENSE", 1 << 30),
-        (known, "SMALL", 0 if request.param == "large maps" else 26),
-    ]
-    for module, name, value in few:
-        monkeypatch.setattr(module, name, value)
-    table = arrays.NumpyArrays() if request.param == "numpy" else arrays.CompiledArrays()
-    monkeypatch.setattr(arrays, "_tables", [arrays.NumpyArrays(), table])
+FEW = {
+    "small_rounds.delta": -1,
+    "joins.few": 0,
+    "joins.choose_from": 0,
+    "joins.order_from": 0,
+    "joins.matches": 4,
+    "joins.bindings": 8,
+    "joins.condense_from": 1,
+    "joins.repeats_from": 0,
+    "batches.directory_probes": 1 << 30,
+    "counting.surveyed": 0,
+    "counting.often": 0,
+    "maps.least": 0,
+    "maps.spread": 1 << 30,
+    "maps.large_from": 0,
+    "maps.dense": 1 << 30,
+}
+TUNINGS = {
+    "numpy": DEFAULT.having({**FEW, "compiling.rows": 1 << 60}),
+    "compiled": DEFAULT.having({**FEW, "compiling.rows": 0}),
+    "large maps": DEFAULT.having({**FEW, "compiling.rows": 0, "maps.small_bits": 0}),
+}
+
+
+@pytest.fixture(params=TUNINGS.values(), ids=[*TUNINGS])
+def tuning(request: pytest.FixtureRequest) -> Tuning:
+    assert isinstance(request.param, Tuning)
+    return request.param
 
 
 @pytest.mark.parametrize("strategy", ["recompute", "auto"])
-def test_random_programs(strategy: str) -> None:
+def test_random_programs(strategy: str, tuning: Tuning) -> None:
     def make(plan: Plan) -> ColumnarEngine:
-        return ColumnarEngine(plan, strategy=strategy, threads=1 + len(plan.relations) % 2)
+        return ColumnarEngine(plan, strategy=strategy, threads=1 + len(plan.relations) % 2, tuning=tuning)
 
     for seed in range(HISTORIES if strategy == "recompute" else HISTORIES // 4):
         follow(random_history(Random(seed), 2), make)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_random_graphs(threads: int) -> None:
+def test_random_graphs(threads: int, tuning: Tuning) -> None:
     for seed in range(GRAPHS):
         random = Random(seed)
         plan = plan_text(PROGRAM)
-        engines = ColumnarEngine(plan, strategy="recompute", threads=threads), ReferenceEngine(plan)
+        columnar = ColumnarEngine(plan, strategy="recompute", threads=threads, tuning=tuning)
+        engines = columnar, ReferenceEngine(plan)
         for _ in range(2):  # the second time with higher codes
             top = random.choice([5, 12, 4000])
             nodes = random.sample(range(top), min(top, 9))

@@ -6,6 +6,7 @@ support is counted when it is needed, unless so much is new that it is a load.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from random import Random
 from typing import Any
@@ -13,7 +14,8 @@ from typing import Any
 import pytest
 
 from tests.generate.checking import follow
-from tidelog.run.columnar import absorb, engine, small_rounds, store
+from tidelog.base.tuning import DEFAULT
+from tidelog.run.columnar import absorb, engine, store
 from tidelog.run.columnar.threads import share
 from tidelog.run.contract import Change, Row, Switch, Work
 from tidelog.run.maintain import choose, cost
@@ -26,9 +28,8 @@ LENGTH = 4
 
 @pytest.mark.parametrize("often", [0, 1, 1 << 30])
 def test_updates_that_give_way_between_others(often: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "SURVEYED", 0)
-    monkeypatch.setattr(store, "OFTEN", often)
-    monkeypatch.setitem(cost.LEAST, "work", 12_000.0)  # two rounds, but not three
+    # Work enough for two rounds, but not for three.
+    tuning = DEFAULT.having({"counting.surveyed": 0, "counting.often": often, "budgets.work": 12_000.0})
     reasons: set[str] = set()
 
     def maintain(*given: Any) -> Work | None:
@@ -38,19 +39,26 @@ def test_updates_that_give_way_between_others(often: int, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(engine, "maintain", maintain)
     for seed in range(HISTORIES):
-        follow(random_history(Random(seed), LENGTH), lambda plan: engine.ColumnarEngine(plan, switch=Switch(0.0)))
+        follow(
+            random_history(Random(seed), LENGTH),
+            lambda plan: engine.ColumnarEngine(plan, switch=Switch(0.0), tuning=tuning),
+        )
     assert {"the", "within"} <= reasons, "some updates took more than their budget, some stayed within it"
 
 
 @pytest.mark.parametrize("often", [0, 1 << 30])
-@pytest.mark.parametrize("small", [-1, small_rounds.SMALL])
+@pytest.mark.parametrize("small", [-1, DEFAULT.small_rounds.delta])
 def test_support_is_found_when_it_is_needed(small: int, often: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Some updates give way, which leaves tuples uncounted; others go on from there: doubtful tuples go, or stay."""
-    monkeypatch.setattr(choose, "_is_load", lambda backend, stratum: False)
-    monkeypatch.setattr(small_rounds, "SMALL", small)
-    monkeypatch.setattr(store, "SURVEYED", 0)
-    monkeypatch.setattr(store, "OFTEN", often)
-    monkeypatch.setitem(cost.LEAST, "work", 12_000.0)
+    tuning = DEFAULT.having(
+        {
+            "budgets.load": math.inf,
+            "budgets.work": 12_000.0,
+            "small_rounds.delta": small,
+            "counting.surveyed": 0,
+            "counting.often": often,
+        }
+    )
     kept = lost = 0
     settled = absorb.settled
 
@@ -64,7 +72,10 @@ def test_support_is_found_when_it_is_needed(small: int, often: int, monkeypatch:
 
     monkeypatch.setattr(store, "settled", settling)
     for seed in range(100, 100 + 2 * HISTORIES):
-        follow(random_history(Random(seed), 3 * LENGTH), lambda plan: engine.ColumnarEngine(plan, switch=Switch(0.01)))
+        follow(
+            random_history(Random(seed), 3 * LENGTH),
+            lambda plan: engine.ColumnarEngine(plan, switch=Switch(0.01), tuning=tuning),
+        )
     assert kept > 10
     assert lost > 10
 
@@ -81,8 +92,7 @@ Odd(x, z) :- Even(x, y), Road(y, z).
 
 def test_relations_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
     """Relations of a stratum are released and absorbed by several threads; some updates are given up in between."""
-    monkeypatch.setattr(store, "APART", 1)
-    monkeypatch.setattr(small_rounds, "SMALL", -1)
+    tuning = DEFAULT.having({"threads.rules_from": 1, "small_rounds.delta": -1})
     together, given_up = {"absorb": 0, "release": 0}, 0
 
     def sharing(pool: Any, function: Any, calls: Any) -> Any:
@@ -94,10 +104,10 @@ def test_relations_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
     random = Random(1)
     roads = sorted({(random.randrange(30), random.randrange(30)) for _ in range(60)})
     plan = Database(ROADS).plan
-    followed = engine.ColumnarEngine(plan, threads=3, switch=Switch(0.5))
+    followed = engine.ColumnarEngine(plan, threads=3, switch=Switch(0.5), tuning=tuning)
     recomputed = engine.ColumnarEngine(plan, strategy="recompute")
     for least in (1e9, 1e9, 60_000.0, 1e9, 60_000.0, 1e9):
-        monkeypatch.setitem(cost.LEAST, "work", least)
+        followed._tuning = tuning.having({"budgets.work": least})
         some = random.sample(roads, 8)
         for change in (Change(roads), Change((), some), Change(some)):
             found, expected = (one.update({"Road": change}) for one in (followed, recomputed))
@@ -115,22 +125,26 @@ def _sets(changes: Mapping[str, Change]) -> dict[str, tuple[set[Row], set[Row]]]
 def test_an_update_in_vain_makes_the_next_one_cheaper() -> None:
     last, budgets = cost.Cost(1e9, 1.0), []
     for _ in range(6):
-        budgets.append(cost.budget_of(Switch(0.2), last, 100, 0.0, losing=True).work)
+        budgets.append(cost.budget_of(Switch(0.2), last, 100, 0.0, DEFAULT.budgets, losing=True).work)
         last = cost.Cost(1e9, 1.0, last.after(last.past[True].giving_up(100), losing=True).past)
     assert budgets == [2e8, 1e8, 5e7, 2.5e7, 2e8, 1e8]
-    assert cost.budget_of(Switch(0.2), last, 10, 0.0, losing=True).work == 2e8, "a smaller one has all"
-    assert cost.budget_of(Switch(0.2), last, 100, 0.0, losing=False).work == 2e8, "another kind has all"
+    assert cost.budget_of(Switch(0.2), last, 10, 0.0, DEFAULT.budgets, losing=True).work == 2e8, "a smaller one has all"
+    assert cost.budget_of(Switch(0.2), last, 100, 0.0, DEFAULT.budgets, losing=False).work == 2e8, (
+        "another kind has all"
+    )
     last = last.in_place(losing=True)
     smaller = cost.Cost(4e9, 1.0, last.past)
-    assert cost.budget_of(Switch(0.2), smaller, 100, 0.0, losing=True).work == 5e7, "held against what was done instead"
+    assert cost.budget_of(Switch(0.2), smaller, 100, 0.0, DEFAULT.budgets, losing=True).work == 5e7, (
+        "held against what was done instead"
+    )
     done = last.after(last.past[True].doing(100), losing=True)
-    assert cost.budget_of(Switch(0.2), done, 100, 0.0, losing=True).work == 2e8
+    assert cost.budget_of(Switch(0.2), done, 100, 0.0, DEFAULT.budgets, losing=True).work == 2e8
 
 
 def test_a_budget_goes_with_the_tuples() -> None:
     budget = cost.Budget(work=1e9)
-    assert [budget.less(left) for left in (2.0, 1.0, 0.5, 0.25, 0.0)] == [0, 0, 5e8, 7.5e8, 7.5e8]
-    assert cost.Budget(work=cost.LEAST["work"]).less(0.0) == 0
+    assert [budget.less(left, DEFAULT.budgets) for left in (2.0, 1.0, 0.5, 0.25, 0.0)] == [0, 0, 5e8, 7.5e8, 7.5e8]
+    assert cost.Budget(work=DEFAULT.budgets.work).less(0.0, DEFAULT.budgets) == 0
 
 
 GRAPH = """
@@ -144,10 +158,10 @@ Far(x, n) :- Reach(x, y), var n = y.group_by(x).count().
 """
 
 
-def test_no_update_pays_for_counts_it_does_not_need(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_update_pays_for_counts_it_does_not_need() -> None:
     """A load counts; an update that gives way does not, nor one not even tried; a small one goes on from there."""
-    monkeypatch.setitem(cost.LEAST, "work", 300_000.0)
-    found = Database(GRAPH, strategy="auto", switch=Switch(0.01))
+    tuning = DEFAULT.having({"budgets.work": 300_000.0})
+    found = Database(GRAPH, strategy="auto", switch=Switch(0.01), tuning=tuning)
     edges = [(n, n + 1) for n in range(300)] + [(1_000 + n, 1_001 + n) for n in range(5)]
 
     def commit(inserted: list[tuple[int, int]], deleted: list[tuple[int, int]]) -> tuple[str, str, bool]:
@@ -174,9 +188,8 @@ def test_no_update_pays_for_counts_it_does_not_need(monkeypatch: pytest.MonkeyPa
     assert found._store._engine.holding("Reach")[0].counted  # type: ignore[attr-defined]
 
 
-def test_uncounted_tuples_of_a_rule_with_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uncounted_tuples_of_a_rule_with_groups() -> None:
     """Groups have no state in which one could count: their strata are counted, also if such a rule comes later."""
-    monkeypatch.setitem(cost.LEAST, "work", 1.0)
     found = Database(
         """
 input relation Edge(a: u32, b: u32)
@@ -187,6 +200,7 @@ Heavy(x, z) :- Heavy(x, y), Edge(y, z), x != z.
 """,
         strategy="auto",
         switch=Switch(0.0),
+        tuning=DEFAULT.having({"budgets.work": 1.0}),
     )
     rule = "Heavy(x, n) :- Weight(x, m), var n = m.group_by(x).max()."
     with found.transaction() as tx:
@@ -195,7 +209,7 @@ Heavy(x, z) :- Heavy(x, y), Edge(y, z), x != z.
     with found.transaction() as tx:
         tx.delete("Edge", [(4, 5)])
     assert not found._store._engine.holding("Heavy")[0].counted  # type: ignore[attr-defined]
-    monkeypatch.setitem(cost.LEAST, "work", 1e9)
+    found._store._engine._tuning = DEFAULT.having({"budgets.work": 1e9})  # type: ignore[attr-defined]
     with found.transaction() as tx:
         tx.add_rules(rule)
     found.verify()

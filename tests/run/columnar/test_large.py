@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from tidelog import Database
-from tidelog.run.columnar.arrays import SORT_APART
+from tidelog.base.tuning import DEFAULT
 
 PROGRAM = """
 input relation Edge(a: u32, b: u32)
@@ -21,6 +21,7 @@ Hit(b) :- Start(a), Path(a, b).
 Source(a) :- Start(b), Path(a, b).
 """
 LENGTH = 500
+SORT_APART = DEFAULT.sorting.apart
 
 
 @pytest.mark.parametrize("strategy", ["auto", "recompute", "ranked"])

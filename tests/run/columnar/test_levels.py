@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tidelog.run.columnar.kernels import ranks
+from tidelog.base.tuning import DEFAULT
 from tidelog.run.columnar.kernels.ranks import (
     APART,
     NONE_LIFTED,
@@ -26,7 +26,7 @@ def test_levels_are_in_order_and_known_by_their_numbers() -> None:
     assert levels == sorted(set(levels))
     assert [number_of(rank) for rank in levels] == NUMBERS
     assert number_of(np.array(levels)).tolist() == NUMBERS
-    assert max(levels) < ranks.HIGHEST < 1 << 31
+    assert max(levels) < DEFAULT.counting.highest_rank < 1 << 31
 
 
 @pytest.mark.parametrize("number", NUMBERS)

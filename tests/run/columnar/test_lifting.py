@@ -10,13 +10,13 @@ import pytest
 
 from tests.generate.checking import follow
 from tests.generate.pipeline import plan_text
-from tidelog.run.columnar import arrays, relation, small_rounds
+from tidelog.base.tuning import DEFAULT, Tuning
+from tidelog.run.columnar import relation
 from tidelog.run.columnar.arrays import Places
 from tidelog.run.columnar.batch import Batch
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.columnar.kernels.ranks import ROOM
 from tidelog.run.contract import Change, Row, Support, Switch, Update
-from tidelog.run.maintain import choose, cost
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.session.soak.histories import random_history
 
@@ -43,18 +43,13 @@ def only_support_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(params=["arrays", "kernels", "rounds", "scarce"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def tuning(request: pytest.FixtureRequest) -> Tuning:
     """Numpy, kernels for each operation, kernels for whole rounds, and these with hardly any room."""
-    way = str(request.param)
-    tables = [arrays.NumpyArrays(), *([] if way == "arrays" else [arrays.CompiledArrays()])]
-    monkeypatch.setattr(arrays, "_tables", tables)
-    monkeypatch.setattr(arrays, "COMPILE_AT", 1 << 60)
-    if way in {"arrays", "kernels"}:
-        monkeypatch.setattr(small_rounds, "SMALL", -1)
-    if way == "scarce":
-        for name, value in {"LARGEST": 12, "ROOM": 24, "LOOK": 20, "PAUSE": 1}.items():
-            monkeypatch.setattr(small_rounds, name, value)
-    return way
+    found = DEFAULT.having({"compiling.rows": 1 << 60 if request.param == "arrays" else 0})
+    if request.param in {"arrays", "kernels"}:
+        return found.having({"small_rounds.delta": -1})
+    scarce = {"small_rounds.derivations": 12, "small_rounds.look": 20, "small_rounds.pause": 1}
+    return found.having(scarce) if request.param == "scarce" else found
 
 
 def lifted(engine: ColumnarEngine) -> int:
@@ -74,28 +69,24 @@ def pairs(random: Random, size: int, count: int) -> set[tuple[int, ...]]:
     return {(random.randrange(size), random.randrange(size)) for _ in range(count)}
 
 
-def loaded(facts: dict[str, set[tuple[int, ...]]], monkeypatch: pytest.MonkeyPatch, *, counted: bool) -> ColumnarEngine:
+def loaded(facts: dict[str, set[tuple[int, ...]]], tuning: Tuning, *, counted: bool) -> ColumnarEngine:
     """Return an engine that holds facts, and does not give updates up; perhaps nobody has counted support there."""
-    with monkeypatch.context() as loading:
-        loading.setitem(cost.LEAST, "work", 0.0)
-        if not counted:
-            loading.setattr(choose, "_is_load", lambda backend, stratum: False)
-        engine = ColumnarEngine(plan_text(POINTERS), switch=Switch(0.0))
-        engine.update({name: Change(sorted(rows)) for name, rows in facts.items()})
-    monkeypatch.setitem(cost.LEAST, "work", math.inf)
+    loading = tuning.having({"budgets.work": 0.0, "budgets.load": DEFAULT.budgets.load if counted else math.inf})
+    engine = ColumnarEngine(plan_text(POINTERS), switch=Switch(0.0), tuning=loading)
+    engine.update({name: Change(sorted(rows)) for name, rows in facts.items()})
+    engine._tuning = tuning.having({"budgets.work": math.inf})
     assert engine.holding("Points")[0].counted == counted
     return engine
 
 
 @pytest.mark.parametrize("counted", [True, False])
-@pytest.mark.usefixtures("way")
-def test_pointers(counted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pointers(counted: bool, tuning: Tuning) -> None:
     found = 0
     for seed in range(6):
         random = Random(seed)
         size = random.choice([6, 10])
         facts = {name: pairs(random, size, int(share * size)) for name, share in INPUTS.items()}
-        engine, reference = loaded(facts, monkeypatch, counted=counted), ReferenceEngine(plan_text(POINTERS))
+        engine, reference = loaded(facts, tuning, counted=counted), ReferenceEngine(plan_text(POINTERS))
         reference.update({name: Change(sorted(rows)) for name, rows in facts.items()})
         for _ in range(10):
             name = random.choice(sorted(facts))
@@ -115,21 +106,20 @@ def changed(update: Update) -> dict[str, tuple[frozenset[Row], frozenset[Row]]]:
     return {name: (frozenset(one.inserted), frozenset(one.deleted)) for name, one in changes.items()}
 
 
-def test_kernels_lift_as_rounds_one_by_one_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrays, "_tables", [arrays.NumpyArrays(), arrays.CompiledArrays()])
+def test_kernels_lift_as_rounds_one_by_one_do() -> None:
+    compiled = DEFAULT.having({"compiling.rows": 0})
+    tunings = compiled, compiled.having({"small_rounds.delta": -1})
     found = 0
     for seed in range(4):
         random = Random(seed)
         facts = {name: pairs(random, 12, int(share * 12)) for name, share in INPUTS.items()}
-        engines = [loaded(facts, monkeypatch, counted=True) for _ in range(2)]
+        engines = [loaded(facts, tuning, counted=True) for tuning in tunings]
         for _ in range(6):
             name = random.choice(sorted(facts))
             gone = {row for row in facts[name] if random.random() < 0.3}
             facts[name] -= gone
-            engines[0].update({name: Change((), sorted(gone))})
-            with monkeypatch.context() as slowly:
-                slowly.setattr(small_rounds, "SMALL", -1)
-                engines[1].update({name: Change((), sorted(gone))})
+            for engine in engines:
+                engine.update({name: Change((), sorted(gone))})
             for one in ("Points", "Reaches"):
                 batches = [engine.holding(one)[0].gathered() for engine in engines]
                 assert (batches[0].ranks() == batches[1].ranks()).all()
@@ -139,17 +129,15 @@ def test_kernels_lift_as_rounds_one_by_one_do(monkeypatch: pytest.MonkeyPatch) -
     assert found > 10
 
 
-@pytest.mark.usefixtures("way")
-def test_random_programs() -> None:
+def test_random_programs(tuning: Tuning) -> None:
     for seed in range(200, 206):
-        follow(random_history(Random(seed), 4), lambda plan: ColumnarEngine(plan, closures=False))
+        follow(random_history(Random(seed), 4), lambda plan: ColumnarEngine(plan, closures=False, tuning=tuning))
 
 
-@pytest.mark.usefixtures("way")
-def test_what_was_lifted_is_put_back_with_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_lifted_is_put_back_with_the_rest(tuning: Tuning) -> None:
     random = Random(3)
     facts = {name: pairs(random, 20, int(share * 20)) for name, share in INPUTS.items()}
-    engine = loaded(facts, monkeypatch, counted=True)
+    engine = loaded(facts, tuning, counted=True)
     token = engine.snapshot()
     engine.update({"Assign": Change((), sorted(facts["Assign"])[::3])})
     assert lifted(engine)

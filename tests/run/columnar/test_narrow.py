@@ -9,17 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tidelog.base.tuning import DEFAULT
 from tidelog.base.types import Bit
 from tidelog.run.columnar import known
 from tidelog.run.columnar.arrays import CompiledArrays, NumpyArrays, Places, Words
 from tidelog.run.columnar.batch import Batch
-from tidelog.run.columnar.known import FROM, Knowledge
+from tidelog.run.columnar.functions import usual
+from tidelog.run.columnar.known import Knowledge
 from tidelog.run.columnar.layout import Range
-from tidelog.run.columnar.narrow import MOST_MARKS, Runs
+from tidelog.run.columnar.narrow import Runs
 from tidelog.run.columnar.pipeline import Bag
 from tidelog.run.columnar.relation import Relation
 
-SLOW, FAST = NumpyArrays(), CompiledArrays()
+SLOW, FAST = NumpyArrays(DEFAULT), CompiledArrays(DEFAULT)
 U32 = Bit(32)
 LOW = np.array([[0, 0, 15, 0, 0, 0]], np.uint64)
 BOTH = np.array([[0, 0, 3, 1, 0, 0], [0, 2, 3, 0, 0, 3]], np.uint64)
@@ -91,8 +93,14 @@ def test_directory_and_find(seed: int, size: int, shift: int, base: int) -> None
         assert (found[0][high > low] == low[high > low]).all()
 
 
-@given(st.integers(0, 2**32 - 1), st.sampled_from([20, 5000]), st.booleans(), st.sampled_from([6, 40]))
-def test_emit_meeting(seed: int, size: int, marks: bool, count: int) -> None:
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([20, 5000]),
+    st.sampled_from([0, 1 << 19]),
+    st.sampled_from([6, 40]),
+    st.sampled_from([0, 1, 8, 1 << 20]),
+)
+def test_emit_meeting(seed: int, size: int, marks: int, count: int, gallop: int) -> None:
     """Two relations of (key, code) with codes in other places of a word; keys often repeat, runs differ in length."""
     rng = np.random.default_rng(seed)
     most = 300
@@ -107,22 +115,23 @@ def test_emit_meeting(seed: int, size: int, marks: bool, count: int) -> None:
     for batch, field, shift in zip(batches, fields, (32, 16), strict=True):
         wanted = np.sort(rng.integers(0, 6, count)) if shift == 16 else rng.integers(0, 6, count)
         low, high, _ = SLOW.ranges(wanted.astype(np.uint64).reshape(1, -1), batch.reshape(1, -1), 0, shift)
-        runs.append(Runs(low, high, batch.reshape(1, -1), field, 10, most if marks else most + MOST_MARKS))
+        runs.append(Runs(low, high, batch.reshape(1, -1), field, 10, most))
     left = np.arange(count, dtype=np.uint64).reshape(1, -1) << np.uint64(16)
     moves = np.array([[0, 0, (1 << 32) - 1, 0, 0, 0]], np.uint64)
     first, second = runs
-    assert (FAST.emit_meeting(left, first, second, moves) == SLOW.emit_meeting(left, first, second, moves)).all()
+    fast = CompiledArrays(DEFAULT.having({"joins.marks": marks, "joins.gallop": gallop}))
+    assert (fast.emit_meeting(left, first, second, moves) == SLOW.emit_meeting(left, first, second, moves)).all()
 
 
 def test_a_map_that_no_longer_tells_the_relation_is_forgotten() -> None:
-    relation = Relation("r", [U32, U32])
+    relation = Relation("r", [U32, U32], usual)
     relation.admit([Range(0, 99)] * 2)
     relation.set_delta(Batch(relation.layout.pack({c: np.array([7, 8], np.uint64) for c in range(2)}, 2)))
     knowledge = Knowledge()
-    first = knowledge.made(relation, [Range(0, 50)] * 2, FROM, list)
+    first = knowledge.made(relation, [Range(0, 50)] * 2, DEFAULT.maps.least, list)
     assert first is not None
     assert first.count == 2
-    assert knowledge.made(relation, [Range(0, 5000)] * 2, FROM, list) is None  # it has no place for these
+    assert knowledge.made(relation, [Range(0, 5000)] * 2, DEFAULT.maps.least, list) is None  # it has no place for these
     rows = relation.layout.pack({c: np.array([8, 9, 9], np.uint64) for c in range(2)}, 3)
     new = knowledge.sifted(relation, [Bag(relation.layout, rows)], counted=False)
     assert new is not None
@@ -132,7 +141,7 @@ def test_a_map_that_no_longer_tells_the_relation_is_forgotten() -> None:
 
 
 def test_a_large_map_for_which_there_is_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    relation = Relation("r", [U32, U32])
+    relation = Relation("r", [U32, U32], usual)
     relation.admit([Range(0, 1 << 15)] * 2)
     relation.set_delta(Batch(relation.layout.pack({c: np.array([7, 8], np.uint64) for c in range(2)}, 2)))
     matches, ranges = 1 << 24, [Range(0, 1 << 15)] * 2
@@ -150,9 +159,9 @@ def test_a_large_map_for_which_there_is_no_memory(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("code", [5000, 1 << 40])
 def test_a_tuple_without_a_place_in_the_map(code: int) -> None:
-    relation = Relation("r", [U32, U32])
+    relation = Relation("r", [U32, U32], usual)
     knowledge = Knowledge()
-    assert knowledge.made(relation, [Range(0, 50)] * 2, FROM, list) is not None
+    assert knowledge.made(relation, [Range(0, 50)] * 2, DEFAULT.maps.least, list) is not None
     relation.admit([Range(0, 1 << 41), Range(0, 50)])
     rows = relation.layout.pack({0: np.array([code], np.uint64), 1: np.array([1], np.uint64)}, 1)
     assert knowledge.sifted(relation, [Bag(relation.layout, rows)], counted=False) is None

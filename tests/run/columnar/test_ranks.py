@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tidelog import Database
-from tidelog.run.columnar import store
+from tidelog.base.tuning import DEFAULT
 from tidelog.run.columnar.kernels.ranks import level
 
 PROGRAM = """
@@ -30,11 +30,10 @@ def test_a_tuple_comes_back_by_its_counts(engine: str) -> None:
     db.verify()
 
 
-def test_ranks_that_are_too_great_start_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    db = Database(PROGRAM, strategy="ranked")
+def test_ranks_that_are_too_great_start_over() -> None:
+    db = Database(PROGRAM, strategy="ranked", tuning=DEFAULT.having({"counting.highest_rank": level(2)}))
     with db.transaction() as tx:
         tx.insert("Edge", EDGES)
-    monkeypatch.setattr(store, "HIGHEST", level(2))
     with db.transaction() as tx:
         tx.delete("Edge", [(2, 3)])
     (work,) = tx.result.profile

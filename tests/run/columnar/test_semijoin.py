@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import tidelog
-from tidelog.run.columnar import pipeline, semijoin, small_rounds
+from tidelog.base.tuning import DEFAULT
+from tidelog.run.columnar import semijoin
 from tidelog.run.columnar.batch import Batch
 
 PROGRAM = """
@@ -23,9 +24,8 @@ Points(y, w) :- Load(y, x), Points(x, z), Points(z, w).
 
 
 def test_filters_change_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (pipeline, semijoin):
-        monkeypatch.setattr(module, "FROM", 1)
-    monkeypatch.setattr(small_rounds, "SMALL", -1)
+    values = {"filters.least": 1, "filters.sample": 1, "filters.worth": 1.0, "small_rounds.delta": -1}
+    tuning = DEFAULT.having(values)
     kept: list[float] = []
     filtered = semijoin._filtered
 
@@ -35,8 +35,6 @@ def test_filters_change_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
         return found
 
     monkeypatch.setattr(semijoin, "_filtered", noted)
-    monkeypatch.setattr(semijoin, "SAMPLE", 1)
-    monkeypatch.setattr(semijoin, "WORTH", 1.0)
     for seed in range(5):
         rng = random.Random(seed)
         facts = {
@@ -45,7 +43,7 @@ def test_filters_change_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
         }
         rows = []
         for engine, how in (("columnar", "recompute"), ("reference", "auto")):
-            database = tidelog.Database(PROGRAM, engine=engine, strategy=how)
+            database = tidelog.Database(PROGRAM, engine=engine, strategy=how, tuning=tuning)
             with database.transaction() as tx:
                 for name, given in facts.items():
                     tx.insert(name, given)

@@ -11,18 +11,38 @@ import pytest
 from tests.generate.checking import follow
 from tests.generate.pipeline import answers, plan_text
 from tidelog.base.errors import LimitError
+from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.plan.nodes import Plan
-from tidelog.run.columnar import arrays, small_rounds, store
+from tidelog.run.columnar import small_rounds
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.columnar.told import Told
 from tidelog.run.contract import Change, Limits, Row, Update
 from tidelog.session.soak.histories import random_history
 
 HISTORIES = 12
+COMPILED = DEFAULT.having({"compiling.rows": 0})
 ROOMS = {
-    "ample": {},
-    "scarce": {"LARGEST": 12, "ROOM": 24, "LOOK": 20, "PAUSE": 1},
-    "barest": {"LARGEST": 3, "ROOM": 6, "LOOK": 1, "PAUSE": 0},
+    "ample": COMPILED,
+    "scarce": COMPILED.having(
+        {
+            "small_rounds.derivations": 12,
+            "small_rounds.look": 20,
+            "small_rounds.pause": 1,
+            "small_rounds.alone": 0,
+            "small_rounds.places": 2,
+            "counting.surveyed": 0,  # and only support is counted
+            "counting.often": 0,
+        }
+    ),
+    "barest": COMPILED.having(
+        {
+            "small_rounds.derivations": 3,
+            "small_rounds.look": 1,
+            "small_rounds.pause": 0,
+            "small_rounds.sight": 1,
+            "sorting.insertion": 0,
+        }
+    ),
 }
 PROGRAM = """
 input relation Edge(a: u32, b: u32)
@@ -67,28 +87,24 @@ class Calls:
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
-    """Let every input be large enough for kernels, and count their rounds."""
-    monkeypatch.setattr(arrays, "_tables", [arrays.NumpyArrays(), arrays.CompiledArrays()])
+    """Count the rounds that kernels do."""
     found = Calls()
     for name in ("_gain", "_lose"):
         monkeypatch.setattr(small_rounds, name, found.around(getattr(small_rounds, name)))
     return found
 
 
-@pytest.fixture(params=sorted(ROOMS))
-def room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    for name, value in ROOMS[request.param].items():
-        monkeypatch.setattr(small_rounds, name, value)
-    if request.param == "scarce":  # and only support is counted
-        monkeypatch.setattr(store, "SURVEYED", 0)
-        monkeypatch.setattr(store, "OFTEN", 0)
-    return str(request.param)
+@pytest.fixture(params=ROOMS.values(), ids=[*ROOMS])
+def room(request: pytest.FixtureRequest) -> Tuning:
+    """Kernels from the first row on, with more or less room."""
+    assert isinstance(request.param, Tuning)
+    return request.param
 
 
 @pytest.mark.parametrize("strategy", ["auto", "ranked", "dred", "recompute"])
-def test_random_programs(calls: Calls, room: str, strategy: str) -> None:
+def test_random_programs(calls: Calls, room: Tuning, strategy: str) -> None:
     def make(plan: Plan) -> ColumnarEngine:
-        return ColumnarEngine(plan, strategy=strategy, closures=strategy == "auto")
+        return ColumnarEngine(plan, strategy=strategy, closures=strategy == "auto", tuning=room)
 
     for seed in range(HISTORIES):
         follow(random_history(Random(seed), 3), make)
@@ -125,20 +141,17 @@ def changes(random: Random, there: dict[str, set[tuple[int, ...]]]) -> dict[str,
 
 
 @pytest.mark.parametrize("strategy", ["ranked", "recompute"])
-def test_ranks_and_counts_are_those_of_rounds_one_by_one(
-    calls: Calls, room: str, strategy: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ranks_and_counts_are_those_of_rounds_one_by_one(calls: Calls, room: Tuning, strategy: str) -> None:
+    tunings = room, room.having({"small_rounds.delta": -1})
     for seed in range(5):
         random = Random(seed)
-        engines = [ColumnarEngine(plan_text(PROGRAM), strategy=strategy, closures=False) for _ in range(2)]
+        plan = plan_text(PROGRAM)
+        engines = [ColumnarEngine(plan, strategy=strategy, closures=False, tuning=tuning) for tuning in tunings]
         there: dict[str, set[tuple[int, ...]]] = {name: set() for name in ("Edge", "Closed", "Start", "Wide")}
         for _ in range(8):
             change = changes(random, there)
-            small = engines[0].update(change)
-            with monkeypatch.context() as slowly:
-                slowly.setattr(small_rounds, "SMALL", -1)
-                one_by_one = engines[1].update(change)
-            assert dict(held(engines[0])) == dict(held(engines[1])), f"seed {seed}, {room}"
+            small, one_by_one = (engine.update(change) for engine in engines)
+            assert dict(held(engines[0])) == dict(held(engines[1])), f"seed {seed}"
             assert changed(small) == changed(one_by_one)
             told = [
                 [(work.strategy, work.rounds, work.derivations) for work in done.work] for done in (small, one_by_one)
@@ -166,6 +179,7 @@ def line() -> ColumnarEngine:
         ),
         strategy="ranked",
         closures=False,
+        tuning=COMPILED,
     )
 
 

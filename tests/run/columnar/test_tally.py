@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tidelog.base.tuning import DEFAULT
 from tidelog.base.types import Bit
-from tidelog.run.columnar import arrays
 from tidelog.run.columnar.absorb import Gathered, absorbed, released
 from tidelog.run.columnar.arrays import CompiledArrays, NumpyArrays
 from tidelog.run.columnar.batch import Batch, Journal
+from tidelog.run.columnar.functions import Arrays
 from tidelog.run.columnar.kernels import DOUBTFUL, HERE, LOST
 from tidelog.run.columnar.kernels.lines import UNCOUNTED
 from tidelog.run.columnar.kernels.ranks import level
@@ -23,7 +24,7 @@ from tidelog.run.columnar.tally import Heads, Overwritten
 from tidelog.run.contract import Support
 from tidelog.run.phases import ALIVE, GARBAGE, REMOVED
 
-SLOW, FAST = NumpyArrays(), CompiledArrays()
+SLOW, FAST = NumpyArrays(DEFAULT), CompiledArrays(DEFAULT)
 ROWS = 12
 
 
@@ -104,9 +105,9 @@ def test_what_becomes_of_heads(table: NumpyArrays) -> None:
     assert [some.tolist() for some in table.summed(heads)] == [[4], [1], [level(1)]]
 
 
-def relation() -> Relation:
+def relation(table: NumpyArrays) -> Relation:
     """A relation of two tuples, one of which has as many derivations as can be counted."""
-    made = Relation("", [Bit(8)], support=Support.RANKED)
+    made = Relation("", [Bit(8)], Arrays(DEFAULT, table), support=Support.RANKED)
     made.set_delta(Batch(np.array([[3, 5]], np.uint64), 1, np.array([[1, 2**63 - 1], [1, 2**63 - 1]])))
     made.settle()
     return made
@@ -119,26 +120,25 @@ def counts_of(target: Relation) -> np.ndarray:
 
 
 @pytest.fixture(params=[SLOW, FAST], ids=["numpy", "numba"])
-def _table(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrays, "_tables", [request.param])
+def table(request: pytest.FixtureRequest) -> NumpyArrays:
+    assert isinstance(request.param, NumpyArrays)
+    return request.param
 
 
-@pytest.mark.usefixtures("_table")
-def test_a_count_that_grows_too_far_is_refused_and_put_back() -> None:
-    target, journal = relation(), Journal()
+def test_a_count_that_grows_too_far_is_refused_and_put_back(table: NumpyArrays) -> None:
+    target, journal = relation(table), Journal()
     found = Gathered(np.array([[3, 5]], np.uint64), None, None)
     with pytest.raises(OverflowError, match="more than 2\\*\\*63 derivations"):
         absorbed(target, found, journal)
     journal.undo()
-    assert np.array_equal(counts_of(target), counts_of(relation()))
+    assert np.array_equal(counts_of(target), counts_of(relation(table)))
 
 
-@pytest.mark.usefixtures("_table")
-def test_what_is_taken_away_is_put_back() -> None:
-    target, journal = relation(), Journal()
+def test_what_is_taken_away_is_put_back(table: NumpyArrays) -> None:
+    target, journal = relation(table), Journal()
     lost, where, doubtful = released(target, Gathered(np.array([[3, 4]], np.uint64), None, None), journal)
     assert lost.rows.tolist() == [[3]]
     assert [places.tolist() for _, places in where] == [[0]]
     assert not doubtful.size
     journal.undo()
-    assert np.array_equal(counts_of(target), counts_of(relation()))
+    assert np.array_equal(counts_of(target), counts_of(relation(table)))

@@ -18,10 +18,10 @@ from pyspark.sql import functions as f
 
 from tests.generate.pipeline import answers, plan_text
 from tidelog import Database, DataError, EvaluationError, LimitError, UserError
+from tidelog.base.tuning import DEFAULT
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import Change, Limits
-from tidelog.run.maintain import cost
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.run.spark.checkpoint import Part
 from tidelog.run.spark.engine import SparkEngine
@@ -107,11 +107,11 @@ def test_a_closure_made_linear_that_stops_being_one(spark: SparkSession) -> None
     assert strategies[:3] == [("decomposed", "it was empty"), unknown, unknown]
 
 
-def test_what_the_driver_has_not_counted(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_driver_has_not_counted(spark: SparkSession) -> None:
     """An update on the driver gave way and left support uncounted: after the hand-over the next starts from scratch."""
     text = CLOSURE.replace(*LINEAR_TO_NONLINEAR) + MUTUAL
-    monkeypatch.setitem(cost.LEAST, "work", 1.0)
-    engine = SparkEngine(plan_text(text), spark=spark, driver_rows=30, replicate_rows=0, partitions=2)
+    tuning = DEFAULT.having({"budgets.work": 1.0})
+    engine = SparkEngine(plan_text(text), spark=spark, driver_rows=30, replicate_rows=0, partitions=2, tuning=tuning)
     reference = ReferenceEngine(plan_text(text))
     for edges in (
         Change([(1, 2), (2, 3), (3, 4)]),

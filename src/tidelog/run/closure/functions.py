@@ -1,26 +1,37 @@
-"""Which form of the functions on graphs to use: `plain`, or `kernels` once a large graph was seen in this process."""
+"""Which form of the functions on graphs to use: `plain`, or `kernels` once a large graph was seen."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
+from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.run.closure import plain
-from tidelog.run.compiling import are_compiled, compile_at
+from tidelog.run.compiling import are_compiled
 from tidelog.run.limits import tell
 
-COMPILE_AT = compile_at(3_000)
-"""Edges from which on a graph is large: in Python it takes about as long as loading the kernels."""
 
-_tables: list[ModuleType] = [plain]
+class Functions:
+    """The functions on graphs, in the form that suits the graphs seen so far; and the thresholds by which to choose."""
+
+    def __init__(self, tuning: Tuning) -> None:
+        self.tuning = tuning
+        self._table: Any = plain
+
+    def __call__(self, edges: int = 0) -> Any:
+        """Return the functions to use for so many edges."""
+        if edges >= self.tuning.compiling.edges and self._table is plain:
+            if not are_compiled(Path(__file__).parent / "kernels"):
+                tell("compiling kernels for closures, once for this installation")
+            self._table = import_module("tidelog.run.closure.kernels")
+        return self._table
 
 
-def functions(edges: int = 0) -> Any:
-    """Return the functions to use for so many edges."""
-    if edges >= COMPILE_AT and len(_tables) == 1:
-        if not are_compiled(Path(__file__).parent / "kernels"):
-            tell("compiling kernels for closures, once for this installation")
-        _tables.append(import_module("tidelog.run.closure.kernels"))
-    return _tables[-1]
+_usual = Functions(DEFAULT)
+"""Databases share it: what one of them has loaded costs the others nothing."""
+
+
+def functions_of(tuning: Tuning) -> Functions:
+    """Return the functions to use with a table of thresholds."""
+    return _usual if tuning is DEFAULT else Functions(tuning)

@@ -12,17 +12,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from tidelog.run.closure.functions import functions
+from tidelog.base.tuning_updates import Closures
 from tidelog.run.closure.plain import Nodes
 from tidelog.run.closure.reach import BitRows, Graph, Reach
 
-MOST_BYTES = 1 << 26
-"""Rows may take so much memory, and as much again while they are found: 23,170 nodes."""
 
-
-def fits(nodes: int) -> bool:
-    """Tell whether there is room for a bit for each pair of nodes."""
-    return nodes * ((nodes >> 6) + 1) * 8 <= MOST_BYTES
+def fits(nodes: int, thresholds: Closures) -> bool:
+    """Tell whether there is room for a bit for each pair of nodes, and as much again while they are found."""
+    return nodes * ((nodes >> 6) + 1) * 8 <= thresholds.generation_bytes
 
 
 def paired(fed: tuple[Nodes, Nodes], first: Graph, second: Graph, *, crossed: bool, apart: bool) -> Reach:
@@ -31,9 +28,11 @@ def paired(fed: tuple[Nodes, Nodes], first: Graph, second: Graph, *, crossed: bo
     bits = np.zeros((n, (n >> 6) + 1), np.uint64)
     sources, targets = fed
     np.bitwise_or.at(bits, (sources, targets >> 6), np.uint64(1) << (targets & 63).astype(np.uint64))
-    table = functions(max(first.edges, second.edges, len(sources)))
+    functions = first.functions
+    table, thresholds = functions(max(first.edges, second.edges, len(sources))), functions.tuning.closures
     back = second.turned
     graphs = (graph for one in (first, second, back) for graph in (one.offsets, one.targets))
-    table.generations(*graphs, bits, crossed, apart)
+    few, dense = int(thresholds.generations_few), int(thresholds.generations_dense)
+    table.generations(*graphs, bits, crossed, apart, few, dense, int(thresholds.first_room))
     rows = np.arange(n, dtype=np.int32)
-    return Reach(BitRows(bits), rows, table.count_bits(bits, rows))
+    return Reach(BitRows(bits, functions), rows, table.count_bits(bits, rows))

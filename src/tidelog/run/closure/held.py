@@ -21,14 +21,10 @@ from dataclasses import replace
 import numpy as np
 
 from tidelog.base.record import record
-from tidelog.run.closure.functions import functions
+from tidelog.run.closure.functions import Functions
 from tidelog.run.closure.pairs import Pairs
 from tidelog.run.closure.plain import Mask, Nodes, Places, Words
-from tidelog.run.closure.reach import BitRows, Graph, ListRows, Reach, SearchedRows, reach, width
-
-LEAST_STEPS = 1_000
-AT_A_TIME = 1 << 22
-"""Positions that are compared at a time where rows have to be searched for."""
+from tidelog.run.closure.reach import BitRows, Graph, ListRows, Reach, SearchedRows, listed, reach, width
 
 Edges = Nodes
 """Edges as two lines: sources and targets."""
@@ -61,12 +57,12 @@ class Held:
         starts = np.concatenate((_missed(old, middle, lost), _unknown(old, gained)))
         if not len(starts):
             rows = replace(old.reach.rows, graph=graph) if isinstance(old.reach.rows, SearchedRows) else old.reach.rows
-            return replace(old, graph=graph, reach=replace(old.reach, rows=rows)), Difference.nothing()
+            return replace(old, graph=graph, reach=replace(old.reach, rows=rows)), Difference.nothing(graph.functions)
         turned = graph.turned
-        affected = functions(graph.edges).reached(turned.offsets, turned.targets, starts)
+        affected = graph.functions(graph.edges).reached(turned.offsets, turned.targets, starts)
         nodes = np.flatnonzero(affected).astype(np.int32)
         work = int((graph.offsets[nodes + 1] - graph.offsets[nodes]).sum())
-        if 2 * work > graph.edges and not self.undirected:
+        if graph.functions.tuning.closures.renew_all * work > graph.edges and not self.undirected:
             new = Held.of(graph, place, reach(graph, place, pool))  # perhaps in another form
         else:
             new = _renewed(old, graph, affected)
@@ -83,10 +79,11 @@ class Difference:
     inserted: ListRows
 
     @staticmethod
-    def nothing() -> Difference:
+    def nothing(functions: Functions) -> Difference:
         """Return the difference between equals."""
         none = np.empty(0, np.int32)
-        return Difference(none, none, ListRows(np.zeros(1, np.int64), none), ListRows(np.zeros(1, np.int64), none))
+        nowhere = ListRows(np.zeros(1, np.int64), none, functions)
+        return Difference(none, none, nowhere, nowhere)
 
     def of(self, wanted: Mask, number: Nodes) -> tuple[Pairs, Pairs]:
         """Return the pairs deleted and inserted, of the nodes that are wanted, by the numbers they have as sources."""
@@ -108,9 +105,9 @@ def _in_order(edges: Edges) -> Edges:
 def _altered(graph: Graph, n: int, lost: Edges, gained: Edges) -> Graph:
     if not lost.shape[1] and not gained.shape[1] and n == graph.nodes:
         return graph
-    offsets, targets, missing = functions(graph.edges).altered(graph.offsets, graph.targets, n, lost, gained)
+    offsets, targets, missing = graph.functions(graph.edges).altered(graph.offsets, graph.targets, n, lost, gained)
     assert not missing, "an edge that is lost was there"
-    return Graph(offsets, targets)
+    return Graph(offsets, targets, graph.functions)
 
 
 def _with_nodes(held: Held, place: Nodes) -> Held:
@@ -119,7 +116,7 @@ def _with_nodes(held: Held, place: Nodes) -> Held:
     if not more:
         return held
     ends = np.full(more, held.graph.edges, np.int64)
-    graph = Graph(np.concatenate((held.graph.offsets, ends)), held.graph.targets)
+    graph = Graph(np.concatenate((held.graph.offsets, ends)), held.graph.targets, held.graph.functions)
     found = held.reach
     row = np.concatenate((found.row, np.full(more, -1, np.int32)))
     counts = np.concatenate((found.counts, np.zeros(more, np.int64)))
@@ -132,12 +129,12 @@ def _missed(old: Held, middle: Graph, lost: Edges) -> Nodes:
     sources: Nodes = lost[0]
     if not len(sources):
         return sources
-    table, rows = functions(middle.edges), old.reach.rows
+    table, rows = middle.functions(middle.edges), old.reach.rows
     if isinstance(rows, BitRows):
         place = np.where(old.place < 64 * rows.bits.shape[1], old.place, -1).astype(np.int32)
         round_ = table.bypassed(middle.offsets, middle.targets, place, old.reach.row, rows.bits, lost)
         lost, sources = np.ascontiguousarray(lost[:, ~round_]), sources[~round_]
-    far: Mask = table.apart(middle.offsets, middle.targets, lost, LEAST_STEPS + middle.edges // 4)
+    far: Mask = table.apart(middle.offsets, middle.targets, lost, _steps(middle))
     return sources[far]
 
 
@@ -155,14 +152,20 @@ def _unknown(old: Held, gained: Edges) -> Nodes:
         known[known] = (words >> (position[known] & 63).astype(np.uint64)) & np.uint64(1) != 0
         far = ~known
         return sources[far]
-    steps = LEAST_STEPS + old.graph.edges // 4
-    far = functions(old.graph.edges).apart(old.graph.offsets, old.graph.targets, gained, steps)
+    graph = old.graph
+    far = graph.functions(graph.edges).apart(graph.offsets, graph.targets, gained, _steps(graph))
     return sources[far]
+
+
+def _steps(graph: Graph) -> int:
+    """Return how many steps searches for a way round edges may take."""
+    thresholds = graph.functions.tuning.closures
+    return int(thresholds.walk_steps) + graph.edges // int(thresholds.walk_part)
 
 
 def _renewed(old: Held, graph: Graph, affected: Mask) -> Held:
     """Find the rows of affected nodes anew."""
-    table = functions(graph.edges)
+    table = graph.functions(graph.edges)
     component, count = table.components(graph.offsets, graph.targets, affected)
     component, count, _ = table.alike(graph.offsets, graph.targets, component, count)
     nodes = np.flatnonzero(affected).astype(np.int32)
@@ -187,7 +190,7 @@ def _renewed(old: Held, graph: Graph, affected: Mask) -> Held:
     found = np.zeros(count, np.int64)
     found[open_] = table.count_bits(bits, number[open_])
     counts[nodes] = found[component[nodes]]
-    return Held(graph, old.place, Reach(BitRows(bits), row, counts), used + fresh, old.undirected)
+    return Held(graph, old.place, Reach(BitRows(bits, graph.functions), row, counts), used + fresh, old.undirected)
 
 
 def _rename(row: Nodes, affected: Mask) -> None:
@@ -207,7 +210,8 @@ def _room(old: Held, row: Nodes, fresh: int) -> tuple[Words, Nodes, int]:
     live = np.unique(row[row >= 0])
     if words > bits.shape[1]:
         words += words // 8 + 1
-    room = np.zeros((2 * (len(live) + fresh) + 64, max(words, bits.shape[1])), np.uint64)
+    spare = int(old.graph.functions.tuning.closures.spare_rows)
+    room = np.zeros((2 * (len(live) + fresh) + spare, max(words, bits.shape[1])), np.uint64)
     room[: len(live), : bits.shape[1]] = bits[live]
     number = np.full(len(bits) + 1, -1, np.int32)
     number[live] = np.arange(len(live))
@@ -219,11 +223,12 @@ def _difference(old: Held, new: Held, nodes: Nodes) -> Difference:
     had, have = old.reach.row[nodes].astype(np.int64), new.reach.row[nodes].astype(np.int64)
     both, row = np.unique(((had + 1) << 32) | (have + 1), return_inverse=True)
     before, after = (both >> 32).astype(np.int32) - 1, (both & 0xFFFFFFFF).astype(np.int32) - 1
-    table = functions(new.graph.edges)
+    functions = new.graph.functions
     a, b = old.reach.rows, new.reach.rows
     if isinstance(a, BitRows) and isinstance(b, BitRows):
-        ends, lists, other_ends, other_lists = table.bits_differing(a.bits, before, b.bits, after)
-        deleted, inserted = ListRows(ends, lists), ListRows(other_ends, other_lists)
+        differing, room = functions(new.graph.edges).bits_differing, int(functions.tuning.closures.first_room)
+        ends, lists, other_ends, other_lists = differing(a.bits, before, b.bits, after, room)
+        deleted, inserted = ListRows(ends, lists, functions), ListRows(other_ends, other_lists, functions)
     else:
         first = np.full(len(both), 0, np.int64)
         first[row[::-1]] = np.arange(len(nodes))[::-1]
@@ -234,30 +239,31 @@ def _difference(old: Held, new: Held, nodes: Nodes) -> Difference:
 
 def _compared(old: Held, new: Held, before: Nodes, after: Nodes, sizes: Places) -> tuple[ListRows, ListRows]:
     """Compare rows as lists, some at a time."""
-    table = functions(new.graph.edges)
-    parts = np.flatnonzero(np.diff(np.cumsum(sizes) // AT_A_TIME)) + 1
+    functions = new.graph.functions
+    table, at_a_time = functions(new.graph.edges), int(functions.tuning.closures.compared)
+    parts = np.flatnonzero(np.diff(np.cumsum(sizes) // at_a_time)) + 1
     deleted: list[tuple[Places, Nodes]] = []
     inserted: list[tuple[Places, Nodes]] = []
     for one, other in zip(np.split(before, parts), np.split(after, parts), strict=True):
         had, have = _listed(old, one), _listed(new, other)
         deleted.append(table.lists_without(*had, *have))
         inserted.append(table.lists_without(*have, *had))
-    return _joined(deleted), _joined(inserted)
+    return _joined(deleted, functions), _joined(inserted, functions)
 
 
 def _listed(held: Held, rows: Nodes) -> tuple[Places, Nodes]:
     """Return rows as lists, empty ones where there is none."""
-    table = functions(held.graph.edges)
     if isinstance(held.reach.rows, BitRows):
+        table = held.graph.functions(held.graph.edges)
         found: tuple[Places, Nodes] = table.list_bits(held.reach.rows.bits, rows)
         return found
     there = rows >= 0
-    ends, lists = table.list_searched(held.graph.offsets, held.graph.targets, held.place, rows[there])
+    ends, lists = listed(SearchedRows(held.graph, held.place), rows[there])
     sizes = np.zeros(len(rows), np.int64)
     sizes[there] = np.diff(ends)
     return np.concatenate(([0], np.cumsum(sizes))), lists
 
 
-def _joined(parts: list[tuple[Places, Nodes]]) -> ListRows:
+def _joined(parts: list[tuple[Places, Nodes]], functions: Functions) -> ListRows:
     sizes = np.concatenate([np.diff(ends) for ends, _ in parts])
-    return ListRows(np.concatenate(([0], np.cumsum(sizes))), np.concatenate([lists for _, lists in parts]))
+    return ListRows(np.concatenate(([0], np.cumsum(sizes))), np.concatenate([lists for _, lists in parts]), functions)

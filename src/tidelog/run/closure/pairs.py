@@ -14,12 +14,8 @@ from itertools import pairwise
 import numpy as np
 
 from tidelog.base.record import record
-from tidelog.run.closure.functions import functions
 from tidelog.run.closure.plain import Nodes, Places, Words
 from tidelog.run.closure.reach import Rows
-
-PART = 1 << 22
-"""Pairs that one thread writes at a time."""
 
 
 @record
@@ -64,9 +60,11 @@ class Pairs:
         has = np.zeros(int(self.row[used].max()) + 1, bool)
         has[self.row[used]] = True
         rows, number = np.flatnonzero(has).astype(np.int32), np.cumsum(has, dtype=np.int32) - 1
+        functions = self.rows.functions
         firsts, members = functions(len(used)).linked(number[self.row[used]], used.astype(np.int32), len(rows))
         sizes = np.cumsum(self.counts[members])[firsts[1:] - 1]
-        cuts = np.searchsorted(sizes, np.arange(PART, sizes[-1], PART)) + 1
+        size, most = int(sizes[-1]), functions.tuning.closures.written
+        cuts = np.searchsorted(sizes, np.arange(most, size, most) if most < size else ()) + 1
         ends = sorted({0, *cuts[cuts < len(rows)].tolist(), len(rows)})
         running = []
         try:

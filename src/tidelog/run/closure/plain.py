@@ -251,11 +251,17 @@ def fill_searched(
     out: Words,
 ) -> None:
     """Write pairs: of each group of members, with the positions of what a node reaches."""
-    ends, lists = list_searched(offsets, targets, place, rows)
+    ends, lists = list_searched(offsets, targets, place, rows, 0)
     fill_lists(ends, lists, np.arange(len(rows), dtype=np.int32), firsts, members, starts, left, right, out)
 
 
-def list_searched(offsets: Places, targets: Nodes, place: Nodes, nodes: Nodes) -> tuple[Places, Nodes]:
+def list_searched(
+    offsets: Places,
+    targets: Nodes,
+    place: Nodes,
+    nodes: Nodes,
+    room: int,  # noqa: ARG001  (its twin has to begin with some)
+) -> tuple[Places, Nodes]:
     """Return the positions of what each node reaches, in order of the nodes, as lists one after another."""
     found = [np.sort(np.fromiter(_reach(offsets, targets, node), np.int32)) for node in nodes.tolist()]
     lists = [places[places >= 0] for places in (place[reached] for reached in found)]
@@ -329,7 +335,13 @@ def list_bits(bits: Words, rows: Nodes) -> tuple[Places, Nodes]:
     return _as_lists([_positions(bits, row) for row in rows.tolist()])
 
 
-def bits_differing(bits: Words, rows: Nodes, other: Words, others: Nodes) -> tuple[Places, Nodes, Places, Nodes]:
+def bits_differing(
+    bits: Words,
+    rows: Nodes,
+    other: Words,
+    others: Nodes,
+    room: int,  # noqa: ARG001  (its twin has to begin with some)
+) -> tuple[Places, Nodes, Places, Nodes]:
     """Return the positions of each row that are not in the other one, and the other way round; -1 is an empty row."""
     one = [_positions(bits, row) for row in rows.tolist()]
     two = [_positions(other, row) for row in others.tolist()]
@@ -359,6 +371,9 @@ def generations(
     bits: Words,
     crossed: bool,
     apart: bool,
+    few: int,  # noqa: ARG001  (its twin has other ways, where few pairs lead on, or rows are dense)
+    dense: int,  # noqa: ARG001
+    room: int,  # noqa: ARG001
 ) -> None:
     """Add to rows of bits, one for each node, all pairs that pairs lead on to.
 

@@ -19,19 +19,8 @@ from functools import cached_property
 import numpy as np
 
 from tidelog.base.record import record
-from tidelog.run.closure.functions import functions
+from tidelog.run.closure.functions import Functions
 from tidelog.run.closure.plain import Mask, Nodes, Places, Words
-
-SAMPLE = 32
-"""Nodes searched from to estimate what searching from all of them would cost."""
-SEARCH_COST = 40
-"""Words of bits that can be united in the time of one step of a search: 0.15 ns and 6 ns."""
-WORD_COST = 10
-"""The same for words that are written for the first time: memory has to be found for them."""
-SHARE_FROM = 4_000_000
-"""Steps of searches from which on threads share them."""
-MOST_BYTES = 1 << 26
-"""Bit rows may always take so much memory; beyond, not more than a quarter of the pairs written out."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +29,13 @@ class Graph:
 
     offsets: Places
     targets: Nodes
+    functions: Functions
 
     @staticmethod
-    def of(sources: Nodes, targets: Nodes, nodes: int) -> Graph:
+    def of(sources: Nodes, targets: Nodes, nodes: int, functions: Functions) -> Graph:
         """Return the graph of edges."""
-        return Graph(*functions(len(sources)).linked(sources, targets, nodes))
+        offsets, ends = functions(len(sources)).linked(sources, targets, nodes)
+        return Graph(offsets, ends, functions)
 
     @property
     def nodes(self) -> int:
@@ -59,7 +50,8 @@ class Graph:
     @cached_property
     def turned(self) -> Graph:
         """The graph with all edges reversed."""
-        return Graph(*functions(self.edges).turned(self.offsets, self.targets))
+        offsets, targets = self.functions(self.edges).turned(self.offsets, self.targets)
+        return Graph(offsets, targets, self.functions)
 
     @cached_property
     def sources(self) -> Nodes:
@@ -72,15 +64,16 @@ class BitRows:
     """Rows of bits; a row is known by its number."""
 
     bits: Words
+    functions: Functions
 
     def count(self, rows: Nodes, pool: Executor | None) -> Places:
         """Return the number of positions in each row."""
-        found: Places = functions().count_bits(self.bits, rows)
+        found: Places = self.functions().count_bits(self.bits, rows)
         return found
 
     def fill(self, *groups: object) -> None:
         """Write the pairs of groups of members (see `kernels.fill_bits`)."""
-        functions().fill_bits(self.bits, *groups)
+        self.functions().fill_bits(self.bits, *groups)
 
     def has(self, row: int, position: int) -> bool:
         """Tell whether a position is in a row."""
@@ -93,6 +86,7 @@ class ListRows:
 
     offsets: Places
     positions: Nodes
+    functions: Functions
 
     def count(self, rows: Nodes, pool: Executor | None) -> Places:
         """Return the number of positions in each row."""
@@ -100,7 +94,7 @@ class ListRows:
 
     def fill(self, *groups: object) -> None:
         """Write the pairs of groups of members."""
-        functions().fill_lists(self.offsets, self.positions, *groups)
+        self.functions().fill_lists(self.offsets, self.positions, *groups)
 
     def has(self, row: int, position: int) -> bool:
         """Tell whether a position is in a row."""
@@ -114,31 +108,47 @@ class SearchedRows:
     graph: Graph
     place: Nodes
 
+    @property
+    def functions(self) -> Functions:
+        """The functions of its graph."""
+        return self.graph.functions
+
     def count(self, rows: Nodes, pool: Executor | None, fresh: Mask | None = None) -> Places:
         """Return the number of positions in each row; one that is not `fresh` has all that the one before it has."""
         if fresh is None:
             fresh = np.ones(len(rows), bool)
         if pool is None:
             return self._count(rows, fresh)
-        return np.concatenate(list(pool.map(self._count, np.array_split(rows, 8), np.array_split(fresh, 8))))
+        parts = int(self.functions.tuning.threads.parts)
+        pieces = np.array_split(rows, parts), np.array_split(fresh, parts)
+        return np.concatenate(list(pool.map(self._count, *pieces)))
 
     def _count(self, rows: Nodes, fresh: Mask) -> Places:
-        count = functions(self.graph.edges).count_searched
+        count = self.functions(self.graph.edges).count_searched
         counts: Places = count(self.graph.offsets, self.graph.targets, self.place, rows, fresh)[0]
         return counts
 
     def fill(self, *groups: object) -> None:
         """Write the pairs of groups of members."""
-        functions().fill_searched(self.graph.offsets, self.graph.targets, self.place, *groups)
+        self.functions().fill_searched(self.graph.offsets, self.graph.targets, self.place, *groups)
 
     def has(self, row: int, position: int) -> bool:
         """Tell whether a position is in a row."""
         nodes = np.array([row], np.int32)
-        table = functions(self.graph.edges)
-        return position in table.list_searched(self.graph.offsets, self.graph.targets, self.place, nodes)[1]
+        return position in listed(self, nodes)[1]
 
 
 Rows = BitRows | ListRows | SearchedRows
+
+
+def listed(rows: SearchedRows, nodes: Nodes) -> tuple[Places, Nodes]:
+    """Return the positions of what each node reaches, in order of the nodes, as lists one after another."""
+    functions, graph = rows.functions, rows.graph
+    room = int(functions.tuning.closures.first_room)
+    found: tuple[Places, Nodes] = functions(graph.edges).list_searched(
+        graph.offsets, graph.targets, rows.place, nodes, room
+    )
+    return found
 
 
 @record
@@ -152,7 +162,7 @@ class Reach:
 
 def reach(graph: Graph, place: Nodes, pool: Executor | None = None) -> Reach:
     """Find what every node reaches."""
-    table = functions(graph.edges)
+    table = graph.functions(graph.edges)
     component, count = table.components(graph.offsets, graph.targets, np.ones(graph.nodes, np.bool_))
     component, count, cyclic = table.alike(graph.offsets, graph.targets, component, count)
     starts, members = table.linked(component, np.arange(graph.nodes, dtype=np.int32), count)
@@ -162,21 +172,21 @@ def reach(graph: Graph, place: Nodes, pool: Executor | None = None) -> Reach:
     searching = _estimated(graph, place, nodes)
     if searching is not None:
         row = np.where(open_, members[starts[:-1]], -1).astype(np.int32)[component]
-        threads = pool if searching > SHARE_FROM else None
+        threads = pool if searching > graph.functions.tuning.closures.share_from else None
         counts = _searched(graph, place, component, (starts, members), cyclic, threads)
         return Reach(SearchedRows(graph, place), row, counts[component])
     number = np.where(open_, np.cumsum(open_) - 1, -1).astype(np.int32)
     row = number[component]
     bits = np.empty((len(nodes), width(place)), np.uint64)
     table.bit_rows(graph.offsets, graph.targets, place, row, starts, members, bits)
-    return _counted(BitRows(bits), row, np.arange(len(nodes), dtype=np.int32), len(nodes), pool)
+    return _counted(BitRows(bits, graph.functions), row, np.arange(len(nodes), dtype=np.int32), len(nodes), pool)
 
 
 def _searched(
     graph: Graph, place: Nodes, component: Nodes, linked: tuple[Places, Nodes], cyclic: Mask, pool: Executor | None
 ) -> Places:
     """Return how many positions the row of each component has, with as few searches as can be."""
-    table, (starts, members) = functions(graph.edges), linked
+    table, (starts, members) = graph.functions(graph.edges), linked
     via, nodes, fresh = table.chained(graph.offsets, graph.targets, component, starts, members)
     counts = np.zeros(len(starts) - 1, np.int64)
     counts[component[nodes]] = SearchedRows(graph, place).count(nodes, pool, fresh)
@@ -199,20 +209,20 @@ def _estimated(graph: Graph, place: Nodes, nodes: Nodes) -> int | None:
     """Estimate the steps of searching from each node; None if rows of bits are quicker, and not too large."""
     if not len(nodes):
         return 0
-    words = width(place)
-    some = nodes[:: max(1, len(nodes) // SAMPLE)]
+    words, thresholds = width(place), graph.functions.tuning.closures
+    some = nodes[:: len(nodes) // thresholds.sample if thresholds.sample < len(nodes) else 1]
     fresh = np.ones(len(some), bool)
-    counts, work = functions(graph.edges).count_searched(graph.offsets, graph.targets, place, some, fresh)
+    counts, work = graph.functions(graph.edges).count_searched(graph.offsets, graph.targets, place, some, fresh)
     searching = work * len(nodes) // len(some)
     written = 8 * int(counts.sum()) * len(nodes) // len(some)
-    small = 8 * words * len(nodes) <= max(MOST_BYTES, written // 4)
-    quick = (graph.edges + WORD_COST * len(nodes)) * words < SEARCH_COST * searching
+    small = 8 * words * len(nodes) <= max(thresholds.bit_bytes, written // int(thresholds.bit_part))
+    quick = thresholds.search_cost * searching > (graph.edges + int(thresholds.word_cost) * len(nodes)) * words
     return None if small and quick else searching
 
 
 def reach_both_ways(graph: Graph, place: Nodes) -> Reach:
     """Find what every node reaches in a graph whose every edge is there both ways, as rows to be searched for."""
-    table = functions(graph.edges)
+    table = graph.functions(graph.edges)
     component, count = table.united(graph.sources, graph.targets, graph.nodes)
     starts, members = table.linked(component, np.arange(graph.nodes, dtype=np.int32), count)
     linked = np.diff(graph.offsets) > 0
@@ -223,7 +233,7 @@ def reach_both_ways(graph: Graph, place: Nodes) -> Reach:
 
 def reach_undirected(graph: Graph, place: Nodes) -> Reach:
     """Find what every node reaches if edges can be walked both ways: its component, if it has an edge at all."""
-    table = functions(graph.edges)
+    table = graph.functions(graph.edges)
     component, count = table.united(graph.sources, graph.targets, graph.nodes)
     starts, members = table.linked(component, np.arange(graph.nodes, dtype=np.int32), count)
     alone = np.ones(graph.nodes, bool)
@@ -231,4 +241,6 @@ def reach_undirected(graph: Graph, place: Nodes) -> Reach:
     wanted = (place[members] >= 0) & ~alone[members]
     ends = np.concatenate(([0], np.cumsum(wanted)))[starts].astype(np.int64)
     row = np.where(alone, -1, component).astype(np.int32)
-    return _counted(ListRows(ends, place[members[wanted]]), row, np.arange(count, dtype=np.int32), count, None)
+    return _counted(
+        ListRows(ends, place[members[wanted]], graph.functions), row, np.arange(count, dtype=np.int32), count, None
+    )

@@ -18,6 +18,6 @@
 | `relation`, `batch`, `lazy` | sorted batches of packed rows in several orders; their ranks, support and journals |
 | `table`, `layout`, `encode`, `rows` | bindings; columns side by side in words; values as codes; rows in and out |
 | `verify` | whether every support count is right |
-| `arrays`, `narrow`, `tally` | the table of array functions, and what is counted of derivations |
+| `functions`, `arrays`, `narrow`, `tally` | tables of array functions, the one in use, and counting derivations |
 | `kernels/`, `threads` | its compiled form, and who shares the work |
 """

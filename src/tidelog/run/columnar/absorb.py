@@ -14,8 +14,9 @@ from functools import partial
 import numpy as np
 
 from tidelog.base.record import record
-from tidelog.run.columnar.arrays import Mask, Places, Ranks, Words, arrays, chosen, no_rows, united
+from tidelog.run.columnar.arrays import Mask, Places, Ranks, Words, chosen, no_rows
 from tidelog.run.columnar.batch import Batch, Journal, Log
+from tidelog.run.columnar.functions import Arrays
 from tidelog.run.columnar.kernels import DOUBTFUL, LOST
 from tidelog.run.columnar.kernels.ranks import level
 from tidelog.run.columnar.layout import Layout, moves
@@ -42,11 +43,13 @@ class Gathered:
 def gather(relation: Relation, bags: Sequence[Bag]) -> Gathered:
     """Bring bags into the layout of their relation, which makes room for them, and into one order."""
     make_room(relation, bags)
-    rows = [in_layout(bag, relation.layout) for bag in bags]
+    arrays = relation.arrays
+    rows = [in_layout(bag, relation.layout, arrays) for bag in bags]
     has_rank, has_times = any(bag.rank is not None for bag in bags), any(bag.times is not None for bag in bags)
     if not has_rank and not has_times and rows:
         distinct = relation.support is Support.NONE
-        return Gathered(_in_order(rows, [bag.ordered for bag in bags], distinct=distinct), None, None)
+        ordered = _in_order(rows, [bag.ordered for bag in bags], arrays, distinct=distinct)
+        return Gathered(ordered, None, None)
     together = np.concatenate(rows, axis=1) if len(rows) > 1 else rows[0] if rows else no_rows(relation.layout.words)
     if together.shape[1] == 1 and len(bags) == 1:
         return Gathered(together, bags[0].rank, bags[0].times)
@@ -71,12 +74,12 @@ def make_room(relation: Relation, bags: Sequence[Bag]) -> None:
         # The layout is about to change: what is packed in the present one must fit the next one, too.
         for bag in bags:
             if bag.layout == relation.layout:
-                relation.want(bag.layout.ranges(bag.rows))
+                relation.want(bag.layout.ranges(bag.rows, relation.arrays))
     for layout in others:
         relation.admit([layout.fields[column].range for column in columns])
 
 
-def _in_order(rows: list[Words], ordered: list[bool], *, distinct: bool) -> Words:
+def _in_order(rows: list[Words], ordered: list[bool], arrays: Arrays, *, distinct: bool) -> Words:
     """Return the rows of several arrays in order: those in order already are merged, smallest first.
 
     Where only distinct rows matter some repetitions are left out.
@@ -89,7 +92,7 @@ def _in_order(rows: list[Words], ordered: list[bool], *, distinct: bool) -> Word
     while len(runs) > 1:
         runs.sort(key=lambda part: -part.shape[1])
         one, other = runs.pop(), runs.pop()
-        runs.append(united(one, other) if distinct else arrays(one.shape[1]).merge(one, other))
+        runs.append(arrays.united(one, other) if distinct else arrays(one.shape[1]).merge(one, other))
     return runs[0]
 
 
@@ -97,7 +100,7 @@ def _or(values: np.ndarray | None, bag: Bag, default: int, kind: type) -> np.nda
     return np.full(bag.rows.shape[1], default, kind) if values is None else values
 
 
-def in_layout(bag: Bag, layout: Layout) -> Words:
+def in_layout(bag: Bag, layout: Layout, arrays: Arrays) -> Words:
     """Return the rows of a bag in a layout that has room for them."""
     if bag.layout == layout:
         return bag.rows
@@ -109,7 +112,7 @@ def exchanged(relation: Relation, before: Sequence[Bag], after: Sequence[Bag]) -
     """Return the derivations that only the bags before have, and those that only the bags after have."""
     # Gathered together, since a layout that makes room for some is not that of others gathered before.
     found = gather(relation, [*(_signed(bag, -1) for bag in before), *(_signed(bag, 1) for bag in after)])
-    firsts = arrays(found.rows.shape[1]).firsts(found.rows)
+    firsts = relation.arrays(found.rows.shape[1]).firsts(found.rows)
     net = sums(found.counted(), firsts)
     heads = found.rows[:, firsts]
 
@@ -126,9 +129,9 @@ def _signed(bag: Bag, sign: int) -> Bag:
 
 def absorbed(relation: Relation, found: Gathered, journal: Journal) -> Batch:
     """Count the support that derivations give present tuples; return the new tuples with their rank and support."""
-    heads, about = _heads(found)
+    heads, about = _heads(found, relation.arrays)
     _tally(relation, heads, about, ALIVE, journal, sign=1)
-    new, every, above = arrays(heads.shape[1]).summed(about)
+    new, every, above = relation.arrays(heads.shape[1]).summed(about)
     rows = heads if len(new) == heads.shape[1] else chosen(heads, new)
     both = np.stack([every] * relation.lines)
     if relation.support is Support.COUNTED:
@@ -142,7 +145,7 @@ def first_found(relation: Relation, found: Gathered, boot: int, *, all_new: bool
 
     Present tuples get no more support: what is derived later uses a tuple of a rank that is not lower.
     """
-    firsts = arrays(found.rows.shape[1]).firsts(found.rows)
+    firsts = relation.arrays(found.rows.shape[1]).firsts(found.rows)
     heads = chosen(found.rows, firsts)
     every = sums(found.counted(), firsts)
     new = np.ones(len(firsts), bool)
@@ -157,7 +160,7 @@ def first_found(relation: Relation, found: Gathered, boot: int, *, all_new: bool
     return Batch(chosen(heads, new), rank, both)
 
 
-def _heads(found: Gathered) -> tuple[Words, Heads]:
+def _heads(found: Gathered, arrays: Arrays) -> tuple[Words, Heads]:
     """Return the distinct heads of derivations, and what is to be known of them."""
     count = found.rows.shape[1]
     firsts = arrays(count).firsts(found.rows)
@@ -168,9 +171,9 @@ def _heads(found: Gathered) -> tuple[Words, Heads]:
 def _tally(relation: Relation, rows: Words, heads: Heads, limit: int, journal: Journal, *, sign: int) -> Where:
     """Add to the counts of heads or take from them; return where those are that hold without any support."""
     count, without = rows.shape[1], Where()
-    table = arrays(count)
+    table = relation.arrays(count)
     for batch in (*relation.main.settled, *relation.main.inserted):
-        low, high, total = table.ranges(rows, batch.rows, rows.shape[0], 64, batch.fence(count))
+        low, high, total = table.ranges(rows, batch.rows, rows.shape[0], 64, batch.fence(count, relation.arrays))
         if not total:
             continue
         assert batch.counts is not None
@@ -199,7 +202,7 @@ def _nonrecursive(found: Gathered, firsts: Places, boot: int | None) -> Places:
 
 def fresh(relation: Relation, found: Gathered) -> Words:
     """Return the tuples that are not there, where nothing is counted. What was found is void then."""
-    table = arrays(found.rows.shape[1])
+    table = relation.arrays(found.rows.shape[1])
     fresh = table.unique(found.rows)
     for batch in (*relation.main.settled, *relation.main.inserted):
         if batch.mark is None:
@@ -221,7 +224,7 @@ def released(relation: Relation, found: Gathered, journal: Journal) -> tuple[Bat
     """
     if relation.support is Support.NONE:
         return *_overdeleted(relation, found), no_rows(relation.layout.words)
-    heads, about = _heads(found)
+    heads, about = _heads(found, relation.arrays)
     where = _tally(relation, heads, about, REMOVED, journal, sign=-1)
     doubtful = about.state == DOUBTFUL
     assert not relation.counted or not doubtful.any(), "counts never fall below zero"
@@ -245,7 +248,7 @@ def settled(relation: Relation, found: Gathered | None, journal: Journal) -> tup
     rank = _ranks(present, rows.shape[1])
     supporting, every = np.zeros(rows.shape[1], np.int64), np.zeros(rows.shape[1], np.int64)
     if found is not None and found.rows.shape[1]:
-        table = arrays(found.rows.shape[1])
+        table = relation.arrays(found.rows.shape[1])
         firsts = table.firsts(found.rows)
         heads = chosen(found.rows, firsts)
         places, _, _ = table.ranges(heads, rows, rows.shape[0], 64)
@@ -264,7 +267,7 @@ def settled(relation: Relation, found: Gathered | None, journal: Journal) -> tup
 
 def _overdeleted(relation: Relation, found: Gathered) -> tuple[Batch, Where]:
     """Return the tuples there are among those of some derivations, and where they are."""
-    table = arrays(found.rows.shape[1])
+    table = relation.arrays(found.rows.shape[1])
     heads = table.unique(found.rows.copy())
     there = np.zeros(heads.shape[1], bool)
     where: Where = []

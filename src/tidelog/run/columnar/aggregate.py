@@ -17,7 +17,7 @@ from tidelog.base.record import record
 from tidelog.base.types import Type
 from tidelog.base.values import Group
 from tidelog.plan.nodes import Aggregate
-from tidelog.run.columnar.arrays import Places, U, Words, arrays
+from tidelog.run.columnar.arrays import Places, U, Words
 from tidelog.run.columnar.encode import Codec, is_ordered
 from tidelog.run.columnar.layout import place, range_of
 from tidelog.run.columnar.scalars import Scalars
@@ -58,10 +58,10 @@ def group(step: Aggregate, table: Table, scalars: Scalars) -> Grouped:
     codes = scalars.codes(step.value, table)
     layout = place([*((name, table.range(name)) for name in names), (VALUE, range_of(codes))])
     columns = {name: table.codes(name) for name in names} | {VALUE: codes}
-    functions = arrays(table.count)
+    functions = scalars.arrays(table.count)
     rows = functions.sort(layout.pack(columns, table.count))  # type: ignore[arg-type]
     made = Table(layout, rows)
-    groups = functions.firsts(made.keeping(names).rows) if table.count else np.empty(0, np.int64)
+    groups = functions.firsts(made.keeping(names, scalars.arrays).rows) if table.count else np.empty(0, np.int64)
     return Grouped(made, groups, functions.firsts(rows))
 
 

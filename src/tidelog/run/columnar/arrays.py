@@ -1,8 +1,8 @@
-"""The one table of array functions the columnar engine is built on.
+"""The table of array functions the columnar engine is built on.
 
 `NumpyArrays` defines every function in numpy: slow twins, and all that tiny inputs need, so that they never load
-numba. `CompiledArrays` replaces the hot ones by kernels. `arrays()` gives the compiled table once an input of
-`COMPILE_AT` rows has been seen in this process. A table for a GPU would be a third subclass.
+numba. `CompiledArrays` replaces the hot ones by kernels. `functions` says which of them is used. A table for a GPU
+would be a third subclass.
 
 Packed rows are arrays of shape (words, rows) of unsigned 64-bit integers; row order is lexicographic by word. A prefix
 of a row is its first `full` words and the bits above `shift` of the next (`shift` 64: no more).
@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from tidelog.base.tuning import Tuning
 from tidelog.run.columnar import kernels
 from tidelog.run.columnar.narrow import CompiledNarrow, NumpyNarrow
 from tidelog.run.columnar.tally import CompiledTally, NumpyTally
-from tidelog.run.columnar.threads import PARTS, helpers, share
-from tidelog.run.compiling import are_compiled, compile_at
+from tidelog.run.columnar.threads import helpers, parts_of, share
+from tidelog.run.compiling import are_compiled
 from tidelog.run.limits import tell
 
 if TYPE_CHECKING:
@@ -38,11 +39,6 @@ Part = Callable[[], Words]
 """Makes some rows, the same each time."""
 Marks = npt.NDArray[np.uint8]
 
-COMPILE_AT = compile_at(30_000)
-SORT_APART = 1 << 18
-"""From so many rows on sorting cuts them by their highest digit first, and threads share it."""
-RECENT = 1 << 15
-"""How many rows are remembered to leave out repetitions: as many as fit in the cache of a core."""
 U = np.uint64
 NO_WORDS: Words = np.empty((1, 0), U)
 NO_RANKS: Ranks = np.empty(0, np.int32)
@@ -64,6 +60,9 @@ class NumpyArrays(NumpyNarrow, NumpyTally):
     """The definition of each array function."""
 
     name = "numpy"
+
+    def __init__(self, tuning: Tuning) -> None:
+        self.tuning = tuning
 
     def sort(self, rows: Words) -> Words:
         """Return the rows in order; the same array if they are."""
@@ -109,7 +108,7 @@ class NumpyArrays(NumpyNarrow, NumpyTally):
     ) -> tuple[Places, Places, int]:
         """Return, for each key, the range of rows of a sorted batch whose prefix equals it; and their total.
 
-        `fence`, every `GAP`th row of the batch, helps to find few keys in many rows.
+        `fence`, the first of every so many rows of the batch, helps to find few keys in many rows.
         """
         if full == 0 and shift == 64:
             low = np.zeros(keys.shape[1], np.int64)
@@ -241,7 +240,8 @@ class CompiledArrays(CompiledNarrow, CompiledTally, NumpyArrays):
 
     name = "numba"
 
-    def __init__(self) -> None:
+    def __init__(self, tuning: Tuning) -> None:
+        super().__init__(tuning)
         if not are_compiled(Path(kernels.__file__).parent):
             tell("compiling kernels, once for this installation")
         self._kernels: ModuleType = import_module("tidelog.run.columnar.kernels.words")
@@ -266,14 +266,14 @@ class CompiledArrays(CompiledNarrow, CompiledTally, NumpyArrays):
         bits, ordered = self._sorting.survey(words)
         if ordered:
             return rows
-        return self._sort_bits(words.copy() if len(words) < SORT_APART else words, int(bits))
+        return self._sort_bits(words.copy() if len(words) < self.tuning.sorting.apart else words, int(bits))
 
     def _sort_bits(self, words: Words, bits: int) -> Words:
         """Sort words that differ in these bits; few of them in place."""
-        if len(words) < SORT_APART:
+        if len(words) < self.tuning.sorting.apart:
             # Unsigned: a kernel that has met smaller numbers takes them for signed ones, and the highest bit is none.
             return np.reshape(self._sorting.sort_one(words, np.empty_like(words), U(bits)), (1, -1))
-        pieces = np.array_split(words.reshape(1, -1), 1 if helpers.get() is None else PARTS, axis=1)
+        pieces = np.array_split(words.reshape(1, -1), 1 if helpers.get() is None else parts_of(self.tuning), axis=1)
         return self._sort_apart([partial(np.asarray, piece) for piece in pieces], bits)
 
     def sort_parts(self, parts: Sequence[Part]) -> Words:
@@ -314,10 +314,11 @@ class CompiledArrays(CompiledNarrow, CompiledTally, NumpyArrays):
             self._sorting.place_digit(parts[i]()[0], shift, places[i], out[0])
 
         share(pool, put, [(i,) for i in range(len(parts))])
-        ends = np.searchsorted(starts, np.linspace(0, starts[-1], 1 if pool is None else 4 * PARTS, endpoint=False))
-        cuts = [*np.unique(ends).tolist(), 256]
-        below = U(bits & ((1 << shift) - 1))
-        share(pool, self._sorting.sort_buckets, [(out[0], starts, a, b, below) for a, b in pairwise(cuts)])
+        cuts = 1 if pool is None else 4 * parts_of(self.tuning)
+        ends = np.searchsorted(starts, np.linspace(0, starts[-1], cuts, endpoint=False))
+        below, few = U(bits & ((1 << shift) - 1)), int(self.tuning.sorting.insertion)
+        buckets = pairwise([*np.unique(ends).tolist(), 256])
+        share(pool, self._sorting.sort_buckets, [(out[0], starts, a, b, below, few) for a, b in buckets])
         return out
 
     def order(self, rows: Words) -> Places:
@@ -370,7 +371,9 @@ class CompiledArrays(CompiledNarrow, CompiledTally, NumpyArrays):
         low = np.empty(keys.shape[1], np.int64)
         high = np.empty(keys.shape[1], np.int64)
         if batch.shape[0] == 1 and fence is not None:
-            total = self._kernels.ranges_apart(keys[0], batch[0], fence[0], 0 if shift == 64 else shift, low, high)
+            gap, together = int(self.tuning.batches.fence_gap), int(self.tuning.joins.together)
+            given = keys[0], batch[0], fence[0], 0 if shift == 64 else shift, gap, together
+            total = self._kernels.ranges_apart(*given, low, high)
         elif batch.shape[0] == 1:
             total = self._kernels.ranges_one(keys[0], batch[0], 0 if shift == 64 else shift, low, high)
         else:
@@ -388,8 +391,8 @@ class CompiledArrays(CompiledNarrow, CompiledTally, NumpyArrays):
     def emit_few_times(self, low: Places, high: Places, left: Words, batch: Words, moves: Words) -> Words:
         if left.shape[0] != 1 or batch.shape[0] != 1:
             return self.emit(low, high, left, batch, moves)
-        out = np.empty(int((high - low).sum()) + 1, U)
-        made = self._emitting.emit_few_times(low, high, left[0], batch[0], moves, np.empty(RECENT, U), out)
+        out, recent = np.empty(int((high - low).sum()) + 1, U), np.empty(int(self.tuning.joins.recent), U)
+        made = self._emitting.emit_few_times(low, high, left[0], batch[0], moves, recent, out)
         return out[:made].copy().reshape(1, -1)
 
     def emit_ranked(
@@ -428,7 +431,8 @@ class CompiledArrays(CompiledNarrow, CompiledTally, NumpyArrays):
         given = NO_RANKS if batch_rank is None else batch_rank
         marks = NO_MARKS if mark is None else mark
         posts = NO_WORDS if fence is None else fence
-        arguments = (*key, batch, posts, given, marks, limit, *output, most)
+        gap = int(self.tuning.batches.fence_gap)
+        arguments = (*key, batch, posts, gap, given, marks, limit, *output, int(most))
         made, made_ranks, total = self._kernels.join_few(rows, ranks, *arguments)
         return None if total > most else (made, made_ranks)
 
@@ -474,25 +478,3 @@ class CompiledArrays(CompiledNarrow, CompiledTally, NumpyArrays):
         out = np.empty(b.shape[1], np.int64)
         self._kernels.merge_places(a, b, out)
         return out
-
-
-_tables: list[NumpyArrays] = [NumpyArrays()]
-
-
-def arrays(rows: int = 0) -> NumpyArrays:
-    """Return the table to use for an input of so many rows."""
-    if rows >= COMPILE_AT and len(_tables) == 1:
-        _tables.append(CompiledArrays())
-    return _tables[-1]
-
-
-def united(a: Words, b: Words) -> Words:
-    """Return the distinct rows of two sorted arrays in order; parts of a join often lie side by side."""
-    if a.shape[1] and b.shape[1]:
-        for first, second in ((a, b), (b, a)):
-            if tuple(first[:, -1]) < tuple(second[:, 0]):
-                return np.concatenate((first, second), axis=1)
-    table = arrays(a.shape[1] + b.shape[1])
-    merged = table.merge(a, b)
-    found = table.unique(merged)
-    return found if 4 * found.shape[1] > 3 * merged.shape[1] else found.copy()

@@ -14,23 +14,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tidelog.run.columnar.arrays import Mask, Places, Words, arrays, chosen
-from tidelog.run.columnar.kernels import GAP
+from tidelog.run.columnar.arrays import Mask, Places, Words, chosen
+from tidelog.run.columnar.functions import Arrays
 from tidelog.run.columnar.narrow import Directory
 from tidelog.run.phases import ALIVE, GARBAGE
 
 Ranks = npt.NDArray[np.int32]
 Marks = npt.NDArray[np.uint8]
-
-
-FENCE_FROM = 1 << 16
-DIRECTORY_FOR = 4
-"""A directory is made for at least one probe to so many rows."""
-WIDEST = 1 << 18
-"""A directory has at most so many keys: as many as a processor's second cache holds."""
-NEAR = 1 << 21
-LONG = 16
-"""It is made of up to so many rows, or of runs of so many rows each."""
 
 
 class Log:
@@ -114,26 +104,29 @@ class Batch:
         self.gone = 0 if mark is None else int(np.count_nonzero(mark))
         """The number of rows that do not hold."""
 
-    def fence(self, probes: int) -> Words | None:
-        """Every `GAP`th row, if so few probes for so many rows are found faster by it."""
-        if self.size < FENCE_FROM or probes * GAP > self.size:
+    def fence(self, probes: int, arrays: Arrays) -> Words | None:
+        """The first of every so many rows, if so few probes for so many rows are found faster by it."""
+        thresholds = arrays.tuning.batches
+        if self.size < thresholds.fence_from or thresholds.fence_gap * probes > self.size:
             return None
         if self._fence is None:
-            self._fence = self.rows[:, ::GAP].copy()
+            self._fence = self.rows[:, :: thresholds.fence_gap].copy()
         return self._fence
 
-    def directory(self, shift: int, probes: int) -> Directory | None:
+    def directory(self, shift: int, probes: int, arrays: Arrays) -> Directory | None:
         """Where the runs of words, shifted right, begin, if so many probes in any order are found faster by it."""
+        thresholds = arrays.tuning.batches
         if self._directories is None:
-            if DIRECTORY_FOR * probes < self.size or not self.size or self.rows.shape[0] != 1:
+            if thresholds.directory_probes * probes < self.size or not self.size or self.rows.shape[0] != 1:
                 return None
             self._directories = {}
         if shift not in self._directories:
-            if DIRECTORY_FOR * probes < self.size:
+            if thresholds.directory_probes * probes < self.size:
                 return None
             span = (int(self.rows[0, -1]) >> shift) - (int(self.rows[0, 0]) >> shift) + 1
             # Runs far apart in memory should be long, or a cache miss for each costs as much as sorting the probes.
-            good = span <= min(WIDEST, 4 * self.size) and (self.size <= NEAR or self.size >= LONG * span)
+            near = self.size <= thresholds.directory_near or self.size >= thresholds.directory_run * span
+            good = near and span <= min(thresholds.directory_widest, thresholds.directory_spread * self.size)
             self._directories[shift] = arrays(self.size).directory(self.rows, shift) if good else None
         return self._directories[shift]
 
@@ -185,7 +178,7 @@ class Batch:
             None if self.mark is None else self.mark[places],
         )
 
-    def without(self, rows: Words) -> Batch:
+    def without(self, rows: Words, arrays: Arrays) -> Batch:
         """Return the rows that are not among sorted ones."""
         low, high, total = arrays(self.size).ranges(rows, self.rows, rows.shape[0], 64)
         if not total:
@@ -212,15 +205,15 @@ class Batch:
         found = self.taken(self.mark == ALIVE)
         return Batch(found.rows, found.rank, found.counts)
 
-    def compacted(self) -> Batch:
-        """Return the batch without garbage if that is more than half of it."""
-        return self.alive() if 2 * self.gone > self.size else self
+    def compacted(self, arrays: Arrays) -> Batch:
+        """Return the batch without garbage if that is a large part of it."""
+        return self.alive() if arrays.tuning.batches.garbage * self.size < self.gone else self
 
-    def moved(self, steps: Words, constant: Words) -> Batch:
+    def moved(self, steps: Words, constant: Words, arrays: Arrays) -> Batch:
         """Return the rows in another layout that keeps their order; ranks, counts and marks are shared."""
         return Batch(arrays(self.size).move(self.rows, steps, constant), self.rank, self.counts, self.mark)
 
-    def reordered(self, steps: Words, constant: Words) -> Batch:
+    def reordered(self, steps: Words, constant: Words, arrays: Arrays) -> Batch:
         """Return the rows in a layout of another order, sorted, with ranks and marks, without counts."""
         table = arrays(self.size)
         rows = table.move(self.rows, steps, constant)
@@ -243,7 +236,7 @@ def address(array: npt.NDArray[Any] | int | None) -> int:
     return where
 
 
-def merge(a: Batch, b: Batch) -> Batch:
+def merge(a: Batch, b: Batch, arrays: Arrays) -> Batch:
     """Return the rows of two disjoint batches that hold, in order."""
     a, b = a.alive(), b.alive()
     table = arrays(a.size + b.size)
@@ -257,30 +250,29 @@ def merge(a: Batch, b: Batch) -> Batch:
     return Batch(rows, rank, counts)
 
 
-SMALL = 4096
-"""Below this a batch is merged earlier: to copy it costs less than to probe one batch more."""
-
-
-RATIO = 8
-"""Between updates a batch is at least so many times as large as the next: each is searched by every probe to come."""
-
-
-def push(batches: list[Batch], batch: Batch) -> None:
+def push(batches: list[Batch], batch: Batch, arrays: Arrays) -> None:
     """Add a batch to a geometric list: batches merge when they come near each other in size."""
     if not batch.size:
         return
     batches.append(batch)
-    while len(batches) > 1 and batches[-2].size < (8 if batches[-2].size < SMALL else 2) * batches[-1].size:
+    while len(batches) > 1 and _are_near(batches[-2].size, batches[-1].size, arrays):
         last = batches.pop()
-        batches[-1] = merge(batches[-1], last)
+        batches[-1] = merge(batches[-1], last, arrays)
 
 
-def condensed(batches: list[Batch]) -> list[Batch]:
+def _are_near(size: int, last: int, arrays: Arrays) -> bool:
+    """Tell whether a batch comes near the last one in size."""
+    thresholds = arrays.tuning.batches
+    ratio = thresholds.small_ratio if size < thresholds.small else thresholds.ratio
+    return size < ratio * last
+
+
+def condensed(batches: list[Batch], arrays: Arrays) -> list[Batch]:
     """Return batches of the same rows, each much smaller than the one before; small ones are merged first."""
     found: list[Batch] = []
     for batch in sorted(batches, key=lambda batch: batch.size):
-        if found and batch.size < RATIO * found[-1].size:
-            found[-1] = merge(batch, found[-1])
+        if found and batch.size < arrays.tuning.batches.lasting_ratio * found[-1].size:
+            found[-1] = merge(batch, found[-1], arrays)
         else:
             found.append(batch)
     return found[::-1]

@@ -40,9 +40,6 @@ from tidelog.run.phases import AFTER, DELETED, INSERTED, View
 
 HOW = "closure"
 """The name of this strategy in profiles."""
-MOST_NODES = 8
-SPARE = 1_000
-"""A graph may have so many nodes for each edge, and so many more, before its nodes are numbered anew."""
 
 
 class Claims:
@@ -124,7 +121,8 @@ class Claims:
         watch.look()
         watch.add_tuples(inserted.size)
         store.closed[closure.relation] = after
-        if after.held.graph.nodes > SPARE + MOST_NODES * after.held.graph.edges:
+        graph, thresholds = after.held.graph, store.tuning.closures
+        if thresholds.nodes_spare + int(thresholds.nodes_for_edge) * graph.edges < graph.nodes:
             # Values that no tuple has any more are nodes without edges: numbered anew, they are gone.
             store.closed[closure.relation] = close(store, closure, lasting=self.lasting)[0]
         tuples = after.tuples
@@ -164,7 +162,7 @@ def close(store: Store, closure: Closure, *, lasting: bool) -> tuple[Closed, Col
     """Return the closure of what its feeds derive, and the tuples fed that are not of it for their constants."""
     shape = Shape.of(closure, store.codec)
     fed, others = _divided(shape, all_fed(store, closure.relation, closure.feeds))
-    return closed(shape, fed, _steps(store, closure, shape, AFTER), lasting=lasting), others
+    return closed(shape, fed, _steps(store, closure, shape, AFTER), store.tools, lasting=lasting), others
 
 
 def _divided(shape: Shape, columns: Columns) -> tuple[Columns, Columns]:

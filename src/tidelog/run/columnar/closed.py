@@ -24,6 +24,7 @@ from tidelog.run.closure.plain import NEVER, Nodes
 from tidelog.run.closure.reach import Graph, reach, reach_both_ways, reach_undirected
 from tidelog.run.columnar.arrays import Mask, Words
 from tidelog.run.columnar.encode import Codec
+from tidelog.run.columnar.equipment import Tools
 from tidelog.run.columnar.nodes import Key, Numbers, numbered
 from tidelog.run.columnar.paired import Columns, Paired, Side
 from tidelog.run.columnar.threads import helpers
@@ -149,15 +150,15 @@ class Closed:
         return difference.of(nodes % stride == self.shape.first, nodes // stride)
 
 
-def closed(shape: Shape, fed: Columns, steps: Steps, *, lasting: bool) -> Closed:
+def closed(shape: Shape, fed: Columns, steps: Steps, tools: Tools, *, lasting: bool) -> Closed:
     """Close what is fed, tuples that have the shape's constants, along steps. `lasting` if it is to change."""
     begin: Key = [fed[c] for c in shape.sources]
     end: Key = [fed[c] for c in shape.targets]
     if not shape.own:
-        values, (first, last) = numbered([begin, end])
+        values, (first, last) = numbered([begin, end], tools.arrays)
         both = shape.undirected and lasting
         edges = (first, last) if not both else (np.concatenate((first, last)), np.concatenate((last, first)))
-        graph = Graph.of(*edges, values.count)
+        graph = Graph.of(*edges, values.count, tools.functions)
         place = shape.places(values.count)
         if shape.undirected:
             found = reach_both_ways(graph, place) if both else reach_undirected(graph, place)
@@ -165,13 +166,13 @@ def closed(shape: Shape, fed: Columns, steps: Steps, *, lasting: bool) -> Closed
             found = reach(graph, place, helpers.get())
         return Closed(shape, values, None, Held.of(graph, place, found, undirected=both))
     apart, at = (begin, end) if shape.own == "sources" else (end, begin)
-    others, (other,) = numbered([apart])
-    values, (value, *stepped) = numbered([at, *([codes] for step in steps for codes in step)])
+    others, (other,) = numbered([apart], tools.arrays)
+    values, (value, *stepped) = numbered([at, *([codes] for step in steps for codes in step)], tools.arrays)
     parts = [_between(shape, other, value)]
     parts += [2 * np.stack((near, far)) for near, far in zip(stepped[0::2], stepped[1::2], strict=True)]
     size = _nodes(shape, values, others)
     sources, targets = np.concatenate(parts, axis=1)
-    graph = Graph.of(sources, targets, size)
+    graph = Graph.of(sources, targets, size, tools.functions)
     place = shape.places(size)
     return Closed(shape, values, others, Held.of(graph, place, reach(graph, place, helpers.get())))
 

@@ -14,6 +14,7 @@ from typing import assert_never
 
 from tidelog.base.expr import Const, Expr, Var
 from tidelog.base.free import free_variables as variables
+from tidelog.base.tuning import Tuning
 from tidelog.plan.nodes import (
     Aggregate,
     AntiJoin,
@@ -34,10 +35,6 @@ from tidelog.run.columnar.forms import Forms
 from tidelog.run.columnar.join import Names, Probe, head_layout
 from tidelog.run.columnar.layout import Layout, Range, moves
 from tidelog.run.columnar.table import Source, split_sources
-
-SELDOM = 0.85
-PAUSE = 2
-"""If more than this share of the matches are distinct, nobody looks for repetitions so many times."""
 
 Step = Scan | Aggregate | AntiJoin | Select | Extend | Unnest
 
@@ -68,8 +65,9 @@ def steps_of(tree: Project) -> tuple[Step, ...]:
 class Course:
     """The steps of a tree from its first link to the head."""
 
-    def __init__(self, tree: Project, codec: Codec) -> None:
+    def __init__(self, tree: Project, codec: Codec, tuning: Tuning) -> None:
         self.tree = tree
+        self.tuning = tuning
         self.codec = codec
         self.expressions: tuple[Expr, ...] = tree.expressions
         self.steps = steps_of(tree)
@@ -120,7 +118,7 @@ class Course:
             link = link.then
         assert self.sources is not None
         made = Forms(links, self.sources)
-        return made if made.possible else None
+        return made if made.names <= self.tuning.small_rounds.variables else None
 
     def to_head(self, layout: Layout, head: Layout, sources: Mapping[Hashable, Source]) -> tuple[Layout, Words, Words]:
         """Return how bindings of a layout become rows of a head: a layout for them, moves and a constant row."""
@@ -168,8 +166,9 @@ class Link:
 
     def note_share(self, share: float) -> None:
         """Note which share of the matches was left when repetitions were left out."""
-        if share > SELDOM:
-            self._wait = PAUSE
+        thresholds = self.course.tuning.joins
+        if share > thresholds.repeats_seldom:
+            self._wait = int(thresholds.repeats_pause)
 
     @cached_property
     def then(self) -> Link | None:
@@ -253,21 +252,23 @@ class Link:
 class Courses:
     """The courses of the trees evaluated so far."""
 
-    def __init__(self, codec: Codec) -> None:
-        self.codec = codec
+    def __init__(self, codec: Codec, tuning: Tuning) -> None:
+        self._codec = codec
+        self._tuning = tuning
         self._known: dict[int, Course] = {}
+
+    def make(self, tree: Project) -> Course:
+        """Make the course of a tree."""
+        return Course(tree, self._codec, self._tuning)
 
     def of(self, tree: Project) -> Course:
         """Return the course of a tree."""
         found = self._known.get(id(tree))
         if found is None or found.tree is not tree:
-            if len(self._known) >= _MOST_COURSES:
+            if len(self._known) >= self._tuning.estimates.courses:
                 self._known.clear()
-            found = self._known[id(tree)] = Course(tree, self.codec)
+            found = self._known[id(tree)] = self.make(tree)
         return found
-
-
-_MOST_COURSES = 10_000
 
 
 def _binds(step: Step) -> frozenset[str]:

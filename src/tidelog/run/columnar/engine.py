@@ -20,12 +20,12 @@ from tidelog.base.record import record
 from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.plan.nodes import EMPTY_PLAN, Plan, Stratum
 from tidelog.plan.separate_facts import stored_in
-from tidelog.run.columnar.arrays import Mask, Words, arrays, chosen, no_rows
+from tidelog.run.columnar.arrays import Mask, Words, chosen, no_rows
 from tidelog.run.columnar.batch import Batch, Journal
 from tidelog.run.columnar.claim import Claims, explained
 from tidelog.run.columnar.closed import Closed
 from tidelog.run.columnar.encode import Codec
-from tidelog.run.columnar.equipment import Equipment
+from tidelog.run.columnar.equipment import Equipment, Tools
 from tidelog.run.columnar.ordering import Orders
 from tidelog.run.columnar.relation import Relation, Where
 from tidelog.run.columnar.rows import DecodedRows, code_parts, decoded, find, pack_columns, ranges_of
@@ -35,7 +35,7 @@ from tidelog.run.columnar.threads import helpers
 from tidelog.run.columnar.verify import check_support
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Support, Switch, Update, Work
 from tidelog.run.limits import Watch
-from tidelog.run.maintain.choose import Earlier, maintain, reached, strategy_of, support_of
+from tidelog.run.maintain.choose import Earlier, Strategy, maintain, reached, strategy_of, support_of
 from tidelog.run.maintain.cost import Costs
 from tidelog.run.phases import ALIVE, DELETED, INSERTED, REMOVED
 
@@ -86,6 +86,7 @@ class ColumnarEngine:
         tuning: Tuning = DEFAULT,
     ) -> None:
         self._tuning = tuning
+        self._tools = Tools.of(tuning)
         self._codec = Codec()
         self._strategy = strategy
         self._switch = switch
@@ -98,9 +99,10 @@ class ColumnarEngine:
         self._costs: Costs = {}
         self._journals: list[list[Journal]] = []
         """Those of each update since the last snapshot."""
-        self._orders = Orders(self._codec)
+        self._orders = Orders(self._codec, tuning)
         claims = Claims(EMPTY_PLAN, self._wants_closure, lasting=False)
-        self._state = State(claims, {}, Scalars(self._codec, {}, {}), Earlier.of(EMPTY_PLAN), {})
+        scalars = Scalars(self._codec, {}, {}, self._tools.arrays)
+        self._state = State(claims, {}, scalars, Earlier.of(EMPTY_PLAN), {})
         self.update({}, plan, limits)
 
     @property
@@ -156,7 +158,8 @@ class ColumnarEngine:
     def _relation(self, name: str) -> Relation:
         found = self._state.relations.get(name)
         if found is None:
-            return Relation(name, [column.type for column in self._state.plan.relations[name].columns])
+            types = [column.type for column in self._state.plan.relations[name].columns]
+            return Relation(name, types, self._tools.arrays)
         return found
 
     # --- updating ----------------------------------------------------------------------------------------------------
@@ -203,18 +206,21 @@ class ColumnarEngine:
             helpers.reset(before_helpers)
 
     def _maintain(self, store: Store, stratum: Stratum, before: State, claims: Claims, costs: Costs) -> Work | None:
-        name, watch, switch = stratum.relations[0], store.watch, self._switch
+        name, watch = stratum.relations[0], store.watch
         was = any(relation in before.closed for relation in stratum.relations)
         if not claims.claims(stratum):
             strategy = "recompute" if was else strategy_of(stratum, store.plan, self._strategy)
-            done = maintain(store, stratum, before.earlier, costs, watch, strategy, switch)
+            done = maintain(store, stratum, before.earlier, costs, watch, self._how(strategy))
             return replace(done, reason="it was a closure before") if was and done is not None else done
         unchanged = was and not any(before.earlier.changes(stratum))
         if unchanged and before.closed[name].pairs.size:
             return claims.follow(store, stratum, before.closed[name], watch)
-        done = maintain(store, stratum, before.earlier, costs, watch, "recompute", switch, claims.evaluate)
+        done = maintain(store, stratum, before.earlier, costs, watch, self._how("recompute"), claims.evaluate)
         reason = "it was empty" if unchanged else "its rules have changed" if self._lasting else "chosen by the user"
         return explained(done, reason)
+
+    def _how(self, strategy: str) -> Strategy:
+        return Strategy(strategy, self._switch, self._tuning.budgets)
 
     def _wants_closure(self, stratum: Stratum, plan: Plan) -> bool:
         return self._closures and strategy_of(stratum, plan, self._strategy) == self._strategy
@@ -225,15 +231,15 @@ class ColumnarEngine:
         if plan is not before.plan:
             kept = _kept(before, plan)
             functions, types = {**before.plan.functions, **plan.functions}, {**before.plan.types, **plan.types}
-            scalars = Scalars(self._codec, functions, types)
-        equipment = Equipment(self._codec, scalars, self._orders, self._support, self._divided, claims.relations)
-        return Store(plan, equipment, kept, before.relations, watch)
+            scalars = Scalars(self._codec, functions, types, self._tools.arrays)
+        lent = self._tools, self._codec, scalars, self._orders, self._support, self._divided, claims.relations
+        return Store(plan, Equipment(*lent), kept, before.relations, watch)
 
     def _change_facts(self, store: Store, name: str, change: Change) -> None:
         """Mark deleted facts and keep inserted ones apart."""
         relation = store.touch(name)
         given = [
-            code_parts(rows, relation.types, self._codec) if len(rows) else None
+            code_parts(rows, relation.types, self._codec, self._tuning.sorting) if len(rows) else None
             for rows in (change.inserted, change.deleted)
         ]
         for parts in given:
@@ -244,7 +250,7 @@ class ColumnarEngine:
             for parts, rows in zip(given, (change.inserted, change.deleted), strict=True)
         )
         if deleted.shape[1]:
-            deleted = arrays(max(inserted.shape[1], deleted.shape[1])).without(deleted, inserted)
+            deleted = self._tools.arrays(max(inserted.shape[1], deleted.shape[1])).without(deleted, inserted)
             there, where = _present(relation, deleted)
             gone = _chosen(deleted, there)
             relation.take_away(gone, REMOVED, store.journal, where)

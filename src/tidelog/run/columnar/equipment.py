@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 from tidelog.base.record import record
+from tidelog.base.tuning import Tuning
+from tidelog.run.closure.functions import Functions, functions_of
 from tidelog.run.columnar.encode import Codec
+from tidelog.run.columnar.functions import Arrays, arrays_of
 from tidelog.run.columnar.ordering import Orders
 from tidelog.run.columnar.scalars import Scalars
 from tidelog.run.contract import Support
 
 
 @record
+class Tools:
+    """A table of thresholds, and functions on arrays and on graphs that choose by it."""
+
+    tuning: Tuning
+    arrays: Arrays
+    functions: Functions
+
+    @staticmethod
+    def of(tuning: Tuning) -> Tools:
+        """Return the tools for a table of thresholds."""
+        return Tools(tuning, arrays_of(tuning), functions_of(tuning))
+
+
+@record
 class Equipment:
     """What an engine keeps from one update to the next besides its relations."""
 
+    tools: Tools
     codec: Codec
     scalars: Scalars
     orders: Orders

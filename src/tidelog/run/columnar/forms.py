@@ -21,9 +21,6 @@ from tidelog.run.columnar.table import Source
 if TYPE_CHECKING:
     from tidelog.run.columnar.course import Link
 
-VARIABLES = 64
-"""A course has at most so many variables."""
-
 Line = tuple[int, ...]
 Numbers = npt.NDArray[np.int64]
 
@@ -55,11 +52,6 @@ class Forms:
     def names(self) -> int:
         """How many variables there are."""
         return len(self._numbers)
-
-    @property
-    def possible(self) -> bool:
-        """Whether there are not too many variables."""
-        return self.names <= VARIABLES
 
     def form(self, place: int, layout: Layout) -> Form:
         """Return the form of a link for rows of a layout."""

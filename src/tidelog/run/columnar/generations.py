@@ -17,10 +17,10 @@ def generate(store: Store, found: SameGeneration) -> Paired | None:
     """Return all pairs; None if there are too many values for a bit for each pair of them."""
     fed = all_fed(store, found.relation, found.feeds)
     steps = [step(store, scan, columns, AFTER) for scan, columns in (found.first, found.second)]
-    values, numbers = numbered([[codes] for codes in (fed[0], fed[1], *steps[0], *steps[1])])
-    if not fits(values.count):
+    values, numbers = numbered([[codes] for codes in (fed[0], fed[1], *steps[0], *steps[1])], store.arrays)
+    if not fits(values.count, store.tuning.closures):
         return None
-    first, second = (Graph.of(numbers[i], numbers[i + 1], values.count) for i in (2, 4))
+    first, second = (Graph.of(numbers[i], numbers[i + 1], values.count, store.tools.functions) for i in (2, 4))
     reached = paired((numbers[0], numbers[1]), first, second, crossed=found.crossed, apart=found.apart)
     pairs = Pairs(reached.rows, reached.row, reached.counts)
     return Paired(Side((0,), values), Side((1,), values), (), pairs)

@@ -19,7 +19,7 @@ from itertools import pairwise
 import numpy as np
 
 from tidelog.run.columnar.absorb import gather
-from tidelog.run.columnar.arrays import Words, arrays
+from tidelog.run.columnar.arrays import Words
 from tidelog.run.columnar.batch import Batch, Journal
 from tidelog.run.columnar.pipeline import Bag
 from tidelog.run.columnar.relation import Relation
@@ -63,7 +63,7 @@ class Schedule:
             return None
         found = gather(relation, bags)
         assert found.times is not None, "what is scheduled is counted"
-        firsts = arrays(found.rows.shape[1]).firsts(found.rows)
+        firsts = relation.arrays(found.rows.shape[1]).firsts(found.rows)
         heads = np.ascontiguousarray(found.rows[:, firsts])
         net = sums(found.times, firsts)
         rank = np.full(len(firsts), np.iinfo(np.int32).max, np.int32)

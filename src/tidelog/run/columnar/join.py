@@ -2,8 +2,8 @@
 
 A `Probe` is a scan seen from bindings that are already there: its columns are *bound* (by a constant or a variable of
 the bindings) or give a new variable. The relation is probed in an order whose first columns are the bound ones; the
-bindings are sorted by their key, so that matching gallops through each batch. Fewer than `FEW` bindings are joined by
-one kernel a batch (`join_few`): there the fixed costs decide, so how rows travel (`Key`, `Output`) is worked out only
+bindings are sorted by their key, so that matching gallops through each batch. Few bindings are joined by one kernel
+a batch (`join_few`): there the fixed costs decide, so how rows travel (`Key`, `Output`) is worked out only
 when a layout has changed.
 """
 
@@ -16,19 +16,15 @@ import numpy as np
 
 from tidelog.base.expr import Const, Var
 from tidelog.base.record import record
-from tidelog.run.columnar.arrays import Mask, Places, Words, arrays
+from tidelog.run.columnar.arrays import Mask, Places, Words
 from tidelog.run.columnar.batch import Batch
 from tidelog.run.columnar.encode import Codec
+from tidelog.run.columnar.functions import Arrays
 from tidelog.run.columnar.layout import Layout, Range, moves, place
 from tidelog.run.columnar.narrow import Directory
 from tidelog.run.columnar.relation import Order, Relation
 from tidelog.run.columnar.table import Source, Table, empty, joined, split_sources
 from tidelog.run.phases import View
-
-FEW = 64
-"""Fewer bindings than this are searched as they come."""
-TINY = 8
-"""Up to so many rows are looked through one by one."""
 
 Names = tuple[str, ...]
 Ranges = Sequence[Range]
@@ -72,6 +68,11 @@ class Seen:
     batches: list[tuple[Batch, int]]
     ranked: bool
 
+    @property
+    def arrays(self) -> Arrays:
+        """The array functions of the relation."""
+        return self.relation.arrays
+
 
 class Probe:
     """A scan by bindings: the sources of its bound columns, and the columns of its new variables.
@@ -113,7 +114,7 @@ class Probe:
     def may_match(self, relation: Relation, view: View) -> bool:
         """Tell whether what is seen of a relation has the constants of the scan. If there is much, it may."""
         batches = relation.batches(relation.main, view)
-        if sum(batch.size for batch, _ in batches) > TINY:
+        if sum(batch.size for batch, _ in batches) > relation.arrays.tuning.joins.tiny:
             return True
         last = self._constants
         if last is None or last[0] is not relation.layout:
@@ -256,7 +257,7 @@ class Matches:
 
     def together(self, output: Output) -> Matches:
         """Return the same matches, with bindings that make equal parts of a row side by side."""
-        functions = arrays(self.table.count)
+        functions = self.seen.arrays(self.table.count)
         order = functions.order(functions.move(self.table.rows, output.left, output.constant))
         low, high = [places[order] for places in self.low], [places[order] for places in self.high]
         return Matches(self.table.taken(order), self.seen, self.batches, low, high, self.total)
@@ -268,7 +269,7 @@ class Matches:
 
         It is set then, so that each is returned once, unless it is to be `counted` how often.
         """
-        table = arrays(max(self.total, self.table.count))
+        table = self.seen.arrays(max(self.total, self.table.count))
         rows = table.move(self.table.rows, output.left, output.constant)
         if self.table.rank is None and all(batch.mark is None for batch, _ in self.batches):
             emit = table.emit_few_times if few_times else table.emit
@@ -308,7 +309,7 @@ class Matches:
         table = self.emit(Output(layout, plain.left, plain.constant, np.concatenate((plain.right, extra))))
         for first, second in probe.equal:
             table = table.filtered(table.codes(first) == table.codes(second))
-        return table.keeping(names)
+        return table.keeping(names, self.seen.arrays)
 
 
 def match(table: Table, probe: Probe, seen: Seen) -> Matches | None:
@@ -324,15 +325,17 @@ def match(table: Table, probe: Probe, seen: Seen) -> Matches | None:
             return None
     directories = _directories(seen, key, table.count)
     if directories is None:
-        table, keys = _sorted_keys(table, key)
+        table, keys = _sorted_keys(table, key, seen.arrays)
     else:
-        keys = arrays(table.count).move(table.rows, key.moves, key.constant)
-    functions = arrays(max(table.count, *(batch.size for batch, _ in seen.batches)))
+        keys = seen.arrays(table.count).move(table.rows, key.moves, key.constant)
+    functions = seen.arrays(max(table.count, *(batch.size for batch, _ in seen.batches)))
     found: list[tuple[tuple[Batch, int], Places, Places]] = []
     total = 0
     for number, one in enumerate(seen.batches):
         if directories is None:
-            low, high, matches = functions.ranges(keys, one[0].rows, key.full, key.shift, one[0].fence(table.count))
+            low, high, matches = functions.ranges(
+                keys, one[0].rows, key.full, key.shift, one[0].fence(table.count, seen.arrays)
+            )
         else:
             low, high, matches = functions.find(keys, directories[number])
         if matches:
@@ -345,10 +348,11 @@ def match(table: Table, probe: Probe, seen: Seen) -> Matches | None:
 
 def _directories(seen: Seen, key: Key, probes: int) -> list[Directory] | None:
     """Return the directories by which so many keys are found in all batches; None: they are to be searched."""
-    if probes < FEW or key.full + (key.shift < 64) != 1:
+    if probes < seen.arrays.tuning.joins.few or key.full + (key.shift < 64) != 1:
         return None
     shift = key.shift if key.shift < 64 else 0
-    found = [directory for batch, _ in seen.batches if (directory := batch.directory(shift, probes)) is not None]
+    made = (batch.directory(shift, probes, seen.arrays) for batch, _ in seen.batches)
+    found = [directory for directory in made if directory is not None]
     return found if len(found) == len(seen.batches) else None
 
 
@@ -362,12 +366,12 @@ def join_few(table: Table, probe: Probe, seen: Seen, output: Output, most: int) 
     parts: list[tuple[Words, np.ndarray]] = []
     for batch, limit in seen.batches:
         ranks = batch.ranks() if seen.ranked and table.rank is not None else None
-        part = arrays(batch.size).join_few(
+        part = seen.arrays(batch.size).join_few(
             table.rows,
             table.rank,
             (key.moves, key.constant, key.full, key.shift),
             batch.rows,
-            batch.fence(1),
+            batch.fence(1, seen.arrays),
             ranks,
             batch.mark,
             limit,
@@ -397,11 +401,13 @@ def present(table: Table, probe: Probe, seen: Seen) -> tuple[Table, Mask]:
             inside, found = present(table.filtered(fitting), probe, seen)
             outside = table.filtered(~fitting)
             return joined(inside, outside), np.concatenate((found, np.zeros(outside.count, bool)))
-    table, keys = _sorted_keys(table, key)
-    functions = arrays(max(table.count, *(batch.size for batch, _ in seen.batches)))
+    table, keys = _sorted_keys(table, key, seen.arrays)
+    functions = seen.arrays(max(table.count, *(batch.size for batch, _ in seen.batches)))
     found = np.zeros(table.count, bool)
     for batch, limit in seen.batches:
-        low, high, total = functions.ranges(keys, batch.rows, key.full, key.shift, batch.fence(table.count))
+        low, high, total = functions.ranges(
+            keys, batch.rows, key.full, key.shift, batch.fence(table.count, seen.arrays)
+        )
         if total:
             found |= (high > low) if batch.mark is None else functions.visible(low, high, batch.mark, limit) > 0
     return table, found
@@ -410,7 +416,7 @@ def present(table: Table, probe: Probe, seen: Seen) -> tuple[Table, Mask]:
 def match_in_place(table: Table, probe: Probe, seen: Seen) -> Matches:
     """Find the matches of bindings without changing their order."""
     key = probe.key(table.layout, seen.order)
-    functions = arrays(table.count)
+    functions = seen.arrays(table.count)
     keys = functions.move(table.rows, key.moves, key.constant)
     directories = _directories(seen, key, table.count)
     places = functions.order(keys) if directories is None else None
@@ -423,7 +429,7 @@ def match_in_place(table: Table, probe: Probe, seen: Seen) -> Matches:
         if directories is not None:
             found = functions.find(keys, directories[number])[:2]
         else:
-            ranges = functions.ranges(ordered, batch.rows, key.full, key.shift, batch.fence(table.count))
+            ranges = functions.ranges(ordered, batch.rows, key.full, key.shift, batch.fence(table.count, seen.arrays))
             found = np.empty(table.count, np.int64), np.empty(table.count, np.int64)
             for target, source in zip(found, ranges[:2], strict=True):
                 target[places] = source
@@ -449,11 +455,11 @@ def _in_range(table: Table, key: Key) -> Table:
     return table if keep.all() else table.filtered(keep) if keep.any() else empty(table)
 
 
-def _sorted_keys(table: Table, key: Key) -> tuple[Table, Words]:
+def _sorted_keys(table: Table, key: Key, arrays: Arrays) -> tuple[Table, Words]:
     """Return the bindings sorted by key, and their keys."""
     functions = arrays(table.count)
     keys = functions.move(table.rows, key.moves, key.constant)
-    if table.count < FEW or _ascending(keys):
+    if table.count < arrays.tuning.joins.few or _ascending(keys):
         return table, keys
     if table.rank is None and key.leading:
         table = Table(table.layout, functions.sort(table.rows))

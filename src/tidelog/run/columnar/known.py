@@ -22,7 +22,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidelog.run.columnar.arrays import Words, arrays
+from tidelog.base.tuning_columnar import Maps
+from tidelog.run.columnar.arrays import Words
+from tidelog.run.columnar.functions import Arrays
 from tidelog.run.columnar.layout import Layout, Range, moves, place
 from tidelog.run.columnar.relation import Relation
 from tidelog.run.phases import CURRENT
@@ -30,43 +32,33 @@ from tidelog.run.phases import CURRENT
 if TYPE_CHECKING:
     from tidelog.run.columnar.pipeline import Bag
 
-FROM = 1 << 12
-"""For fewer tuples and matches no map is made."""
-SMALL = 26
-SPREAD = 4096
-"""A map of up to 2**SMALL bits has at most SPREAD bits for each tuple or match there is."""
-MANY = 1 << 20
-DENSE = 128
-WIDEST = 34
-"""A larger one is made for MANY tuples and matches; its lines have at most DENSE bits for each, and it 2**WIDEST."""
-NEAR = 1 << 23
-"""The lines to which a stretch of matches goes have at most so many bits: as many as the cache of a core."""
-
 Stretch = Callable[[], Sequence[int]]
 """How many values each column takes in a stretch of matches."""
 
 
-def small_map(layout: Layout, rows: int) -> Words | None:
+def small_map(layout: Layout, rows: int, thresholds: Maps) -> Words | None:
     """Return a map without a bit set for rows of a layout; None if it is not small, or there are too few of them."""
     wide = _wide(layout)
-    return _new_bits(wide) if rows >= FROM and wide <= SMALL and 1 << wide <= rows * SPREAD else None
+    small = wide <= thresholds.small_bits and 1 << wide <= thresholds.spread * rows
+    return _new_bits(wide) if rows >= thresholds.least and small else None
 
 
 def large_map(relation: Relation, ranges: Sequence[Range], matches: int, stretch: Stretch) -> Known | None:
     """Return a map for tuples of some ranges, the column that changes least first, if it is worth its memory."""
-    wide = _wide(place(enumerate(ranges)))
-    if wide > WIDEST or relation.count() + matches < MANY or not relation.count():
+    wide, thresholds = _wide(place(enumerate(ranges))), relation.arrays.tuning.maps
+    few = relation.count() + matches < thresholds.large_from or not relation.count()
+    if not relation.arity or wide > thresholds.widest_bits or few:
         return None
     values = stretch()
     columns = sorted(range(relation.arity), key=lambda column: values[column])
     layout = place((column, ranges[column]) for column in columns)
     line = 1 << (wide - layout.fields[columns[0]].bits)
-    if values[columns[0]] * line > NEAR:
+    if values[columns[0]] * line > thresholds.near:
         return None
-    if _distinct(relation, columns[0]) * line > DENSE * (relation.count() + matches):
+    if _distinct(relation, columns[0]) * line > thresholds.dense * (relation.count() + matches):
         return None
     try:
-        return Known(layout, _new_bits(wide))
+        return Known(layout, _new_bits(wide), relation.arrays)
     except MemoryError:  # a system that promises no memory it may not have: what is derived is sorted instead
         return None
 
@@ -91,8 +83,9 @@ def _distinct(relation: Relation, column: int) -> int:
 class Known:
     """One bit for each tuple of a layout."""
 
-    def __init__(self, layout: Layout, bits: Words) -> None:
+    def __init__(self, layout: Layout, bits: Words, arrays: Arrays) -> None:
         self.layout = layout
+        self._arrays = arrays
         self.bits = bits
         self.count = 0
         """How many bits are set."""
@@ -108,23 +101,23 @@ class Known:
         placed = self._placed(rows, layout)
         if placed is None:
             return None
-        new = arrays(rows.shape[1]).fresh(placed, self.bits)
+        new = self._arrays(rows.shape[1]).fresh(placed, self.bits)
         self.note(new.shape[1])
         return new
 
     def unknown(self, rows: Words, layout: Layout) -> Words | None:
         """Return the rows that are not known, in the layout of the map; None if some have no place."""
         placed = self._placed(rows, layout)
-        return None if placed is None else arrays(rows.shape[1]).unknown(placed, self.bits)
+        return None if placed is None else self._arrays(rows.shape[1]).unknown(placed, self.bits)
 
     def _placed(self, rows: Words, layout: Layout) -> Words | None:
         if rows.shape[1]:
-            found = layout.ranges(rows)
+            found = layout.ranges(rows, self._arrays)
             pairs = zip(layout.fields, found, strict=True)
             if not all(self.layout.fields[column].range.covers(codes) for column, codes in pairs):
                 return None
         steps = moves((field, self.layout.fields[column]) for column, field in layout.fields.items())
-        return arrays(rows.shape[1]).move(rows, steps, self.layout.constant({}))
+        return self._arrays(rows.shape[1]).move(rows, steps, self.layout.constant({}))
 
 
 class Knowledge:
@@ -151,8 +144,10 @@ class Knowledge:
                 return found if all(fields[c].range.covers(codes) for c, codes in enumerate(ranges)) else None
             joined = [mine.join(codes) for mine, codes in zip(relation.observed, ranges, strict=True)]
             layout = place(enumerate(joined))
-            bits = small_map(layout, relation.count() + matches)
-            found = large_map(relation, joined, matches, stretch) if bits is None else Known(layout, bits)
+            bits = small_map(layout, relation.count() + matches, relation.arrays.tuning.maps)
+            found = (
+                large_map(relation, joined, matches, stretch) if bits is None else Known(layout, bits, relation.arrays)
+            )
             if found is None:
                 return None
             for batch, _ in relation.batches(relation.main, CURRENT):

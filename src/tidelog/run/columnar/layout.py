@@ -18,7 +18,8 @@ from functools import lru_cache
 import numpy as np
 
 from tidelog.base.record import record
-from tidelog.run.columnar.arrays import U, Words, arrays
+from tidelog.run.columnar.arrays import U, Words
+from tidelog.run.columnar.functions import Arrays
 
 FULL = (1 << 64) - 1
 MIDDLE = 1 << 63
@@ -118,7 +119,7 @@ class Layout:
             found = found & U((1 << field.bits) - 1)
         return found + U(field.base) if field.base else found
 
-    def ranges(self, rows: Words) -> list[Range]:
+    def ranges(self, rows: Words, arrays: Arrays) -> list[Range]:
         """Return the range of the codes in each field of one row or more."""
         low, high = arrays(rows.shape[1]).extents(rows, self.lines)
         return [Range(*pair) for pair in zip(low.tolist(), high.tolist(), strict=True)]

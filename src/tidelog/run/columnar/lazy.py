@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tidelog.run.columnar.arrays import Words, arrays
+from tidelog.run.columnar.arrays import Words
 from tidelog.run.columnar.batch import Batch, Marks
+from tidelog.run.columnar.functions import Arrays
 
 Codes = Mapping[int, int]
 """The codes of a tuple by column."""
@@ -57,8 +58,8 @@ class LazyBatch(Batch):
         """Return the rows whatever becomes of them here; they have neither ranks nor counts anyway."""
         return LazyBatch(self.size, lambda: self.rows, self._has)
 
-    def moved(self, steps: Words, constant: Words) -> Batch:
+    def moved(self, steps: Words, constant: Words, arrays: Arrays) -> Batch:
         """Return the rows in another layout that keeps their order."""
         if self.written:
-            return super().moved(steps, constant)
+            return super().moved(steps, constant, arrays)
         return LazyBatch(self.size, lambda: arrays(self.size).move(self.rows, steps, constant), self._has, self.mark)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from tidelog.base.record import record
-from tidelog.run.columnar.arrays import Mask, Places, Words, arrays
+from tidelog.run.columnar.arrays import Mask, Places, Words
 from tidelog.run.columnar.join import Matches, Output
 from tidelog.run.columnar.narrow import Runs
 from tidelog.run.columnar.table import Table
@@ -40,7 +40,7 @@ class Meeting(Matches):
         self, output: Output, *, few_times: bool = False, bits: Words | None = None, counted: bool = False
     ) -> Table:
         """Return one row for each match in both, or only those whose bit was not set."""
-        table = arrays(self.table.count)
+        table = self.seen.arrays(self.table.count)
         rows = table.move(self.table.rows, output.left, output.constant)
         outs = [
             table.emit_meeting(rows, first, second, output.right)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from tidelog.base.lock import Lock
 from tidelog.base.record import record
+from tidelog.base.tuning import Tuning
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from tidelog.run.columnar.arrays import Places, Words
 
 U = np.uint64
-MOST_MARKS = 1 << 19
-"""Codes are marked one by one if they spread no wider."""
 Starts = npt.NDArray[np.int32]
 _setting = Lock()
 """Threads share maps, and only one of them may be the first to know a row."""
@@ -55,6 +54,8 @@ class Runs:
 
 class NumpyNarrow:
     """The definitions; rows are of one word, except in `emit`."""
+
+    tuning: Tuning
 
     def fresh(self, rows: Words, bits: Words) -> Words:
         """Return the rows whose bit is not set, each once, and set their bits."""
@@ -157,7 +158,11 @@ class CompiledNarrow(NumpyNarrow):
     def emit_meeting(self, left: Words, first: Runs, second: Runs, moves: Words) -> Words:
         out = np.empty(int(np.minimum(first.high - first.low, second.high - second.low).sum()) + 1, U)
         size = second.greatest - second.least + 1
-        marks = np.zeros(size if size <= MOST_MARKS else 0, bool)
+        marks = np.zeros(size if size <= self.tuning.joins.marks else 0, bool)
         runs = (first.low, first.high, left[0], first.batch[0], first.field)
         others = (second.low, second.high, second.batch[0], second.field, U(second.least), marks)
-        return out[: self._narrow.emit_meeting(*runs, *others, moves, out)].copy().reshape(1, -1)
+        return (
+            out[: self._narrow.emit_meeting(*runs, *others, moves, int(self.tuning.joins.gallop), out)]
+            .copy()
+            .reshape(1, -1)
+        )

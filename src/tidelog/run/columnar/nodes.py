@@ -7,15 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from tidelog.base.record import record
+from tidelog.base.tuning_updates import Closures
 from tidelog.run.closure.plain import Nodes
-from tidelog.run.columnar.arrays import U, Words, arrays
+from tidelog.run.columnar.arrays import U, Words
+from tidelog.run.columnar.functions import Arrays
 from tidelog.run.columnar.layout import Layout, Range, place, range_of, roomy
 
 Key = Sequence[Words]
 """Codes of nodes, column by column."""
-
-SPARSE = 8
-"""Codes may be spread over so many times their number to be numbered by their own size."""
 
 
 @record
@@ -26,6 +25,7 @@ class Numbers:
     rows: Words
     number: Nodes
     codes: tuple[Words, ...]
+    arrays: Arrays
     ordered: bool = True
     """Whether nodes are numbered in the order of their keys."""
 
@@ -43,7 +43,7 @@ class Numbers:
             fits &= (codes >= U(room.low)) & (codes <= U(room.high))
         found = np.full(count, -1, np.int32)
         rows = self.layout.pack({c: codes[fits] for c, codes in enumerate(key)}, int(fits.sum()))
-        table = arrays(count)
+        table = self.arrays(count)
         order = table.order(rows)
         low, high, _ = table.ranges(np.ascontiguousarray(rows[:, order]), self.rows, rows.shape[0], 64)
         inside = np.full(len(order), -1, np.int32)
@@ -57,34 +57,39 @@ class Numbers:
         new = found < 0
         if not new.any():
             return self, found
-        more, (number,) = numbered([[codes[new] for codes in key]])
+        more, (number,) = numbered([[codes[new] for codes in key]], self.arrays)
         found[new] = self.count + number
         codes = tuple(np.concatenate(parts) for parts in zip(self.codes, more.codes, strict=True))
         ranges = [range_of(column) for column in codes]
         fits = all(self.layout.fields[c].range.covers(codes) for c, codes in enumerate(ranges))
         layout = self.layout if fits else place(enumerate(roomy(ranges)))
         rows = layout.pack(dict(enumerate(codes)), len(codes[0]))
-        order = arrays(rows.shape[1]).order(rows)
+        order = self.arrays(rows.shape[1]).order(rows)
         rows = np.ascontiguousarray(rows[:, order])
-        return Numbers(layout, rows, order.astype(np.int32), codes, ordered=False), found
+        return Numbers(layout, rows, order.astype(np.int32), codes, self.arrays, ordered=False), found
 
 
-def numbered(keys: Sequence[Key]) -> tuple[Numbers, list[Nodes]]:
+def numbered(keys: Sequence[Key], arrays: Arrays) -> tuple[Numbers, list[Nodes]]:
     """Number the distinct nodes of several arrays of keys in order; return also the numbers of each array."""
     columns = [np.concatenate(parts) for parts in zip(*keys, strict=True)]
     ranges = [range_of(codes) for codes in columns]
     layout = place(enumerate(roomy(ranges)))
     count = sum(len(key[0]) for key in keys) if columns else 0
     codes: tuple[Words, ...]
-    if len(columns) == 1 and count and ranges[0].high - ranges[0].low <= SPARSE * count + 1024:
+    if len(columns) == 1 and count and _is_near(ranges[0], count, arrays.tuning.closures):
         one, number = _near(columns[0], ranges[0])
         distinct, codes = layout.pack({0: one}, len(one)), (one,)
     else:
-        distinct, number = _distinct(layout.pack(dict(enumerate(columns)), count))
+        distinct, number = _distinct(layout.pack(dict(enumerate(columns)), count), arrays)
         codes = tuple(layout.codes(distinct, c) for c in range(len(columns)))
     ends = np.cumsum([len(key[0]) for key in keys])[:-1]
-    known = Numbers(layout, distinct, np.arange(distinct.shape[1], dtype=np.int32), codes)
+    known = Numbers(layout, distinct, np.arange(distinct.shape[1], dtype=np.int32), codes, arrays)
     return known, np.split(number, ends)
+
+
+def _is_near(codes: Range, count: int, thresholds: Closures) -> bool:
+    """Tell whether so many codes are close to each other."""
+    return codes.high - codes.low <= thresholds.node_spread * count + int(thresholds.node_room)
 
 
 def _near(codes: Words, room: Range) -> tuple[Words, Nodes]:
@@ -97,7 +102,7 @@ def _near(codes: Words, room: Range) -> tuple[Words, Nodes]:
     return np.flatnonzero(there).view(U) + U(room.low), number.take(places)
 
 
-def _distinct(rows: Words) -> tuple[Words, Nodes]:
+def _distinct(rows: Words, arrays: Arrays) -> tuple[Words, Nodes]:
     """Return the distinct rows in order, and which of them each row is."""
     count = rows.shape[1]
     table = arrays(count)

@@ -1,7 +1,7 @@
 """Join orders from live sizes, and the column orders that serve them.
 
-A body of three or more scans is ordered again when the sizes of its relations have changed by a factor of four since
-its order was last chosen. Distinct values of a column are estimated from a sample of its relation.
+A body of three or more scans is ordered again when the sizes of its relations have changed much since its order was
+last chosen. Distinct values of a column are estimated from a sample of its relation.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tidelog.base.tuning import Tuning
 from tidelog.plan.estimate import Estimate
 from tidelog.plan.nodes import Plan, Project, Rule, Scan, Version
 from tidelog.plan.order_joins import order_joins
 from tidelog.plan.rederive import HEAD, rederive
 from tidelog.plan.rediscover import rediscover
-from tidelog.run.columnar.arrays import arrays, prefix
+from tidelog.run.columnar.arrays import prefix
 from tidelog.run.columnar.course import Course, Courses
 from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.relation import Relation
@@ -25,14 +26,13 @@ from tidelog.run.contract import Phase
 if TYPE_CHECKING:
     from tidelog.run.columnar.script import Script
 
-SAMPLE = 4096
-
 
 class Orders:
     """The orders chosen so far for the rules of a program."""
 
-    def __init__(self, codec: Codec) -> None:
-        self._courses = Courses(codec)
+    def __init__(self, codec: Codec, tuning: Tuning) -> None:
+        self.tuning = tuning
+        self._courses = Courses(codec, tuning)
         self._chosen: dict[tuple[int, int | None, bool], tuple[Rule, tuple[int, ...], Course]] = {}
         self._distinct: dict[str, tuple[int, list[int]]] = {}
         self.scripts: dict[tuple[Phase, tuple[int, ...]], Script] = {}
@@ -57,21 +57,21 @@ class Orders:
         """Return the course of a rule's tree, or of a better order of it for the relations as they are."""
         course = self._courses.of(tree)
         scans = course.scans
-        if len(scans) < 3:
+        if len(scans) < self.tuning.estimates.scans:
             return course
         first = next((scan.occurrence for scan in scans if scan.version is Version.DELTA), None)
         order = rediscover if any(scan.version is Version.PART for scan in scans) else rederive
         names = list(dict.fromkeys(scan.relation for scan in scans))
         sizes = {name: relation(name).count() for name in names}
-        shape = tuple(sizes[name].bit_length() // 2 for name in names)
+        again = int(self.tuning.estimates.again)
+        shape = tuple(sizes[name].bit_length() // again for name in names)
         key = id(rule), first, order is rediscover
         known = self._chosen.get(key)
         if known is not None and known[0] is rule and known[1] == shape:
             return known[2]
         distinct = {name: self._distinct_values(relation(name), sizes[name]) for name in names}
-        again = first == HEAD
-        made = order(rule.body, sizes, distinct) if again else order_joins(rule.body, first, sizes, distinct)
-        course = Course(made, self._courses.codec)
+        made = order(rule.body, sizes, distinct) if first == HEAD else order_joins(rule.body, first, sizes, distinct)
+        course = self._courses.make(made)
         self._chosen[key] = rule, shape, course
         return course
 
@@ -135,10 +135,12 @@ def _distinct_in(relation: Relation, column: int, size: int) -> int:
     largest = max((batch for batch in batches if batch is not None), key=lambda batch: batch.size, default=None)
     if largest is None or not largest.size:
         return 1
-    rows = np.ascontiguousarray(largest.rows[:, :: max(1, largest.size // SAMPLE)])
+    thresholds = relation.arrays.tuning.estimates
+    step = largest.size // thresholds.sample if thresholds.sample < largest.size else 1
+    rows = np.ascontiguousarray(largest.rows[:, ::step])
     if order is None:
         seen = len(np.unique(relation.layout.codes(rows, column)))
-        return seen if 2 * seen < rows.shape[1] else max(1, seen * size // rows.shape[1])
+        return seen if thresholds.repeated * seen < rows.shape[1] else max(1, seen * size // rows.shape[1])
     full, shift = order.layout.prefix(1)
-    low, high, _ = arrays(largest.size).ranges(prefix(rows, full, shift), largest.rows, full, shift)
+    low, high, _ = relation.arrays(largest.size).ranges(prefix(rows, full, shift), largest.rows, full, shift)
     return max(1, round(size * float(np.mean(1 / (high - low)))))

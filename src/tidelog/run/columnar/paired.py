@@ -8,7 +8,7 @@ import numpy as np
 
 from tidelog.base.record import record
 from tidelog.run.closure.pairs import Pairs
-from tidelog.run.columnar.arrays import Words, arrays
+from tidelog.run.columnar.arrays import Words
 from tidelog.run.columnar.layout import Layout, Range, range_of
 from tidelog.run.columnar.lazy import Codes, LazyBatch
 from tidelog.run.columnar.nodes import Numbers
@@ -52,7 +52,7 @@ class Paired:
         right = _words(layout, self.targets, {})
         rows = pairs.write(left, right, helpers.get())
         ordered = self.ordered and self.sources.numbers.ordered and self.targets.numbers.ordered
-        return rows if ordered else arrays(rows.shape[1]).sort(rows)
+        return rows if ordered else self.sources.numbers.arrays(rows.shape[1]).sort(rows)
 
     @property
     def ordered(self) -> bool:

@@ -1,8 +1,8 @@
 """Evaluating one rule: bindings flow through the steps of its tree, from the innermost scan to the head.
 
 A tree is left-deep, so it is a list of steps. Between steps only variables that a later step needs are kept, the key
-of the next join first, so that sorting packed rows sorts by that key. When a join would make more than `CHUNK` rows its
-bindings are cut into parts and each part goes through the remaining steps alone, which bounds memory, keeps parts in
+of the next join first, so that sorting packed rows sorts by that key. When a join would make many rows its bindings
+are cut into parts and each part goes through the remaining steps alone, which bounds memory, keeps parts in
 cache, and lets the threads of the engine's pool share the work: kernels run without the interpreter lock.
 
 Where only the set of head tuples matters, repetitions of a row are left out as matches are emitted: bindings that make
@@ -23,11 +23,10 @@ import numpy as np
 
 from tidelog.base.record import record
 from tidelog.plan.nodes import Aggregate, AntiJoin, Extend, Rule, Scan, Select, Unnest
-from tidelog.run.columnar.arrays import Places, Ranks, Words, arrays, united
+from tidelog.run.columnar.arrays import Places, Ranks, Words
 from tidelog.run.columnar.batch import Batch
 from tidelog.run.columnar.course import Course, Link
 from tidelog.run.columnar.join import (
-    FEW,
     Matches,
     Output,
     Seen,
@@ -41,7 +40,7 @@ from tidelog.run.columnar.known import Known, small_map
 from tidelog.run.columnar.layout import Layout, range_of
 from tidelog.run.columnar.meeting import Meeting, can_meet, changes, meeting
 from tidelog.run.columnar.relation import Relation
-from tidelog.run.columnar.semijoin import FROM, reduced
+from tidelog.run.columnar.semijoin import reduced
 from tidelog.run.columnar.table import Table, unit
 from tidelog.run.columnar.threads import helpers, share
 from tidelog.run.contract import Phase
@@ -49,21 +48,6 @@ from tidelog.run.phases import CURRENT
 
 if TYPE_CHECKING:
     from tidelog.run.columnar.store import Store
-
-PART = 1 << 22
-CHUNK = 1 << 20
-"""So many bindings are matched at a time, and about so many matches emitted: this bounds what they take besides."""
-CHOOSE_FROM = 512
-MANY = 8
-"""From so many rows on, the order of a cyclic body is chosen row by row, where a row has more than so many matches."""
-FEW_MATCHES = 4096
-"""The kernel for few bindings makes up to so many matches, where no rank is followed."""
-STRETCH = 64
-"""The matches of so many bindings tell how far matches stray."""
-OFTEN = 4
-"""New rows that are derived so often on average are kept with how often, which are then no longer sorted fast."""
-REPEATED = 4
-"""From so many matches a binding on, repetitions are looked for while matches are emitted."""
 
 
 @record
@@ -106,6 +90,7 @@ class Pipeline:
     def __init__(self, rule: Rule, course: Course, store: Store, take: Callable[[Bag], None] | None = None) -> None:
         self.rule = rule
         self.store = store
+        self._joins = store.tuning.joins
         self.course = course
         self.head = store.relation(course.tree.relation)
         self.bags: list[Bag] = []
@@ -160,10 +145,10 @@ class Pipeline:
                     table = table.filtered(self.store.scalars.mask(condition, table))
                 case Extend(_, variable, expression):
                     codes = self.store.scalars.codes(expression, table)
-                    table = table.extended(variable.name, codes, link.needed)
+                    table = table.extended(variable.name, codes, link.needed, self.store.arrays)
                 case Unnest(_, variable, expression):
                     places, codes = self.store.scalars.elements(expression, variable.type, table)
-                    table = table.taken(places).extended(variable.name, codes, link.needed)
+                    table = table.taken(places).extended(variable.name, codes, link.needed, self.store.arrays)
                 case _:
                     assert_never(step)
             link = link.then
@@ -178,15 +163,16 @@ class Pipeline:
             seen = self._seen_first(link, step)
         if self.store.phase is Phase.BOOT and isinstance(step, Scan) and step.relation in self.store.members:
             seen = self._reduced(link, seen, table)
-        if table.count < FEW and self._join_few(link, table, seen):
+        if table.count < self._joins.few and self._join_few(link, table, seen):
             return
-        parts = [(start, min(start + PART, table.count)) for start in range(0, table.count, PART)]
+        size = min(table.count, self._joins.bindings)
+        parts = [(start, min(start + size, table.count)) for start in range(0, table.count, size)]
         share(helpers.get(), lambda start, end: self._match(link, seen, table.part(start, end)), parts)
 
     def _match(self, link: Link, seen: Seen, table: Table) -> None:
         """Find the matches of bindings and go on with them."""
         matches = match(table, link.probe, seen)
-        if matches is not None and table.count >= CHOOSE_FROM and link.other is not None:
+        if matches is not None and table.count >= self._joins.choose_from and link.other is not None:
             closed = self._close(link, matches)
             if closed is not None:
                 self._advance(*closed)
@@ -212,8 +198,8 @@ class Pipeline:
     def _choose(self, other: Link, matches: Matches) -> Matches:
         """Let bindings that have fewer matches in another scan go on there; return the matches of the others."""
         counts = matches.counts()
-        many = counts > MANY
-        if 2 * int(counts[many].sum()) < matches.total:
+        many = self._joins.choose_matches < counts
+        if int(counts[many].sum()) < self._joins.choose_share * matches.total:
             return matches
         assert isinstance(other.step, Scan)
         some = matches.table.filtered(many)
@@ -228,7 +214,7 @@ class Pipeline:
         """Join few bindings and go on; False, and nothing is done, if they have too many matches."""
         if link.probe.equal:
             return False
-        most = CHUNK if table.rank is not None else FEW_MATCHES
+        most = self._joins.matches if table.rank is not None else self._joins.few_matches
         made = join_few(table, link.probe, seen, self._output(link, table, seen), most)
         if made is None:
             return False
@@ -261,10 +247,11 @@ class Pipeline:
             self.store.spend_on_matches(matches.total)  # before it is done, should it be too much
         if way.few_times:
             matches = matches.together(way.output)
-        if matches.total <= CHUNK or matches.table.count == 1:
+        size = self._joins.matches
+        if matches.total <= size or matches.table.count == 1:
             self._emit(matches, link, way)
             return
-        ends = np.searchsorted(np.cumsum(matches.counts()), np.arange(CHUNK, matches.total + CHUNK, CHUNK), "left") + 1
+        ends = np.searchsorted(np.cumsum(matches.counts()), np.arange(size, matches.total + size, size), "left") + 1
         ends = np.unique(np.minimum(ends, matches.table.count))
         parts = zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)
         share(helpers.get(), lambda start, end: self._emit(matches.part(start, end), link, way), [*parts])
@@ -278,9 +265,9 @@ class Pipeline:
             return found
         output = self._output(link, matches.table, matches.seen)
         narrow &= self._distinct
-        if not narrow or matches.total <= REPEATED * matches.table.count or not link.repeats():
+        if not narrow or matches.total <= self._joins.repeats_from * matches.table.count or not link.repeats():
             return Way(output)
-        bits = None if link.then is None else small_map(output.layout, matches.total)
+        bits = None if link.then is None else small_map(output.layout, matches.total, self.store.tuning.maps)
         return Way(output, few_times=bits is None and type(matches) is Matches, bits=bits)
 
     def _by_known(self, link: Link, matches: Matches) -> Way | None:
@@ -294,7 +281,7 @@ class Pipeline:
 
         def stretch() -> list[int]:
             middle = matches.table.count // 2
-            some = matches.part(middle, min(middle + STRETCH, table.count))
+            some = matches.part(middle, min(middle + int(self.store.tuning.maps.stretch), table.count))
             made = some.emit(link.probe.to_head(table.layout, seen, self.head.layout, sources))
             return [len(np.unique(made.codes(column))) for column in columns]
 
@@ -332,7 +319,7 @@ class Pipeline:
         sources = self.course.sources
         if sources is not None:
             layout, steps, constant = self.course.to_head(table.layout, self.head.layout, sources)
-            self._keep(Bag(layout, arrays(table.count).move(table.rows, steps, constant), table.rank))
+            self._keep(Bag(layout, self.store.arrays(table.count).move(table.rows, steps, constant), table.rank))
             return
         columns: dict[Hashable, Words] = {
             column: self.store.scalars.codes(expression, table)
@@ -347,7 +334,7 @@ class Pipeline:
         with self._counting:
             self.derivations += count if derivations is None else derivations
         self.store.watch.look()
-        if count >= CHUNK // 4 and bag.rank is None and (bag.known is None or not self._distinct):
+        if count >= self._joins.condense_from and bag.rank is None and (bag.known is None or not self._distinct):
             bag = self._condensed(bag)
             if self._unites:
                 bag = self._united(bag)
@@ -357,7 +344,7 @@ class Pipeline:
         """Unite a bag of distinct rows in order with kept ones that are not much larger, so that few remain."""
         while True:
             with self._counting:
-                most = 2 * bag.rows.shape[1]
+                most = self._joins.unite_ratio * bag.rows.shape[1]
                 places = (
                     place
                     for place, other in enumerate(self.bags)
@@ -367,10 +354,10 @@ class Pipeline:
                 if place is None:
                     return bag
                 other = self.bags.pop(place)
-            bag = Bag(bag.layout, united(other.rows, bag.rows), ordered=True)
+            bag = Bag(bag.layout, self.store.arrays.united(other.rows, bag.rows), ordered=True)
 
     def _condensed(self, bag: Bag) -> Bag:
-        table = arrays(bag.rows.shape[1])
+        table = self.store.arrays(bag.rows.shape[1])
         rows = table.sort(bag.rows)
         if self._distinct:
             rows = table.unique(rows)
@@ -379,7 +366,7 @@ class Pipeline:
                 rows = table.without(rows, batch.rows)
         if not self._distinct:
             firsts = table.firsts(rows)
-            if not self._fresh or OFTEN * len(firsts) < rows.shape[1]:
+            if not self._fresh or self._joins.counted_from * len(firsts) < rows.shape[1]:
                 times = np.diff(np.append(firsts, rows.shape[1]))
                 heads = np.ascontiguousarray(rows[:, firsts])
                 return Bag(bag.layout, heads, times=times, known=bag.known, ordered=True)
@@ -395,7 +382,8 @@ class Pipeline:
     def _seen_first(self, link: Link, step: Scan) -> Seen:
         """Return what the first step sees: in an order by which the next step need not sort, if there is one."""
         seen = self._seen(link, step)
-        columns = self._next_columns(link) if sum(batch.size for batch, _ in seen.batches) >= CHOOSE_FROM else None
+        size = sum(batch.size for batch, _ in seen.batches)
+        columns = self._next_columns(link) if size >= self._joins.order_from else None
         if columns is None or link.next_probe is None:
             return seen
         names = link.next_probe.probe.key_variables(columns)
@@ -408,7 +396,8 @@ class Pipeline:
     def _reduced(self, link: Link, seen: Seen, table: Table) -> Seen:
         """Leave out tuples without a partner in later scans of relations that do not change."""
         size = sum(batch.size for batch, _ in seen.batches)
-        partners = tuple(one for one in link.partners if one[1] not in self.store.members) if size >= FROM else ()
+        large = size >= self.store.tuning.filters.least
+        partners = tuple(one for one in link.partners if one[1] not in self.store.members) if large else ()
         if not partners:
             return seen
         filters = [self.store.filters.of(self.store.relation(name), column, size) for _, name, column in partners]
@@ -417,8 +406,9 @@ class Pipeline:
     def _aggregated(self, step: Aggregate, table: Table) -> Relation:
         """Return the result of an aggregate, of the groups that bindings ask for, as a relation of its own."""
         names = (*step.keys, step.result)
-        relation = Relation("", [name.type for name in names])
-        keys = table.distinct([key.name for key in step.keys if key.name in table.layout.fields])
+        arrays = self.store.arrays
+        relation = Relation("", [name.type for name in names], arrays)
+        keys = table.distinct([key.name for key in step.keys if key.name in table.layout.fields], arrays)
         found = self.store.groups(step, keys, self.store.view(step.input, self.rule, negated=False))
         if found is not None:
             columns = [found.codes(name.name) for name in names]

@@ -51,8 +51,10 @@ def _changed_keys(store: Store, step: Aggregate) -> Table:
     if not found:
         return Table(place((name, range_of(np.empty(0, np.uint64))) for name in names), no_rows(1))
     layout = place((name, found[0].range(name).join(found[-1].range(name))) for name in names)
-    rows = np.concatenate([part.moved(layout, {name: name for name in names}).rows for part in found], axis=1)
-    return Table(layout, rows).distinct(names)
+    rows = np.concatenate(
+        [part.moved(layout, {name: name for name in names}, store.arrays).rows for part in found], axis=1
+    )
+    return Table(layout, rows).distinct(names, store.arrays)
 
 
 def _grouped(store: Store, rule: Rule, tree: Project, step: Aggregate, keys: Table, view: View) -> list[Bag]:

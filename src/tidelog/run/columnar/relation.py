@@ -14,8 +14,9 @@ import numpy as np
 
 from tidelog.base.lock import Lock
 from tidelog.base.types import Type
-from tidelog.run.columnar.arrays import Places, Words, arrays, chosen, no_rows
+from tidelog.run.columnar.arrays import Places, Words, chosen, no_rows
 from tidelog.run.columnar.batch import Batch, Journal, condensed, merge, push
+from tidelog.run.columnar.functions import Arrays
 from tidelog.run.columnar.kernels.ranks import NONE_LIFTED
 from tidelog.run.columnar.layout import NOTHING, Layout, Range, moves, place, roomy
 from tidelog.run.columnar.lazy import LazyBatch
@@ -66,8 +67,9 @@ class Order:
 class Relation:
     """The tuples of one relation as codes, with the support that is kept of each."""
 
-    def __init__(self, name: str, types: Sequence[Type], *, support: Support = Support.NONE) -> None:
+    def __init__(self, name: str, types: Sequence[Type], arrays: Arrays, *, support: Support = Support.NONE) -> None:
         self.name = name
+        self.arrays = arrays
         self.types = tuple(types)
         self.arity = len(self.types)
         self.support = support
@@ -106,22 +108,22 @@ class Relation:
 
     def apart(self, name: str) -> Relation:
         """Return a relation of another name that holds the same tuples now, and shares nothing that changes."""
-        other = Relation(name, self.types, support=self.support)
+        other = Relation(name, self.types, self.arrays, support=self.support)
         other.admit(self.observed)
         steps = moves((self.layout.fields[c], other.layout.fields[c]) for c in range(self.arity))
         held = self.gathered()
-        rows = arrays(held.size).move(held.rows, steps, other.layout.constant({}))
+        rows = self.arrays(held.size).move(held.rows, steps, other.layout.constant({}))
         other.set_delta(other.stated(rows))
         other.settle()
         return other
 
     def divided(self, columns: Columns) -> Relation:
         """Return a relation whose deletions are this one's in some columns, each combination once; others are blank."""
-        other = Relation(self.name, self.types)
+        other = Relation(self.name, self.types, self.arrays)
         other.admit([codes if column in columns else NOTHING for column, codes in enumerate(self.observed)])
         steps = moves((self.layout.fields[c], other.layout.fields[c]) for c in columns)
         rows = self._deleted(self.main).rows
-        table = arrays(rows.shape[1])
+        table = self.arrays(rows.shape[1])
         other.set_deleted(table.unique(table.sort(table.move(rows, steps, other.layout.constant({})))).copy())
         return other
 
@@ -215,10 +217,10 @@ class Relation:
         """Return the tuples of a view as one batch without marks, perhaps without what is known of them either."""
         found: list[Batch] = []
         for batch, limit in self.batches(self.main, view):
-            push(found, batch.seen(limit, bare=bare))
+            push(found, batch.seen(limit, bare=bare), self.arrays)
         while len(found) > 1:
             last = found.pop()
-            found[-1] = merge(found[-1], last)
+            found[-1] = merge(found[-1], last, self.arrays)
         return found[0] if found else self.nothing()
 
     def locate(self, order: Order, rows: Words, limit: int) -> Iterator[tuple[Batch, Places, Places]]:
@@ -228,9 +230,11 @@ class Relation:
     def _located(self, batches: Sequence[Batch], rows: Words, limit: int) -> Iterator[tuple[Batch, Places, Places]]:
         if not rows.shape[1]:
             return
-        table = arrays(rows.shape[1])
+        table = self.arrays(rows.shape[1])
         for batch in batches:
-            low, high, total = table.ranges(rows, batch.rows, rows.shape[0], 64, batch.fence(rows.shape[1]))
+            low, high, total = table.ranges(
+                rows, batch.rows, rows.shape[0], 64, batch.fence(rows.shape[1], self.arrays)
+            )
             if not total:
                 continue
             found = np.flatnonzero(high > low)
@@ -261,7 +265,7 @@ class Relation:
             layout = self._layout(columns)
             steps = moves((order.layout.fields[c], layout.fields[c]) for c in columns)
             zero = layout.constant({})
-            order.change(lambda batch, steps=steps, zero=zero: batch.moved(steps, zero))  # type: ignore[misc]
+            order.change(lambda batch, steps=steps, zero=zero: batch.moved(steps, zero, self.arrays))  # type: ignore[misc]
             order.layout = layout
 
     def hold(self, batch: Batch, observed: Sequence[Range]) -> None:
@@ -300,7 +304,7 @@ class Relation:
         if self._delta(self.main).size == 0:
             return
         for order in self.orders.values():
-            push(target(order), self._delta(order))
+            push(target(order), self._delta(order), self.arrays)
         self.set_delta(self.nothing())
 
     def take_away(self, rows: Words, to: int, journal: Journal, where: Where | None = None) -> None:
@@ -339,7 +343,7 @@ class Relation:
         if not found:
             return no_rows(self.layout.words)
         rows = np.concatenate(found, axis=1)
-        table = arrays(rows.shape[1])
+        table = self.arrays(rows.shape[1])
         return table.unique(table.sort(rows)).copy()
 
     def left_over(self) -> tuple[Words, Places]:
@@ -375,7 +379,7 @@ class Relation:
     def _observe(self, rows: Words) -> None:
         if not rows.shape[1]:
             return
-        low, high = arrays(rows.shape[1]).extents(rows, self.layout.lines)
+        low, high = self.arrays(rows.shape[1]).extents(rows, self.layout.lines)
         for known, least, greatest in zip(self.observed, low.tolist(), high.tolist(), strict=True):
             if least < known.low or greatest > known.high:
                 found = (Range(*pair) for pair in zip(low.tolist(), high.tolist(), strict=True))
@@ -385,7 +389,7 @@ class Relation:
     def differ(self, before: Words) -> None:
         """Let what is held be what an update has made of sorted rows: it inserted some tuples, and deleted others."""
         batch = self.gathered()
-        low, high, _ = arrays(batch.size).ranges(before, batch.rows, before.shape[0], 64)
+        low, high, _ = self.arrays(batch.size).ranges(before, batch.rows, before.shape[0], 64)
         new = np.ones(batch.size, bool)
         new[low[high > low]] = False
         inserted, deleted = batch.taken(new), chosen(before, high == low)
@@ -395,7 +399,7 @@ class Relation:
         for order in self.orders.values():
             more, less = (part if order is self.main else self._reordered(part, order) for part in (inserted, gone))
             if more.size:
-                order.settled = [kept for held in order.settled if (kept := held.without(more.rows)).size]
+                order.settled = [kept for held in order.settled if (kept := held.without(more.rows, self.arrays)).size]
                 order.inserted = [more]
             if less.size:
                 order.settled.append(less)
@@ -422,7 +426,7 @@ class Relation:
         if deleted.size:
             (old,) = main.settled
             size = old.size - deleted.size
-            kept = LazyBatch(size, lambda: arrays(old.size).without(old.rows.copy(), deleted.rows))
+            kept = LazyBatch(size, lambda: self.arrays(old.size).without(old.rows.copy(), deleted.rows))
             gone = LazyBatch(deleted.size, lambda: deleted.rows, mark=np.full(deleted.size, REMOVED, np.uint8))
             main.settled = [kept, gone]
             main.removed = [(gone, np.arange(deleted.size))]
@@ -455,13 +459,13 @@ class Relation:
                 journal.mark(batch, places[batch.marks()[places] == REMOVED], GARBAGE)
             order.removed = []
             if self.support is not Support.NONE:
-                order.settled = condensed([*order.settled, *order.inserted])
+                order.settled = condensed([*order.settled, *order.inserted], self.arrays)
             else:
                 for batch in order.inserted:
-                    push(order.settled, batch)
+                    push(order.settled, batch, self.arrays)
             order.inserted = []
             order.deleted = None
-            order.settled = [kept for batch in order.settled if (kept := batch.compacted()).size]
+            order.settled = [kept for batch in order.settled if (kept := batch.compacted(self.arrays)).size]
             for batch in order.settled:
                 batch.reduced = None
 
@@ -488,7 +492,7 @@ class Relation:
 
     def _reordered(self, batch: Batch, order: Order) -> Batch:
         steps = moves((self.layout.fields[c], order.layout.fields[c]) for c in order.columns)
-        return batch.reordered(steps, order.layout.constant({}))
+        return batch.reordered(steps, order.layout.constant({}), self.arrays)
 
     def _translated(self, rows: Words, order: Order) -> Words:
         return rows if order is self.main else self._reordered(Batch(rows), order).rows

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 
 from tidelog.base import types as t
+from tidelog.base.tuning_columnar import Sorting
 from tidelog.base.types import Type
-from tidelog.run.columnar.arrays import SORT_APART, Words, arrays
+from tidelog.run.columnar.arrays import Words
 from tidelog.run.columnar.batch import Batch
 from tidelog.run.columnar.encode import Codec, code_floats, code_signed, read_floats, read_signed
+from tidelog.run.columnar.functions import Arrays
 from tidelog.run.columnar.layout import Layout, Range, range_of
 from tidelog.run.columnar.relation import Relation
 from tidelog.run.contract import Row, Rows
 
 Columns = Sequence[Words]
-WHOLE = 1 << 14
-"""Parts of fewer rows than this on average are joined: each costs some calls."""
 
 
 def pack_columns(parts: Sequence[Columns], rows: Rows, relation: Relation) -> Words:
@@ -29,7 +29,7 @@ def pack_columns(parts: Sequence[Columns], rows: Rows, relation: Relation) -> Wo
     if len(parts) > 1 and layout.words > 1:
         parts = [[np.concatenate(pieces) for pieces in zip(*parts, strict=True)]]
     counts = [len(columns[0]) if columns else len(rows) for columns in parts]
-    table = arrays(sum(counts))
+    table = relation.arrays(sum(counts))
     packed = [
         partial(layout.pack, dict(enumerate(columns)), count) for columns, count in zip(parts, counts, strict=True)
     ]
@@ -41,12 +41,13 @@ def ranges_of(parts: Sequence[Columns]) -> list[Range]:
     return [reduce(Range.join, map(range_of, pieces)) for pieces in zip(*parts, strict=True)]
 
 
-def code_parts(rows: Rows, types: Sequence[Type], codec: Codec) -> list[list[Words]]:
+def code_parts(rows: Rows, types: Sequence[Type], codec: Codec, thresholds: Sorting) -> list[list[Words]]:
     """Return columns of codes, in one part or in the parts that Arrow has them in: joining those would copy them."""
-    if types and hasattr(rows, "__arrow_c_stream__") and len(rows) >= SORT_APART and all(map(_is_natural, types)):
+    large = types and hasattr(rows, "__arrow_c_stream__") and len(rows) >= thresholds.arrow_from
+    if large and all(map(_is_natural, types)):
         arrow = import_module("pyarrow")
         parts = [batch for batch in arrow.RecordBatchReader.from_stream(rows) if len(batch)]
-        if len(rows) >= len(parts) * WHOLE:
+        if parts and len(rows) >= thresholds.arrow_part * len(parts):
             tables = (arrow.Table.from_batches([part]) for part in parts)
             return [[_code_arrow(table.column(i), type, codec) for i, type in enumerate(types)] for table in tables]
     return [code_columns(rows, types, codec)]
@@ -106,7 +107,8 @@ def _numbers(column: Any, kind: type[np.generic]) -> Any:
 class DecodedRows(Collection[Row]):
     """Packed rows of a batch seen as tuples of values; decoded when iterated."""
 
-    def __init__(self, layout: Layout, batch: Batch, types: Sequence[Type], codec: Codec) -> None:
+    def __init__(self, layout: Layout, batch: Batch, types: Sequence[Type], codec: Codec, arrays: Arrays) -> None:
+        self._arrays = arrays
         self._layout = layout
         self._batch = batch
         self._types = types
@@ -123,21 +125,19 @@ class DecodedRows(Collection[Row]):
         if not isinstance(row, tuple):
             return False
         key = _packed(row, self._layout, self._types, self._codec)
-        return key is not None and arrays().ranges(key, self._batch.rows, self._layout.words, 64)[2] > 0
+        return key is not None and self._arrays().ranges(key, self._batch.rows, self._layout.words, 64)[2] > 0
 
 
 class ArrowRows(DecodedRows):
     """Packed rows of columns that Arrow has natural types for, offered to whoever speaks Arrow."""
 
-    def __init__(self, layout: Layout, batch: Batch, types: Sequence[Type], codec: Codec, names: Sequence[str]) -> None:
-        super().__init__(layout, batch, types, codec)
-        self._names = names
+    names: Sequence[str] = ()
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Offer the columns, named like the relation's."""
         columns = {
             name: _arrow_column(self._layout.codes(self._batch.rows, column), type, self._codec)
-            for column, (name, type) in enumerate(zip(self._names, self._types, strict=True))
+            for column, (name, type) in enumerate(zip(self.names, self._types, strict=True))
         }
         table = import_module("pyarrow").Table.from_arrays(list(columns.values()), list(columns))
         return table.__arrow_c_stream__(requested_schema)
@@ -145,18 +145,24 @@ class ArrowRows(DecodedRows):
 
 def decoded(relation: Relation, batch: Batch, names: Sequence[str], codec: Codec) -> DecodedRows:
     """Return a batch in the layout of a relation as a collection of tuples, with Arrow columns if there can be."""
-    return _decoded(relation.layout, batch, relation.types, names, codec)
+    return _decoded(relation.layout, batch, relation.types, names, codec, relation.arrays)
 
 
-def decoded_in(layout: Layout, rows: Words, types: Sequence[Type], names: Sequence[str], codec: Codec) -> DecodedRows:
+def decoded_in(
+    layout: Layout, rows: Words, types: Sequence[Type], names: Sequence[str], codec: Codec, arrays: Arrays
+) -> DecodedRows:
     """Return packed rows in some layout as a collection of tuples, with Arrow columns if there can be."""
-    return _decoded(layout, Batch(rows), types, names, codec)
+    return _decoded(layout, Batch(rows), types, names, codec, arrays)
 
 
-def _decoded(layout: Layout, batch: Batch, types: Sequence[Type], names: Sequence[str], codec: Codec) -> DecodedRows:
+def _decoded(
+    layout: Layout, batch: Batch, types: Sequence[Type], names: Sequence[str], codec: Codec, arrays: Arrays
+) -> DecodedRows:
     if types and all(_is_plain(type) for type in types):
-        return ArrowRows(layout, batch, types, codec, names)
-    return DecodedRows(layout, batch, types, codec)
+        found = ArrowRows(layout, batch, types, codec, arrays)
+        found.names = names
+        return found
+    return DecodedRows(layout, batch, types, codec, arrays)
 
 
 def _is_plain(type: Type) -> bool:

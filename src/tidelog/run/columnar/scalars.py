@@ -18,8 +18,9 @@ from tidelog.base.errors import LimitError
 from tidelog.base.free import free_variables
 from tidelog.base.meter import step
 from tidelog.base.types import Type, TypeDefinition
-from tidelog.run.columnar.arrays import Mask, Places, U, Words, arrays
+from tidelog.run.columnar.arrays import Mask, Places, U, Words
 from tidelog.run.columnar.encode import Codec
+from tidelog.run.columnar.functions import Arrays
 from tidelog.run.columnar.table import Table
 from tidelog.run.columnar.vectors import Vector, operate, read, slice_bits, write
 from tidelog.run.scalar.closures import Closure, Closures, elements
@@ -31,7 +32,10 @@ _LAZY = ("and", "or", "=>")
 class Scalars:
     """Evaluates the expressions of one program."""
 
-    def __init__(self, codec: Codec, functions: Mapping[str, e.Function], types: Mapping[str, TypeDefinition]) -> None:
+    def __init__(
+        self, codec: Codec, functions: Mapping[str, e.Function], types: Mapping[str, TypeDefinition], arrays: Arrays
+    ) -> None:
+        self.arrays = arrays
         self._codec = codec
         self._closures = Closures(functions, types)
         self._memory: dict[e.Expr, tuple[Closure, dict[Any, Any]]] = {}
@@ -62,7 +66,7 @@ class Scalars:
         lengths = np.array([len(codes) for codes in lists], np.int64)
         flat = np.concatenate(lists) if lists else np.empty(0, U)
         starts = np.cumsum(lengths) - lengths
-        places, chosen = arrays(table.count).expand(starts[inverse], (starts + lengths)[inverse])
+        places, chosen = self.arrays(table.count).expand(starts[inverse], (starts + lengths)[inverse])
         return places, flat[chosen]
 
     def value(self, expression: e.Expr, environment: dict[str, Any]) -> Any:
@@ -140,8 +144,8 @@ class Scalars:
     def _distinct(self, expression: e.Expr, table: Table) -> tuple[Table, Places]:
         """Return the distinct bindings of the variables an expression reads, and the place of each row's."""
         names = list(free_variables(expression))
-        narrow = table.keeping(names)
-        functions = arrays(narrow.count)
+        narrow = table.keeping(names, self.arrays)
+        functions = self.arrays(narrow.count)
         if narrow.count == 0:
             return narrow, np.empty(0, np.int64)
         order = functions.order(narrow.rows)

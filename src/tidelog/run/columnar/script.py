@@ -25,8 +25,6 @@ from tidelog.run.phases import View, view_of
 if TYPE_CHECKING:
     from tidelog.run.columnar.store import Store
 
-_MOST_SCRIPTS = 1000
-
 
 @record
 class Sight:
@@ -50,8 +48,8 @@ class Script:
         self._fields: list[Line] = []
         self._layouts: dict[tuple[str, Columns], Layout] = {}
         self.sights: dict[Sight, int] = {}
-        self.names, self.wide = 1, 1
-        """How many variables a variant has at most, and how many words a key."""
+        self.names, self.wide, self.deep = 1, 1, 0
+        """How many variables a variant has at most, how many words a key, and how many steps a variant."""
         self.blocked = {name for rule in rules for name in self._tell_rule(store, rule)}
         """The relations whose delta is read by variants that cannot be told."""
         self.read = sorted({name for rule in rules for name in rule.reads})
@@ -69,7 +67,8 @@ class Script:
         return self._shape == self._shape_of(store)
 
     def _shape_of(self, store: Store) -> list[int]:
-        return [store.relation(name).count().bit_length() // 2 for name in self.read]
+        again = int(store.tuning.estimates.again)
+        return [store.relation(name).count().bit_length() // again for name in self.read]
 
     def _tell_rule(self, store: Store, rule: Rule) -> list[str]:
         """Tell the variants of a rule; return the relations whose delta is read by variants that cannot be told."""
@@ -104,7 +103,7 @@ class Script:
             scan = step.right if isinstance(step, AntiJoin) else step
             assert isinstance(scan, Scan)
             self._tell_step(store, rule, forms, place, scan, anti=scan is not step)
-        self.names = max(self.names, forms.names)
+        self.names, self.deep = max(self.names, forms.names), max(self.deep, len(links))
         bound = self._add(forms.form(0, self._layout(member, member.main.columns)).new)
         given = self._add(forms.head(self._layout(head, head.main.columns)))
         places = self._places[member.name], first, len(self._steps), self._places[head.name]
@@ -152,7 +151,7 @@ def script_of(store: Store, rules: Sequence[Rule], phase: Phase) -> Script:
     key = phase, tuple(map(id, rules))
     found = known.get(key)
     if found is None or not found.holds(store):
-        if len(known) >= _MOST_SCRIPTS:
+        if len(known) >= store.tuning.estimates.scripts:
             known.clear()
         found = known[key] = Script(store, rules, phase)
     return found

@@ -15,8 +15,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from tidelog.base.record import record
-from tidelog.run.columnar.arrays import Mask, arrays
+from tidelog.run.columnar.arrays import Mask
 from tidelog.run.columnar.batch import Batch
+from tidelog.run.columnar.functions import Arrays
 from tidelog.run.columnar.join import Seen
 from tidelog.run.columnar.layout import FULL, Layout
 from tidelog.run.columnar.relation import Relation
@@ -24,16 +25,6 @@ from tidelog.run.phases import AFTER
 
 Partners = tuple[tuple[int, str, int], ...]
 """For each column whose values later scans must have: that column, the relation scanned later, its column."""
-
-WIDEST = 1 << 24
-"""Columns whose values spread wider have no filter."""
-FROM = 1 << 14
-"""Smaller batches are not reduced."""
-SAMPLE = 512
-WORTH = 0.5
-"""A batch is reduced if no more than this share of it is kept."""
-PROBED = 4
-"""A batch is reduced for at least one binding to so many of its rows."""
 
 
 @record
@@ -68,7 +59,7 @@ class Filters:
 
 def _values(relation: Relation, column: int) -> Filter | None:
     room = relation.observed[column]
-    if room.high - room.low >= WIDEST:
+    if room.high - room.low >= relation.arrays.tuning.filters.widest:
         return None
     there = np.zeros(max(0, room.high - room.low + 1), bool)
     for batch, _ in relation.batches(relation.main, AFTER):
@@ -78,26 +69,28 @@ def _values(relation: Relation, column: int) -> Filter | None:
 
 def reduced(seen: Seen, partners: Partners, filters: Given, bindings: int) -> Seen:
     """Return what is seen without rows that have no partner, as far as leaving them out is worth it."""
-    batches = [
-        (_reduced(batch, seen.order.layout, partners, filters, bindings), limit) for batch, limit in seen.batches
-    ]
+    layout, arrays = seen.order.layout, seen.arrays
+    batches = [(_reduced(batch, layout, partners, filters, bindings, arrays), limit) for batch, limit in seen.batches]
     return Seen(seen.relation, seen.order, [one for one in batches if one[0].size], seen.ranked)
 
 
-def _reduced(batch: Batch, layout: Layout, partners: Partners, filters: Given, bindings: int) -> Batch:
+def _reduced(batch: Batch, layout: Layout, partners: Partners, filters: Given, bindings: int, arrays: Arrays) -> Batch:
     known = batch.reduced.get(partners) if batch.reduced is not None else None
     if known is not None:
         return known
-    if batch.size < FROM or batch.mark is not None or bindings * PROBED < batch.size:
+    thresholds = arrays.tuning.filters
+    few = batch.size < thresholds.least or not batch.size
+    if few or batch.mark is not None or thresholds.probed * bindings < batch.size:
         return batch
-    sample = Batch(np.ascontiguousarray(batch.rows[:, :: batch.size // SAMPLE]))
-    worth = _filtered(sample, layout, partners, filters).size <= WORTH * sample.size
-    found = _filtered(batch, layout, partners, filters) if worth else batch
+    step = batch.size // thresholds.sample if thresholds.sample < batch.size else 1
+    sample = Batch(np.ascontiguousarray(batch.rows[:, ::step]))
+    worth = _filtered(sample, layout, partners, filters, arrays).size <= thresholds.worth * sample.size
+    found = _filtered(batch, layout, partners, filters, arrays) if worth else batch
     batch.reduced = {**(batch.reduced or {}), partners: found}
     return found
 
 
-def _filtered(batch: Batch, layout: Layout, partners: Partners, filters: Given) -> Batch:
+def _filtered(batch: Batch, layout: Layout, partners: Partners, filters: Given, arrays: Arrays) -> Batch:
     rows = batch.rows
     for (column, _, _), one in zip(partners, filters, strict=True):
         if one is None:

@@ -18,10 +18,11 @@ import numpy as np
 
 from tidelog.plan.nodes import Rule
 from tidelog.run.columnar.absorb import in_layout, make_room
-from tidelog.run.columnar.arrays import CompiledArrays, Mask, Words, arrays, chosen
+from tidelog.run.columnar.arrays import CompiledArrays, Mask, Words, chosen
 from tidelog.run.columnar.batch import Batch, Log
 from tidelog.run.columnar.cost import SHIFTED, SHORT
 from tidelog.run.columnar.forms import Numbers
+from tidelog.run.columnar.functions import Arrays
 from tidelog.run.columnar.kernels import lines
 from tidelog.run.columnar.kernels.ranks import lowest_of
 from tidelog.run.columnar.lifting import lifts, settles
@@ -37,19 +38,6 @@ if TYPE_CHECKING:
     from tidelog.run.columnar.store import Store
 
 Bags = Mapping[str, Sequence[Bag]]
-
-SMALL = 4096
-"""Deltas of up to so many tuples in all are small."""
-LARGEST = 16384
-"""A small round has at most so many derivations, and looks at a few times as many rows."""
-ROOM = 2 * LARGEST
-"""So many tuples of a relation can be recent."""
-LOGGED = 8
-"""So many times as many values as a round can have derivations are overwritten before what is logged is put away."""
-LOOK = 1 << 17
-"""After about so many rows looked at the watch looks at the clock again."""
-PAUSE = 8
-"""After a round that was not small, so many rounds are not tried; twice as many if the next is not small either."""
 
 
 class Recent:
@@ -105,7 +93,7 @@ class Recent:
 class Given:
     """Derivations that a phase begins with, brought together: rows, ranks, members, and how often each occurs."""
 
-    def __init__(self, told: Told, bags: Bags) -> None:
+    def __init__(self, told: Told, bags: Bags, arrays: Arrays) -> None:
         those = [(place, bag) for place, one in enumerate(told.relations) for bag in bags.get(one.name, ())]
         size = sum(bag.rows.shape[1] for _, bag in those)
         self._rows = np.zeros((size, told.width), np.uint64)
@@ -114,7 +102,7 @@ class Given:
         for place, bag in those:
             layout = told.relations[place].layout
             end = start + bag.rows.shape[1]
-            self._rows[start:end, : layout.words] = in_layout(bag, layout).T
+            self._rows[start:end, : layout.words] = in_layout(bag, layout, arrays).T
             self._ranks[start:end] = 0 if bag.rank is None else bag.rank
             self._members[start:end] = place
             self._times[start:end] = 1 if bag.times is None else bag.times
@@ -135,11 +123,11 @@ def begin_small(store: Store, phase: Phase, rules: Sequence[Rule], bags: Bags, m
     Return how many rounds were done; None, and nothing is done, if there are too many derivations or none at all, or
     if there will be no rounds: then to tell the kernel of the stratum costs more than it saves.
     """
-    table = arrays()
+    table, thresholds = store.arrays(), store.tuning.small_rounds
     if store.members.isdisjoint(name for rule in rules for name in rule.reads):
         return None
     size = sum(bag.rows.shape[1] for name in store.members for bag in bags.get(name, ()))
-    few = 0 < size <= min(SMALL, LARGEST)
+    few = 0 < size <= min(thresholds.delta, thresholds.derivations)
     if not few or not isinstance(table, CompiledArrays) or not _are_small(store, rules, phase):
         return None
     if any(store.has_delta(name) for name in store.members):
@@ -147,20 +135,20 @@ def begin_small(store: Store, phase: Phase, rules: Sequence[Rule], bags: Bags, m
     store.enter(phase, store.members)
     for name in store.members:
         make_room(store.relation(name), bags.get(name, ()))
-    told = Told(store, rules, ROOM, LARGEST)
-    return _do(store, told, Given(told, bags), table, most)
+    told = Told(store, rules)
+    return _do(store, told, Given(told, bags, store.arrays), table, most)
 
 
 def small_rounds(store: Store, rules: Sequence[Rule], most: int) -> int:
     """Do up to so many rounds of a stratum at once while they are small; return how many were done."""
-    table = arrays()
+    table = store.arrays()
     if not isinstance(table, CompiledArrays) or not _are_small(store, rules, store.phase):
         return 0
     store.pause -= 1
     if store.pause >= 0:
         return 0
-    told = Told(store, rules, ROOM, LARGEST)
-    rounds = _do(store, told, Given(told, {}), table, most)
+    told = Told(store, rules)
+    rounds = _do(store, told, Given(told, {}, store.arrays), table, most)
     if not rounds:
         store.pause, store.delay = store.delay, 2 * store.delay
     return rounds or 0
@@ -181,7 +169,8 @@ def _do(store: Store, told: Told, given: Given, table: CompiledArrays, most: int
     rounds, changed = int(answer[lines.ROUNDS]), int(recent.count.sum()) - before
     if not rounds and not given:
         return 0
-    store.pause, store.delay = PAUSE if answer[lines.STATUS] == lines.TOO_MANY else 0, PAUSE
+    pause = int(store.tuning.small_rounds.pause)
+    store.pause, store.delay = pause if answer[lines.STATUS] == lines.TOO_MANY else 0, pause
     store.derivations += int(answer[lines.DERIVATIONS])
     if store.phase is not Phase.DELETE:
         store.watch.add_tuples(changed)
@@ -198,7 +187,8 @@ def _are_small(store: Store, rules: Sequence[Rule], phase: Phase) -> bool:
     kinds = {relation.support for relation in relations}
     if kinds != {Support.RANKED} and (kinds != {Support.NONE} or phase is Phase.DELETE):
         return False
-    if sum(relation.main.delta.size for relation in relations if relation.main.delta) > min(SMALL, ROOM):
+    size, thresholds = sum(one.main.delta.size for one in relations if one.main.delta), store.tuning.small_rounds
+    if size > min(thresholds.delta, thresholds.room * thresholds.derivations):
         return False
     settling = phase is Phase.DELETE and any(map(settles, relations))
     return not settling or not script_of(store, rules, Phase.COUNT).blocked
@@ -206,13 +196,15 @@ def _are_small(store: Store, rules: Sequence[Rule], phase: Phase) -> bool:
 
 def _gain(store: Store, told: Told, recent: Recent, given: Given, table: CompiledArrays, most: int) -> Numbers:
     """Absorb in rounds, and let recent tuples join their relations; the last of them are the delta."""
-    log, answer = _lent(LOGGED * LARGEST), np.zeros(lines.ANSWER, np.int64)
+    thresholds, answer = store.tuning.small_rounds, np.zeros(lines.ANSWER, np.int64)
+    log = _lent(int(thresholds.logged) * told.largest)
     logged = Log(log, answer[lines.LOGGED :], told.kept, [], table.gaining.undo)
     if store.phase is not Phase.BOOT:
         store.journal.log(logged)
     counting = any(map(store.counts, told.relations))
-    what = store.ranked, counting, store.watch.round, most, LOOK, LARGEST
-    table.gaining.gain(told.lines, recent.arrays, given.arrays, told.bench.arrays, log, answer, *what)
+    what = store.ranked, counting, store.watch.round, most, int(thresholds.look), told.largest
+    knobs = int(thresholds.alone), int(thresholds.places), int(store.tuning.sorting.insertion)
+    table.gaining.gain(told.lines, recent.arrays, given.arrays, told.bench.arrays, log, answer, *what, knobs)
     logged.close([])
     _spare.append(log)
     if answer[lines.ROUNDS] or given:
@@ -254,10 +246,11 @@ def _lose(store: Store, told: Told, recent: Recent, given: Given, table: Compile
     """Release in rounds; let the tuples that died be removed, and the last of them be the delta."""
     answer = np.zeros(lines.ANSWER, np.int64)
     where = told.bench.where
-    log = _lent(4 * (len(told.orders) + 1) * ROOM)
+    log = _lent(4 * (len(told.orders) + 1) * told.room)
     logged = Log(log, answer[lines.LOGGED :], told.kept, told.held, table.losing.undo)
     store.journal.log(logged)
-    what = most, LOOK, LARGEST
+    thresholds = store.tuning.small_rounds
+    what = most, int(thresholds.look), told.largest, int(thresholds.alone)
     lowest = lowest_of(relation.lowest for relation in told.relations)
     known = told.lines, told.counting, recent.arrays, given.arrays, where, lowest, told.bench.arrays
     table.losing.lose(*known, log, answer, *what)
@@ -280,7 +273,7 @@ def _die(told: Told, recent: Recent, place: int, relation: Relation, where: Numb
         order.dying = told.places(where[number, begun:count])
     words = relation.layout.words
     rows = np.ascontiguousarray(recent.rows[place, :words, begun:count])
-    table = arrays(rows.shape[1])
+    table = relation.arrays(rows.shape[1])
     order_of = table.order(rows)
     rank = recent.ranks[place, begun:count].astype(np.int32)[order_of]
     dead = Batch(np.ascontiguousarray(rows[:, order_of]), rank, relation.counts(count - begun, 0))

@@ -13,7 +13,7 @@ from tidelog.plan.nodes import Aggregate, Plan, Project, Rule
 from tidelog.run.columnar import small_rounds
 from tidelog.run.columnar.absorb import absorbed, first_found, fresh, gather, released, settled
 from tidelog.run.columnar.aggregate import group, reduce_groups
-from tidelog.run.columnar.arrays import Words, arrays
+from tidelog.run.columnar.arrays import Words
 from tidelog.run.columnar.batch import Batch, Journal, merge
 from tidelog.run.columnar.closed import Closed
 from tidelog.run.columnar.cost import COMPARED, COUNTED, FIRST, SIFTED, SUPPORTED, UPDATE, Weights, weights
@@ -22,7 +22,7 @@ from tidelog.run.columnar.equipment import Equipment
 from tidelog.run.columnar.iterations import Schedule
 from tidelog.run.columnar.join import Probe, match
 from tidelog.run.columnar.kernels.lines import UNCOUNTED
-from tidelog.run.columnar.kernels.ranks import HIGHEST, level, lowest_of
+from tidelog.run.columnar.kernels.ranks import level, lowest_of
 from tidelog.run.columnar.known import Knowledge
 from tidelog.run.columnar.lifting import lift, lifts, note
 from tidelog.run.columnar.pipeline import Bag, Pipeline
@@ -39,19 +39,6 @@ from tidelog.run.phases import AFTER, DELETED, DYING, REMOVED, View
 from tidelog.run.scalar.failure import ScalarError, failed
 
 Bags = Mapping[str, Sequence[Bag]]
-
-APART = 1 << 13
-"""From so many rows of a delta on, rules are evaluated side by side."""
-MANY = 1 << 9
-WORTH = 2
-"""The filter of so many tuples to find again is divided where the work is expected to be so many times less."""
-SURVEYED = 1 << 16
-OFTEN = 16
-"""From so many derivations on, where they are so many times as many as the tuples, not all are counted any more.
-
-To count all of Galen's, 8 and 12 a tuple, takes a third more from scratch; but without that some deletions of one fact
-take a minute, not milliseconds. Without Andersen's 58 and CSPA's 120 deletions take no longer, and from scratch half.
-"""
 
 
 class Store(Dividing[Relation]):
@@ -70,6 +57,8 @@ class Store(Dividing[Relation]):
         watch: Watch,
     ) -> None:
         super().__init__(plan, relations, before, watch)
+        self.tools = equipment.tools
+        self.tuning, self.arrays = self.tools.tuning, self.tools.arrays
         self.codec = equipment.codec
         self.scalars = equipment.scalars
         self.orders = equipment.orders
@@ -86,7 +75,7 @@ class Store(Dividing[Relation]):
         self.filters = Filters()
         self.known = Knowledge()
         self._later = UPDATE
-        self.pause, self.delay = 0, small_rounds.PAUSE
+        self.pause, self.delay = 0, int(self.tuning.small_rounds.pause)
         """How many rounds are not tried as small ones, and how many will not be if the next try is in vain."""
 
     @property
@@ -108,7 +97,8 @@ class Store(Dividing[Relation]):
     def fresh(self, name: str) -> Relation:
         """Return an empty relation with the columns of the plan."""
         types = [column.type for column in self.plan.relations[name].columns]
-        made = Relation(name, types, support=Support.NONE if name in self._bare else self.support)
+        support = Support.NONE if name in self._bare else self.support
+        made = Relation(name, types, self.arrays, support=support)
         made.planned = partial(self.orders.planned, name, self.plan)
         return made
 
@@ -126,7 +116,7 @@ class Store(Dividing[Relation]):
         self.filters = Filters()
         self.known = Knowledge()
         if not between_rounds:
-            self.pause, self.delay = 0, small_rounds.PAUSE
+            self.pause, self.delay = 0, int(self.tuning.small_rounds.pause)
 
     def derive(self, jobs: Sequence[Job]) -> Bags:
         """Evaluate trees; return for each head relation its bags."""
@@ -152,7 +142,8 @@ class Store(Dividing[Relation]):
         if len(jobs) == 1 or helpers.get() is None:
             return False
         deltas = (self.relation(name).main.delta for name in self.members)
-        return any(delta is not None and delta.size >= APART for delta in deltas)
+        least = self.tuning.threads.rules_from
+        return any(delta is not None and delta.size >= least for delta in deltas)
 
     def _analysed(self, rule: Rule, course: Course) -> list[Bag]:
         """Evaluate a course and note its work."""
@@ -197,7 +188,8 @@ class Store(Dividing[Relation]):
         self._side_by_side(self.release, relations, bags)
 
     def _side_by_side(self, what: Callable[..., int], relations: Sequence[str], bags: Bags) -> None:
-        much = [name for name in relations if sum(bag.rows.shape[1] for bag in bags.get(name, ())) >= APART]
+        least = self.tuning.threads.rules_from
+        much = [name for name in relations if sum(bag.rows.shape[1] for bag in bags.get(name, ())) >= least]
         # In a bootstrap they share what is known of heads, and sorting is shared anyway.
         pool = helpers.get() if self.phase is not Phase.BOOT and len(much) > 1 else None
         share(pool, what, [(name, bags.get(name)) for name in relations])
@@ -242,9 +234,10 @@ class Store(Dividing[Relation]):
             self.known.learn(target, delta.rows)
             return
         target.derived += sum(one.rows.shape[1] if one.times is None else int(one.times.sum()) for one in bag)
-        if target.support is not Support.RANKED or target.derived <= SURVEYED:
+        thresholds = self.tuning.counting
+        if target.support is not Support.RANKED or target.derived <= thresholds.surveyed:
             return
-        if target.derived > OFTEN * target.count():
+        if target.derived > thresholds.often * target.count():
             target.lines, self._later = 1, SUPPORTED
             # Updates are held against what an evaluation takes that does not count: it would have left most out.
             self.watch.spend((target.count() - target.derived) * (COUNTED.match - SIFTED))
@@ -298,7 +291,7 @@ class Store(Dividing[Relation]):
             delta = target.main.delta
             assert delta is not None
             self._lose(target, lost, where)
-            target.set_delta(merge(delta, lost))
+            target.set_delta(merge(delta, lost, self.arrays))
             note(target, ranks)
 
     def lift(self) -> Collection[str]:
@@ -336,7 +329,9 @@ class Store(Dividing[Relation]):
         if not relations:
             return {}
         rank = max(self.relation(name).highest for name in self.members)
-        if rank > HIGHEST:  # tuples that come back do so above all others; from scratch ranks begin from 1
+        if (
+            rank > self.tuning.counting.highest_rank
+        ):  # tuples that come back do so above all others; from scratch ranks begin from 1
             raise OverBudgetError("ranks had become too great")
         return {name: [self._left_over(self.relation(name), rank)] for name in relations}
 
@@ -398,7 +393,7 @@ class Store(Dividing[Relation]):
         target = self.touch(relation)
         coming = self._schedule.coming(target)
         assert target.main.delta is not None
-        gone = arrays(coming.size).without(target.main.delta.rows.copy(), coming.rows)
+        gone = self.arrays(coming.size).without(target.main.delta.rows.copy(), coming.rows)
         self._remove_delta(target)
         target.set_deleted(gone)
         target.set_delta(coming)
@@ -409,10 +404,14 @@ class Store(Dividing[Relation]):
     def rediscovery(self, rule: Rule) -> Project:
         """Return the tree that finds tuples that left again: as the user wants it, or that expects less work."""
         whole = rederivation(rule)
-        if self._divided is False or (self._divided is None and self._deletions(self.relation(rule.head)) < MANY):
+        if self._divided is False:
+            return whole
+        thresholds = self.tuning.counting
+        if self._divided is None and self._deletions(self.relation(rule.head)) < thresholds.divide_from:
             return whole
         divided = rederivation(rule, divided=True)
-        return divided if self._divided or WORTH * self._work(rule, divided) < self._work(rule, whole) else whole
+        worth = self._divided or thresholds.divide_worth * self._work(rule, divided) < self._work(rule, whole)
+        return divided if worth else whole
 
     def _work(self, rule: Rule, tree: Project) -> float:
         course = self.orders.best(rule, tree, self.relation)
@@ -489,4 +488,5 @@ class Store(Dividing[Relation]):
             return None
         names = [key.name for key in step.keys]
         codes = reduce_groups(step, grouped, self.scalars, self.codec)
-        return grouped.table.taken(grouped.groups).keeping(names).extended(step.result.name, codes, names)
+        found = grouped.table.taken(grouped.groups).keeping(names, self.arrays)
+        return found.extended(step.result.name, codes, names, self.arrays)

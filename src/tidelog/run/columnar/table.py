@@ -7,7 +7,8 @@ from collections.abc import Hashable, Iterable, Mapping
 import numpy as np
 
 from tidelog.base.record import record
-from tidelog.run.columnar.arrays import Mask, Places, Ranks, Words, arrays, chosen, no_rows
+from tidelog.run.columnar.arrays import Mask, Places, Ranks, Words, chosen, no_rows
+from tidelog.run.columnar.functions import Arrays
 from tidelog.run.columnar.layout import Field, Layout, Range, moves, place, range_of
 
 Source = str | int
@@ -52,30 +53,30 @@ class Table:
             return self
         return self.taken(slice(start, end))
 
-    def moved(self, layout: Layout, sources: Mapping[Hashable, Source]) -> Table:
+    def moved(self, layout: Layout, sources: Mapping[Hashable, Source], arrays: Arrays) -> Table:
         """Return the rows in another layout, each of its fields from a variable or a constant."""
         constants, pairs = split_sources(self.layout, layout, sources)
         return Table(layout, arrays(self.count).move(self.rows, moves(pairs), layout.constant(constants)), self.rank)
 
-    def keeping(self, names: Iterable[Hashable]) -> Table:
+    def keeping(self, names: Iterable[Hashable], arrays: Arrays) -> Table:
         """Return the rows with only these variables."""
         kept = list(names)
         layout = place((name, self.range(name)) for name in kept)
-        return self.moved(layout, {name: name for name in kept})  # type: ignore[misc]
+        return self.moved(layout, {name: name for name in kept}, arrays)  # type: ignore[misc]
 
-    def distinct(self, names: Iterable[Hashable]) -> Table:
+    def distinct(self, names: Iterable[Hashable], arrays: Arrays) -> Table:
         """Return the different values of these variables, without ranks; a unit table if there are none."""
-        kept = self.keeping(names)
+        kept = self.keeping(names, arrays)
         if not kept.layout.fields:
             return unit()
         functions = arrays(kept.count)
         return Table(kept.layout, functions.unique(functions.sort(kept.rows)))
 
-    def extended(self, name: Hashable, codes: Words, keep: Iterable[Hashable]) -> Table:
+    def extended(self, name: Hashable, codes: Words, keep: Iterable[Hashable], arrays: Arrays) -> Table:
         """Return the rows with one more variable, and of the others only those to keep."""
         kept = [other for other in keep if other in self.layout.fields]
         layout = place([*((other, self.range(other)) for other in kept), (name, range_of(codes))])
-        rows = self.moved(layout, {other: other for other in kept}).rows  # type: ignore[misc]
+        rows = self.moved(layout, {other: other for other in kept}, arrays).rows  # type: ignore[misc]
         field = layout.fields[name]
         if field.bits:
             rows[field.word] |= (codes - np.uint64(field.base)) << np.uint64(field.shift)

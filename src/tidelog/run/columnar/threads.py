@@ -9,11 +9,15 @@ from contextvars import ContextVar
 from typing import Any
 
 from tidelog.base.meter import Meter, current
-
-PARTS = max(1, min(8, os.cpu_count() or 1))
+from tidelog.base.tuning import Tuning
 
 helpers: ContextVar[Executor | None] = ContextVar("helpers", default=None)
 """The threads that may share the work."""
+
+
+def parts_of(tuning: Tuning) -> int:
+    """Return into how many parts a large operation is cut."""
+    return max(1, min(int(tuning.threads.parts), os.cpu_count() or 1))
 
 
 def share(pool: Executor | None, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:

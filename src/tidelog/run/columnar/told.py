@@ -29,10 +29,15 @@ if TYPE_CHECKING:
 
 
 class Told:
-    """The lines of a stratum in a phase, and room for so many recent tuples and derivations in a round."""
+    """The lines of a stratum in a phase, and room for so many derivations in a round, and recent tuples."""
 
-    def __init__(self, store: Store, rules: Sequence[Rule], room: int, largest: int) -> None:
+    def __init__(self, store: Store, rules: Sequence[Rule]) -> None:
         self._store = store
+        thresholds = store.tuning.small_rounds
+        self.largest = int(thresholds.derivations)
+        """How many derivations a round may have."""
+        self.room = int(thresholds.room) * self.largest
+        """How many tuples of a relation can be recent."""
         self._losing = store.phase is Phase.DELETE
         self.relations = [store.relation(name) for name in sorted(store.members)]
         self._script = script_of(store, rules, store.phase)
@@ -50,7 +55,10 @@ class Told:
         self.width = max(order.layout.words for _, order in self.orders)
         names = max(self._script.names, self._counting.names)
         wide = max(self._script.wide, self._counting.wide)
-        self.bench = lend(Shape(len(self.relations), len(self.orders), self.width, names, wide, room, largest))
+        deep = max(self._script.deep, self._counting.deep)
+        visits = max(int(thresholds.sight) * self.largest, deep + 1)  # `proving` has a binding for each step
+        sizes = len(self.relations), len(self.orders), self.width, names, wide, self.room, self.largest, visits
+        self.bench = lend(Shape(*sizes))
         if self._settling:
             for _, order in self.orders:
                 for batch in (*order.settled, *order.inserted):

@@ -16,7 +16,6 @@ import numpy as np
 
 from tidelog.plan.nodes import Stratum
 from tidelog.run.columnar.absorb import Gathered, gather
-from tidelog.run.columnar.arrays import arrays
 from tidelog.run.columnar.pipeline import Bag
 from tidelog.run.columnar.relation import Relation
 from tidelog.run.columnar.store import Store
@@ -68,7 +67,7 @@ class _Tally:
         count = found.rows.shape[1]
         if not count:
             return
-        table = arrays(count)
+        table = self._relation.arrays(count)
         firsts = table.firsts(found.rows)
         heads = np.ascontiguousarray(found.rows[:, firsts])
         low, high, _ = table.ranges(heads, self._held.rows, heads.shape[0], 64)

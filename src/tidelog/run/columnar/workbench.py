@@ -15,15 +15,12 @@ from tidelog.run.columnar.arrays import Words
 from tidelog.run.columnar.forms import Numbers
 from tidelog.run.columnar.kernels import lines
 
-SIGHT = 8
-"""A round looks at no more than so many times as many rows as it may have derivations."""
-
 
 @record
 class Shape:
     """How many members a stratum has, and orders; words of a row; variables of a variant, and words of a key.
 
-    There is room for so many recent tuples of a member, and for the derivations of a round.
+    There is room for so many recent tuples of a member, for the derivations of a round, and for rows that it looks at.
     """
 
     members: int
@@ -33,6 +30,7 @@ class Shape:
     wide: int
     room: int
     largest: int
+    visits: int
 
 
 class Workbench:
@@ -40,7 +38,7 @@ class Workbench:
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
-        visits, most = SIGHT * shape.largest, max(shape.largest, shape.room)
+        visits, most = shape.visits, max(shape.largest, shape.room)
         self.rows = np.empty((shape.members, shape.width, shape.room), np.uint64)
         """Recent tuples of each member, as they came."""
         self.ranks, self.support, self.every = np.empty((3, shape.members, shape.room), np.int64)

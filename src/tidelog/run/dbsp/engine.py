@@ -25,6 +25,7 @@ from tidelog.plan.nodes import EMPTY_PLAN, Plan, Rule, Stratum
 from tidelog.plan.separate_facts import stored_in
 from tidelog.run.columnar.arrays import U, Words
 from tidelog.run.columnar.encode import Codec
+from tidelog.run.columnar.functions import arrays_of
 from tidelog.run.columnar.layout import Field, Layout
 from tidelog.run.columnar.rows import DecodedRows, code_columns, decoded_in
 from tidelog.run.columnar.scalars import Scalars
@@ -71,12 +72,13 @@ class DbspEngine:
         self, plan: Plan, *, indexed: bool = True, limits: Limits = NO_LIMITS, tuning: Tuning = DEFAULT
     ) -> None:
         self._tuning = tuning
+        self._arrays = arrays_of(tuning)
         self._codec = Codec()
         self._expressions = ColumnExpressions(self._codec)
         self._keys = count()
         self._types: dict[str, tuple[Type, ...]] = {}
         self.interpreter = Interpreter(indexed=indexed, expressions=self._expressions, tuning=tuning.traces)
-        self._state = State(EMPTY_PLAN, Scalars(self._codec, {}, {}))
+        self._state = State(EMPTY_PLAN, Scalars(self._codec, {}, {}, self._arrays))
         self.update({}, plan, limits)
 
     @property
@@ -129,7 +131,9 @@ class DbspEngine:
         types = self._types[tag]
         words = max(1, len(types))
         layout = Layout({i: Field(i, 0, 64, 0) for i in range(len(types))}, words)
-        return decoded_in(layout, rows if types else np.zeros((1, rows.shape[1]), U), types, names, self._codec)
+        return decoded_in(
+            layout, rows if types else np.zeros((1, rows.shape[1]), U), types, names, self._codec, self._arrays
+        )
 
     def _names(self, relation: str, plan: Plan) -> list[str]:
         return [column.name for column in plan.relations[relation].columns]
@@ -187,7 +191,7 @@ class DbspEngine:
         """Return the state's description for another program; rules that are the same keep their clauses."""
         scalars = before.scalars
         if not (_same(before.plan.functions, plan.functions) and _same(before.plan.types, plan.types)):
-            scalars = Scalars(self._codec, plan.functions, plan.types)
+            scalars = Scalars(self._codec, plan.functions, plan.types, self._arrays)
         tags = {name: self._tagged(name, before, plan) for name in plan.relations}
         translator = Translator(self._codec, tags.__getitem__)
         at = levels(plan)

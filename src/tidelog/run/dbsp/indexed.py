@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from tidelog.base.record import record
-from tidelog.run.columnar.arrays import arrays
+from tidelog.run.columnar.functions import usual as arrays
 from tidelog.run.dbsp.values import VALUES, Values
 from tidelog.run.dbsp.zset import Row, ZSet, matches
 

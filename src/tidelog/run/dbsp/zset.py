@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from tidelog.base.errors import EvaluationError
 from tidelog.base.record import record
-from tidelog.run.columnar.arrays import Mask, Places, U, Words, arrays, no_rows
+from tidelog.run.columnar.arrays import Mask, Places, U, Words, no_rows
+from tidelog.run.columnar.functions import usual as arrays
 from tidelog.run.dbsp.values import VALUES, Values
 
 Weights = npt.NDArray[np.int64]

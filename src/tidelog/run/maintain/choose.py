@@ -32,6 +32,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from tidelog.base.record import record
+from tidelog.base.tuning_updates import Budgets
 from tidelog.plan.nodes import Plan, Rule, Stratum
 from tidelog.run.contract import Backend, Support, Switch, Work
 from tidelog.run.limits import OverBudgetError, Watch
@@ -39,28 +40,39 @@ from tidelog.run.maintain import dred, elastic, modular, ranked
 from tidelog.run.maintain.cost import NOTHING, UNLIMITED, Budget, Cost, Costs, budget_of
 from tidelog.run.maintain.seminaive import bootstrap
 
-NEVER = Switch(math.inf)
-
 
 @record
 class Algorithm:
-    """One way to bring a stratum up to date: the support it needs, the function that does it, when it is given up."""
+    """One way to bring a stratum up to date: the support it needs, and the function that does it."""
 
     support: Support
     update: Callable[[Any, Stratum, Sequence[Rule], Sequence[Rule], Watch], int]
-    switch: Switch = NEVER
 
 
 ALGORITHMS: Mapping[str, Algorithm] = {
     "ranked": Algorithm(Support.RANKED, ranked.update),
     "dred": Algorithm(Support.NONE, dred.update),
-    "elastic": Algorithm(Support.FIRST, elastic.update, Switch(0.2)),
+    "elastic": Algorithm(Support.FIRST, elastic.update),
     "modular": Algorithm(Support.COUNTED, modular.update),
 }
 """The update algorithms by the name of their strategy."""
 DEFAULT = "ranked"
 """What `auto` begins with."""
-DEFAULT_SWITCH = Switch(0.2)
+
+
+@record
+class Strategy:
+    """How strata follow changes: the name of a strategy, when it is given up (None: as it likes), and thresholds."""
+
+    name: str
+    switch: Switch | None
+    budgets: Budgets
+
+    @property
+    def usual(self) -> Switch:
+        """When the strategy gives an update up, unless the user says otherwise."""
+        shares = {"auto": self.budgets.share, "elastic": self.budgets.elastic_share}
+        return Switch(shares.get(self.name, math.inf))
 
 
 def support_of(strategy: str) -> Support:
@@ -70,11 +82,6 @@ def support_of(strategy: str) -> Support:
 
 def _named(strategy: str) -> str:
     return DEFAULT if strategy == "auto" else strategy
-
-
-def switch_of(strategy: str) -> Switch:
-    """Return when a strategy gives an update up, unless the user says otherwise."""
-    return DEFAULT_SWITCH if strategy == "auto" else ALGORITHMS[strategy].switch
 
 
 def strategy_of(stratum: Stratum, plan: Plan, strategy: str) -> str:
@@ -164,8 +171,7 @@ def maintain(
     earlier: Earlier,
     costs: Costs,
     watch: Watch,
-    strategy: str,
-    switch: Switch | None = None,
+    strategy: Strategy,
     evaluate: Evaluate = bootstrap,
 ) -> Work | None:
     """Bring a stratum up to date; None if there is nothing to do. `evaluate` is what does it from scratch."""
@@ -176,13 +182,13 @@ def maintain(
     if together and not removed and not added and not reached:
         return None
     scratch = _Scratch(backend, stratum, costs, watch, evaluate)
-    if strategy == "recompute":
+    if strategy.name == "recompute":
         return scratch.evaluate("chosen by the user")
     if not together:
         return scratch.evaluate("its relations were not one stratum before")
     if _aggregates(stratum) and not all(backend.counted(relation) for relation in members):
         return scratch.evaluate("its groups need counts that its tuples do not have")
-    return _Attempt(scratch, strategy, removed, added).make(switch)
+    return _Attempt(scratch, strategy, removed, added).make()
 
 
 @record
@@ -190,23 +196,24 @@ class _Attempt:
     """An update of a stratum by an algorithm, which may be given up, or not even tried."""
 
     scratch: _Scratch
-    strategy: str
+    strategy: Strategy
     removed: Sequence[Rule]
     added: Sequence[Rule]
 
-    def make(self, switch: Switch | None) -> Work:
+    def make(self) -> Work:
         """Bring the stratum up to date, or have it evaluated."""
         backend, stratum, watch = self.scratch.backend, self.scratch.stratum, self.scratch.watch
         start, derived, spent = time.perf_counter(), backend.derivations, watch.spent
         last, (deleted, inserted) = self.scratch.last, _size(backend, stratum)
         size, losing = deleted + inserted, deleted > 0
         past = last.past[losing]
-        lent = max(0.0, watch.saved) if self.strategy == "auto" and switch is None else 0.0
+        switch, budgets = self.strategy.switch, self.strategy.budgets
+        lent = max(0.0, watch.saved) if self.strategy.name == "auto" and switch is None else 0.0
         lent /= 1 + losing  # what others have saved is held against evaluations of what there was
-        budget = budget_of(self._switch if switch is None else switch, last, size, lent, losing=losing)
+        budget = budget_of(self._switch if switch is None else switch, last, size, lent, budgets, losing=losing)
         if budget != UNLIMITED and self._is_hopeless():
             reason = "it was empty, and at least half of what it reads is new"
-            return self.scratch.evaluate(reason, last, counted=not _need_not_count(backend, stratum))
+            return self.scratch.evaluate(reason, last, counted=not self._need_not_count)
         try:
             rounds = self._update(budget, start)
         except OverBudgetError as over:
@@ -215,7 +222,7 @@ class _Attempt:
             watch.saved -= watch.spent - spent
             backend.drop()
             tried = last if self._changes_rules else last.after(past.giving_up(size), losing=losing)
-            work = self.scratch.evaluate(reason, tried, counted=not _need_not_count(backend, stratum))
+            work = self.scratch.evaluate(reason, tried, counted=not self._need_not_count)
             if not self._changes_rules:
                 self.scratch.note(self.scratch.last.in_place(losing=losing))
             return replace(work, derivations=backend.derivations - derived, seconds=time.perf_counter() - start)
@@ -228,14 +235,14 @@ class _Attempt:
             backend.derivations - derived,
             "chosen by the user" if budget == UNLIMITED else f"within {budget}",
         )
-        name, seconds = _named(self.strategy), time.perf_counter() - start
+        name, seconds = _named(self.strategy.name), time.perf_counter() - start
         return Work(stratum.number, stratum.relations, name, reason, rounds, used, seconds)
 
     @property
     def _switch(self) -> Switch:
         """When the update is given up: where a rule goes, half as late, since the last evaluation was with it."""
-        usual = switch_of(self.strategy)
-        return replace(usual, share=usual.share / 2) if self.removed else usual
+        usual, budgets = self.strategy.usual, self.strategy.budgets
+        return replace(usual, share=usual.share * float(budgets.rule_share)) if self.removed else usual
 
     @property
     def _changes_rules(self) -> bool:
@@ -244,18 +251,31 @@ class _Attempt:
     def _is_hopeless(self) -> bool:
         """Tell whether the update is not even to be tried: of an empty stratum that is about to be filled."""
         backend, stratum = self.scratch.backend, self.scratch.stratum
-        if _named(self.strategy) != DEFAULT or self._changes_rules:
+        if _named(self.strategy.name) != DEFAULT or self._changes_rules:
             return False
-        return _is_load(backend, stratum) and not any(map(backend.count, stratum.relations))
+        return self._is_load and not any(map(backend.count, stratum.relations))
+
+    @property
+    def _need_not_count(self) -> bool:
+        """Whether the stratum, if it is evaluated in place of an update, may leave support to be counted later."""
+        return not _aggregates(self.scratch.stratum) and not self._is_load
+
+    @property
+    def _is_load(self) -> bool:
+        """Whether a large part of what the stratum reads is new."""
+        backend, below = self.scratch.backend, _below(self.scratch.stratum)
+        new = sum(backend.changed(relation)[1] for relation in below)
+        return new >= self.strategy.budgets.load * sum(map(backend.count, below))
 
     def _update(self, budget: Budget, start: float) -> int:
         """Run the algorithm within a budget; return the number of rounds."""
         backend, watch = self.scratch.backend, self.scratch.watch
         watch.budget, watch.patience = budget.work, start + budget.seconds
         if budget.work < math.inf:
-            watch.less = partial(_less, backend, self.scratch.stratum, budget, *_counts(backend, self.scratch.stratum))
+            stratum, budgets = self.scratch.stratum, self.strategy.budgets
+            watch.less = partial(_less, backend, stratum, budget, budgets, *_counts(backend, stratum))
         backend.begin()
-        watch.strategy = _named(self.strategy)
+        watch.strategy = _named(self.strategy.name)
         algorithm = ALGORITHMS[watch.strategy]
         return algorithm.update(backend, self.scratch.stratum, self.removed, self.added, watch)
 
@@ -268,10 +288,10 @@ def _counts(backend: Backend, stratum: Stratum) -> tuple[int, float]:
     return sum(map(backend.count, stratum.relations)), min(1.0, now / max(1, before))
 
 
-def _less(backend: Backend, stratum: Stratum, budget: Budget, before: int, below: float) -> float:
+def _less(backend: Backend, stratum: Stratum, budget: Budget, budgets: Budgets, before: int, below: float) -> float:
     """Return by how much a budget is less since there is less to evaluate: below, and so far in the stratum."""
     now = sum(map(backend.count, stratum.relations))
-    return budget.less(min(below, now / max(1, before)))
+    return budget.less(min(below, now / max(1, before)), budgets)
 
 
 def _aggregates(stratum: Stratum) -> bool:
@@ -286,17 +306,6 @@ def _size(backend: Backend, stratum: Stratum) -> tuple[int, int]:
     """Return how many tuples were deleted and inserted below a stratum."""
     changes = [backend.changed(relation) for relation in _below(stratum)]
     return sum(deleted for deleted, _ in changes), sum(inserted for _, inserted in changes)
-
-
-def _need_not_count(backend: Backend, stratum: Stratum) -> bool:
-    """Tell whether a stratum that is evaluated in place of an update may leave support to be counted later."""
-    return not _aggregates(stratum) and not _is_load(backend, stratum)
-
-
-def _is_load(backend: Backend, stratum: Stratum) -> bool:
-    """Tell whether at least half of what a stratum reads is new."""
-    below = _below(stratum)
-    return 2 * sum(backend.changed(relation)[1] for relation in below) >= sum(map(backend.count, below))
 
 
 @record

@@ -8,16 +8,8 @@ from dataclasses import replace
 from typing import assert_never
 
 from tidelog.base.record import record
+from tidelog.base.tuning_updates import Budgets
 from tidelog.run.contract import Switch
-
-LEAST = {"work": 100_000.0, "time": 0.005}
-"""Units and seconds that are always allowed: below this what a transaction costs anyway decides."""
-LEFT = 0.25
-"""An update always has this part of its budget."""
-NEAR = 0.8
-"""An update of this part of a size is expected to go as one of that size."""
-RETRY = 4
-"""Of so many updates that are given up in a row, one had its whole budget; the others half of the one before."""
 
 
 @record
@@ -33,9 +25,9 @@ class Past:
     took: float = math.inf
     """The work of the evaluation in the place of the last one that was given up."""
 
-    def promises_little(self, size: int) -> bool:
+    def promises_little(self, size: int, budgets: Budgets) -> bool:
         """Tell whether an update of a size is likely to be given up."""
-        return self.in_a_row > 0 and size >= NEAR * self.given_up and size > self.done
+        return self.in_a_row > 0 and size >= budgets.near * self.given_up and size > self.done
 
     def giving_up(self, size: int) -> Past:
         """Return what is known after one of a size was given up."""
@@ -76,12 +68,9 @@ class Budget:
     work: float = math.inf
     seconds: float = math.inf
 
-    def less(self, left: float) -> float:
-        """Return by how much it is less where only a part of the tuples is left.
-
-        Not to less than a quarter: some of them may come back.
-        """
-        return max(0.0, self.work - max(LEAST["work"], self.work * max(left, LEFT)))
+    def less(self, left: float, budgets: Budgets) -> float:
+        """Return by how much it is less where only a part of the tuples is left; some of them may come back."""
+        return max(0.0, self.work - max(budgets.work, self.work * max(left, budgets.left)))
 
     def __str__(self) -> str:
         return f"{self.work:,.0f} units of work" if self.work < math.inf else f"{self.seconds * 1000:.1f} ms"
@@ -90,7 +79,7 @@ class Budget:
 UNLIMITED = Budget()
 
 
-def budget_of(switch: Switch, last: Cost, size: int, lent: float, *, losing: bool) -> Budget:
+def budget_of(switch: Switch, last: Cost, size: int, lent: float, budgets: Budgets, *, losing: bool) -> Budget:
     """Return what an update of a size may take: its share, and what is lent to it, but no more than an evaluation.
 
     It gets a part of that where updates as large were given up, and is held against what was done in their place: each
@@ -99,13 +88,13 @@ def budget_of(switch: Switch, last: Cost, size: int, lent: float, *, losing: boo
     if switch.share == math.inf:
         return UNLIMITED
     past, part, full = last.past[losing], 1.0, last.work
-    if past.promises_little(size):
-        part, full = 0.5 ** (past.in_a_row % RETRY), min(full, past.took)
+    if past.promises_little(size, budgets):
+        part, full = float(budgets.again) ** (past.in_a_row % int(budgets.retry)), min(full, past.took)
     match switch.by:
         case "work":
             own = switch.share * full
-            return Budget(work=max(LEAST["work"], part * own, part * min(own + lent, full)))
+            return Budget(work=max(budgets.work, part * own, part * min(own + lent, full)))
         case "time":
-            return Budget(seconds=max(LEAST["time"], part * switch.share * last.time))
+            return Budget(seconds=max(budgets.seconds, part * switch.share * last.time))
         case _:
             assert_never(switch.by)

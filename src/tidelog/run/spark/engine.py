@@ -27,7 +27,7 @@ from tidelog.plan.separate_facts import stored_in
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
 from tidelog.run.limits import Watch, tell
-from tidelog.run.maintain.choose import Earlier, maintain, reached, strategy_of
+from tidelog.run.maintain.choose import Earlier, Strategy, maintain, reached, strategy_of
 from tidelog.run.maintain.cost import NOTHING, Cost, Costs
 from tidelog.run.maintain.rounds import reads_change
 from tidelog.run.phases import AFTER, DELETED, INSERTED
@@ -340,7 +340,8 @@ class SparkEngine:
         elif chosen != "recompute" and not all(relation.counted for relation in own):
             strategy, reason = "recompute", "the support of its tuples is not known"
         store.patience = claims.patience(store, stratum) if strategy != "recompute" else None
-        done = maintain(store, stratum, earlier, costs, store.watch, strategy, evaluate=claims.evaluate)
+        how = Strategy(strategy, None, self._tuning.budgets)
+        done = maintain(store, stratum, earlier, costs, store.watch, how, claims.evaluate)
         if store.is_left_to_driver:
             reason = f"the update took more than {self._tuning.spark.update_rounds} rounds"
             members = frozenset(stratum.relations)  # how many rounds it takes the size of a change does not tell

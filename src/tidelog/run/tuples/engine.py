@@ -19,7 +19,7 @@ from tidelog.plan.nodes import EMPTY_PLAN, Plan, Stratum
 from tidelog.plan.separate_facts import stored_in
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Support, Switch, Update, Work
 from tidelog.run.limits import Watch
-from tidelog.run.maintain.choose import Earlier, maintain, reached, strategy_of, support_of
+from tidelog.run.maintain.choose import Earlier, Strategy, maintain, reached, strategy_of, support_of
 from tidelog.run.maintain.cost import Costs
 from tidelog.run.phases import DELETED, INSERTED
 from tidelog.run.tuples.algebra import AlgebraEvaluator
@@ -181,7 +181,8 @@ class TuplesEngine:
 
     def _maintain(self, store: Store, stratum: Stratum, earlier: Earlier, costs: Costs) -> Work | None:
         strategy = strategy_of(stratum, store.plan, self._strategy)
-        return maintain(store, stratum, earlier, costs, store.watch, strategy, self._switch)
+        how = Strategy(strategy, self._switch, self._tuning.budgets)
+        return maintain(store, stratum, earlier, costs, store.watch, how)
 
     @staticmethod
     def _store(before: State, plan: Plan, watch: Watch) -> Store:

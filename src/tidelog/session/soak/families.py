@@ -4,7 +4,7 @@
 | --- | --- |
 | `grow` | rules of every kind, few facts of many types |
 | `closures` | closures of every form, with strata below and above |
-| `graphs` | well-known programs over graphs: hubs, chains, trees, many small components |
+| `graphs`, `paired` | well-known programs over graphs: hubs, chains, trees, many small components |
 | `wide` | rules of every kind over rows that are wider than a word, with more facts |
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from random import Random
 
 from tidelog.session.soak.closures import Closures
-from tidelog.session.soak.graphs import graph_history
+from tidelog.session.soak.graphs import PAIRED, graph_history
 from tidelog.session.soak.grow import grow
 from tidelog.session.soak.histories import History, history_of, random_history
 from tidelog.session.soak.spec import Kind
@@ -35,11 +35,21 @@ def _graphs(random: Random) -> History:
     return graph_history(random, random.choice((0.04, 0.1, 0.2)))
 
 
+def _paired(random: Random) -> History:
+    return graph_history(random, random.choice((0.04, 0.1, 0.2)), PAIRED)
+
+
 def _wide(random: Random) -> History:
     return history_of(grow(random, kinds=WIDE, wide=True), random, LENGTH)
 
 
-FAMILIES: tuple[tuple[Callable[[Random], History], int], ...] = ((_grown, 3), (_closures, 3), (_graphs, 2), (_wide, 2))
+FAMILIES: tuple[tuple[Callable[[Random], History], int], ...] = (
+    (_grown, 3),
+    (_closures, 3),
+    (_graphs, 2),
+    (_wide, 2),
+    (_paired, 2),
+)
 
 
 def draw_history(random: Random) -> History:

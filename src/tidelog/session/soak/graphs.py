@@ -8,7 +8,7 @@ step; one more rule comes and goes, too. Nodes are values of some kind, so that 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
@@ -65,6 +65,14 @@ FAMILIES = (
     ),
     Family("E(n,n)", "R(n,n)", "R(x,y) :- E(p,x), E(p,y). R(x,y) :- E(a,x), R(a,b), E(b,y).", "R(x,x) :- E(x,_).", 150),
     Family(
+        "E(n,n)",
+        "T(n,n,n) S(n,n)",
+        "T(x,y,z) :- E(x,y), E(y,z), E(x,z). S(x,z) :- T(x,_,z), not E(z,x).",
+        "T(x,x,y) :- E(x,y), E(y,x).",
+        100,
+        4.0,
+    ),
+    Family(
         "E(n,n) A(n,n) L(n,n) S(n,n)",
         "R(n,n)",
         """R(y,x) :- E(y,x). R(y,x) :- A(y,z), R(z,x).
@@ -110,9 +118,13 @@ FAMILIES = (
 )
 
 
-def graph_history(random: Random, scale: float = 1.0) -> History:
+PAIRED = FAMILIES[2:4]
+"""Same generation and triangles: an engine may have ways of their own for these."""
+
+
+def graph_history(random: Random, scale: float = 1.0, families: Sequence[Family] = FAMILIES) -> History:
     """Return a random graph, a program about it, and what happens to both; `scale` makes it smaller."""
-    family, kind = random.choice(FAMILIES), random.choice(("wide", "wide", "wide", *NODES))
+    family, kind = random.choice(families), random.choice(("wide", "wide", "wide", *NODES))
     written = _Reader(kind)
     rules, extra = written.rules(family.rules), written.rules(family.extra)
     relations = (*written.relations(family.inputs, 0), *written.relations(family.outputs, 1))

@@ -68,7 +68,11 @@ class Setting:
         keyed = [relation.name for relation in program.inputs if len(relation.kinds) > 1]
         indexed = [relation.name for relation in program.relations if relation.kinds]
         subscribed = random.choice(program.relations).name
-        switches = (None, None, Switch(0.01), Switch(1.0), Switch(inf)) if "switch" in ENGINES[engine].options else ()
+        switches = (
+            (None, None, Switch(0.01), Switch(0.01, "time"), Switch(1.0), Switch(inf))
+            if "switch" in ENGINES[engine].options
+            else ()
+        )
         return Setting(
             engine,
             strategy,

@@ -124,10 +124,13 @@ def _longer(lists, count, more):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def bits_differing(bits, rows, other, others):  # type: ignore[no-untyped-def]
-    """Return the positions of each row that are not in the other one, and the other way round; -1 is an empty row."""
+def bits_differing(bits, rows, other, others, room):  # type: ignore[no-untyped-def]
+    """Return the positions of each row that are not in the other one, and the other way round; -1 is an empty row.
+
+    There is `room` for some at first.
+    """
     n, width, wide = rows.shape[0], bits.shape[1], other.shape[1]
-    lost, gained = np.empty(1024, np.int32), np.empty(1024, np.int32)
+    lost, gained = np.empty(room, np.int32), np.empty(room, np.int32)
     lost_ends, gained_ends = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
     differing, words = np.empty(max(width, wide), np.int64), np.empty(max(width, wide), np.uint64)
     a, b = 0, 0

@@ -8,22 +8,22 @@ from tidelog.run.closure.kernels.words import lowest, ones
 from tidelog.run.kernel_cache import kernel
 
 U = np.uint64
-DENSE = 16
-"""What was added to a row is worth comparing with what others lack if it is one in so many of all nodes."""
-FEW = 4
-"""If a pair leads on to so many pairs at most, on average, they are followed one by one: rows are mostly empty then."""
 
 
 @kernel
-def generations(offsets, targets, other, others, back, sources, bits, crossed, apart):  # type: ignore[no-untyped-def]
+def generations(  # type: ignore[no-untyped-def]
+    offsets, targets, other, others, back, sources, bits, crossed, apart, few, dense, room
+):
     """Add to rows of bits, one for each node, all pairs that pairs lead on to.
 
     From (a, b) to each successor of a with each of b in the other graph (`other`, `others`; turned: `back`, `sources`);
-    crossed, of b with those of a. If they are to be kept `apart`, not to a node with itself.
+    crossed, of b with those of a. If they are to be kept `apart`, not to a node with itself. If a pair leads on to
+    `few` pairs at most, on average, they are followed one by one, from a stack that has `room` for some at first. What
+    was added to a row is compared with what others lack if it is one in `dense` of all nodes.
     """
     n, width = bits.shape
-    if targets.shape[0] * others.shape[0] <= FEW * n * n:
-        _walk(offsets, targets, other, others, bits, crossed, apart)
+    if targets.shape[0] * others.shape[0] <= few * n * n:
+        _walk(offsets, targets, other, others, bits, crossed, apart, room)
         return
     fresh = bits.copy()
     image, front, wanted = np.zeros(width, np.uint64), np.zeros(width, np.uint64), np.empty(width, np.uint64)
@@ -48,7 +48,7 @@ def generations(offsets, targets, other, others, back, sources, bits, crossed, a
         else:
             after = targets[offsets[a] : offsets[a + 1]]
             added = _size(fresh[a]) if after.shape[0] else 0
-            if added * DENSE > n and _missing(bits, after, wanted) < added:
+            if added * dense > n and _missing(bits, after, wanted) < added:
                 _look_back(back, sources, fresh[a], wanted, image)
             elif added:
                 _follow(other, others, fresh[a], image)
@@ -66,9 +66,9 @@ def generations(offsets, targets, other, others, back, sources, bits, crossed, a
 
 
 @kernel
-def _walk(offsets, targets, other, others, bits, crossed, apart):  # type: ignore[no-untyped-def]
+def _walk(offsets, targets, other, others, bits, crossed, apart, room):  # type: ignore[no-untyped-def]
     """Do the same pair by pair."""
-    stack, size = np.empty(1024, np.int64), 0
+    stack, size = np.empty(room, np.int64), 0
     for a in range(bits.shape[0]):
         for w in range(bits.shape[1]):
             word = bits[a, w]

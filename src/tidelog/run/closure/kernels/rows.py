@@ -398,13 +398,16 @@ def fill_searched(offsets, targets, place, rows, firsts, members, starts, left, 
 
 
 @kernel
-def list_searched(offsets, targets, place, nodes):  # type: ignore[no-untyped-def]
-    """Return the positions of what each node reaches, in order of the nodes, as lists one after another."""
+def list_searched(offsets, targets, place, nodes, room):  # type: ignore[no-untyped-def]
+    """Return the positions of what each node reaches, in order of the nodes, as lists one after another.
+
+    There is `room` for some at first.
+    """
     n = offsets.shape[0] - 1
     seen, touched = np.zeros((n >> 6) + 1, np.uint64), np.zeros((n >> 12) + 1, np.uint64)
     stack, found = np.empty(n, np.int32), np.empty(n, np.int32)
     ends = np.zeros(nodes.shape[0] + 1, np.int64)
-    lists = np.empty(1024, np.int32)
+    lists = np.empty(room, np.int32)
     total = 0
     for i in range(nodes.shape[0]):
         count = _search(offsets, targets, place, nodes[i], seen, touched, stack, found)

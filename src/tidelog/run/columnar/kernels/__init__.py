@@ -9,7 +9,5 @@ their slow twin is the way other rounds go. `ranks` tells how ranks are given. O
 and the decorator that compiles.
 """
 
-GAP = 64
-"""A fence has the first of every so many rows of a batch."""
 HERE, LOST, DOUBTFUL = 1, 2, 3
 """What becomes of a head: it is in a batch; and has no support left; and has lost some where nobody knows how much."""

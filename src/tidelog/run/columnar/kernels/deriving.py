@@ -24,12 +24,10 @@ from tidelog.run.columnar.kernels.searching import (
 from tidelog.run.kernel_cache import kernel
 
 U = np.uint64
-ALONE = 8
-"""Of more bindings than this equal keys are searched once."""
 
 
 @kernel
-def derive(told, recent, ranked, room, out, out_rank, out_head, largest):  # type: ignore[no-untyped-def]
+def derive(told, recent, ranked, room, out, out_rank, out_head, largest, alone):  # type: ignore[no-untyped-def]
     """Write what the delta derives; return how many rows, or -1 if they are too many or have no room, and visits."""
     variants, fields = told[0], told[2]
     table, ranks, begun, count = recent[0], recent[1], recent[5], recent[6]
@@ -57,7 +55,9 @@ def derive(told, recent, ranked, room, out, out_rank, out_head, largest):  # typ
                     n += 1
             for s in range(variant[lines.FIRST], variant[lines.LAST]):
                 if n > 0:
-                    n, more = _step(told, recent, ranked, s, n, visits, left, left_rank, right, right_rank, search_room)
+                    n, more = _step(
+                        told, recent, ranked, s, n, visits, left, left_rank, right, right_rank, search_room, alone
+                    )
                     visits += more
                     left, right = right, left
                     left_rank, right_rank = right_rank, left_rank
@@ -73,7 +73,7 @@ def derive(told, recent, ranked, room, out, out_rank, out_head, largest):  # typ
 
 @kernel
 def _step(  # type: ignore[no-untyped-def]
-    told, recent, ranked, s, n, before, left, left_rank, right, right_rank, room
+    told, recent, ranked, s, n, before, left, left_rank, right, right_rank, room, alone
 ):
     """Take n bindings through a step; return how many there are then, -1 if there were too many visits, and visits.
 
@@ -85,7 +85,7 @@ def _step(  # type: ignore[no-untyped-def]
     full, shift, most = step[lines.FULL], step[lines.SHIFT], left.shape[0]
     if before + n > most:
         return -1, n
-    distinct = _make_keys(fields, step, n, left, room)
+    distinct = _make_keys(fields, step, n, left, room, alone)
     visits, made = n, 0
     for b in range(step[lines.BATCHES], step[lines.END]):
         rows, stride, member = batches[b, lines.ROWS], batches[b, lines.STRIDE], batches[b, lines.MEMBER]
@@ -126,13 +126,15 @@ def _step(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _make_keys(fields, step, n, left, room):  # type: ignore[no-untyped-def]
+def _make_keys(fields, step, n, left, room, alone):  # type: ignore[no-untyped-def]
     """Make the keys by which n bindings are searched, equal ones once if they are not far apart; return how many.
+
+    The keys of so few bindings as `alone` says are not compared.
 
     Write for each binding which key is its own, -1 if there is no room for it, and that it has met nothing.
     """
     keys, _, which, met, last = room
-    made, wide, some = 0, step[lines.FULL] + (step[lines.SHIFT] < 64), n > ALONE
+    made, wide, some = 0, step[lines.FULL] + (step[lines.SHIFT] < 64), n > alone
     if some:
         last[:] = -1
     for i in range(n):

@@ -17,7 +17,7 @@ from tidelog.run.columnar.kernels.rounds import (
     undo,
 )
 from tidelog.run.columnar.kernels.searching import ALIVE, bisect, compare, rank_of
-from tidelog.run.columnar.kernels.sorting import FEW, order_one
+from tidelog.run.columnar.kernels.sorting import order_one
 from tidelog.run.kernel_cache import kernel
 
 _above, _level = kernel(above), kernel(level)
@@ -27,7 +27,7 @@ __all__ = ["gain", "undo"]
 
 @kernel
 def gain(  # type: ignore[no-untyped-def]
-    told, recent, given, bench, log, answer, ranked, counting, number, rounds, most, largest
+    told, recent, given, bench, log, answer, ranked, counting, number, rounds, most, largest, thresholds
 ):
     """Absorb what the delta derives, and go on with what is new, for up to so many rounds and about `most` visits.
 
@@ -35,31 +35,34 @@ def gain(  # type: ignore[no-untyped-def]
     given (rows, ranks, members, how often), there is no delta yet, and these are absorbed first.
 
     In a bootstrap (not `ranked`) a tuple has the rank of its round, from `number` on; what comes later is no support.
+    The thresholds: of more bindings equal keys are searched once; places that the table of tuples begins with; up to so
+    many rows are sorted by insertion.
     """
+    alone, places, few = thresholds
     members, table, begun, count = told[4], recent[0], recent[5], recent[6]
     derived, (line, at), scratch, room = laid_out(bench)
     row, before = np.empty((1, table.shape[1] + 1), np.uint64), np.zeros(members.shape[0], np.int64)
-    found = np.full(_places_for(count.sum() + given[1].shape[0]), -1, np.int64)
+    found = np.full(_places_for(count.sum() + given[1].shape[0], places), -1, np.int64)
     _note(members, table, before, count, found)
     how = ranked, counting, number, line, at
     if given[1].shape[0]:
         _absorb_all(told, recent, given, given[1].shape[0], found, before, how, log, answer, scratch)
-    _arrange(told, recent, answer, before, row, scratch)
+    _arrange(told, recent, answer, before, row, scratch, few)
     while answer[lines.ROUNDS] < rounds and may_go_on(members, begun, count):
         full = answer[lines.LOGGED] + 2 * largest > log.shape[0]
         busy = max(answer[lines.VISITS], answer[lines.SHIFTED]) > most
         if busy or full or not has_room(count, table.shape[2], largest):
             return
-        made = derived_by(told, recent, answer, ranked, room, derived, largest)
+        made = derived_by(told, recent, answer, ranked, room, derived, largest, alone)
         if made < 0:
             return
-        if _places_for(count.sum() + made) > found.shape[0]:
-            found = np.full(2 * _places_for(count.sum() + made), -1, np.int64)
+        if _places_for(count.sum() + made, places) > found.shape[0]:
+            found = np.full(2 * _places_for(count.sum() + made, places), -1, np.int64)
             before[:] = 0
             _note(members, table, before, count, found)
         before[:] = count
         _absorb_all(told, recent, derived, made, found, before, how, log, answer, scratch)
-        _arrange(told, recent, answer, before, row, scratch)
+        _arrange(told, recent, answer, before, row, scratch, few)
         begun[:] = before
         answer[lines.ROUNDS] += 1
 
@@ -105,9 +108,9 @@ def _absorb_all(told, recent, derived, made, found, before, how, log, answer, sc
 
 
 @kernel
-def _places_for(count):  # type: ignore[no-untyped-def]
+def _places_for(count, least):  # type: ignore[no-untyped-def]
     """Return how many places a table has in which so many tuples are found fast: a power of two."""
-    size = 64
+    size = least
     while size < 2 * count:
         size *= 2
     return size
@@ -146,7 +149,7 @@ def _note(members, table, start, count, found):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _arrange(told, recent, answer, before, row, scratch):  # type: ignore[no-untyped-def]
+def _arrange(told, recent, answer, before, row, scratch, few):  # type: ignore[no-untyped-def]
     """Put the tuples that have come to the members' tables to their places in every order."""
     members, orders, moves = told[4:]
     table, ordered, count = recent[0], recent[4], recent[6]
@@ -161,7 +164,7 @@ def _arrange(told, recent, answer, before, row, scratch):  # type: ignore[no-unt
                 moved(orders, o, moves, table, m, old + i, row)
                 for w in range(width):
                     rows[i, w] = row[0, w]
-            _sort(rows, new, width, places)
+            _sort(rows, new, width, places, few)
             base, stride, h = np.int64(ordered[o].ctypes.data), 8 * ordered.shape[2], old
             for k in range(new - 1, -1, -1):
                 i = places[k]
@@ -175,9 +178,9 @@ def _arrange(told, recent, answer, before, row, scratch):  # type: ignore[no-unt
 
 
 @kernel
-def _sort(rows, n, width, places):  # type: ignore[no-untyped-def]
+def _sort(rows, n, width, places, few):  # type: ignore[no-untyped-def]
     """Write the places of n rows in their order."""
-    if n > FEW:
+    if n > few:
         found = np.arange(n)
         for w in range(width - 1, -1, -1):
             _, found = order_one(rows[:n, w][found], found, np.empty(n, np.uint64), np.empty(n, np.int64))

@@ -46,18 +46,19 @@ __all__ = ["lose", "undo"]
 
 @kernel
 def lose(  # type: ignore[no-untyped-def]
-    told, counting, recent, given, where, lowest, bench, log, answer, rounds, most, largest
+    told, counting, recent, given, where, lowest, bench, log, answer, rounds, most, largest, alone
 ):
     """Release what the delta derives, and go on with what has lost its support, as `gain` does.
 
     `where` has the batch and the place of each tuple of the tables in each order. `counting` tells the rules that find
-    what tuples have left, `lowest` how far they can be lifted (`ranks`).
+    what tuples have left, `lowest` how far they can be lifted (`ranks`). Of more bindings than `alone` equal keys are
+    searched once.
     """
     members, orders = told[4:6]
     table, begun, count = recent[0], recent[5], recent[6]
     derived, located, scratch, room = laid_out(bench)
     row, before = np.empty((1, table.shape[1] + 1), np.uint64), np.zeros(members.shape[0], np.int64)
-    how = counting, where, lowest, before, (derived, located, scratch, room), row, largest
+    how = counting, where, lowest, before, (derived, located, scratch, room), row, (largest, alone)
     _locate_dying(told, recent, where, before, plain(0), plain(DYING), row, scratch)
     if given[1].shape[0] and not _release_all(told, recent, given, given[1].shape[0], how, log, answer):
         undo(log[: answer[lines.LOGGED]])
@@ -72,7 +73,7 @@ def lose(  # type: ignore[no-untyped-def]
             or not has_room(count, table.shape[2], largest)
         ):
             return
-        made = derived_by(told, recent, answer, np.bool_(True), room, derived, largest)
+        made = derived_by(told, recent, answer, np.bool_(True), room, derived, largest, alone)
         if made < 0:
             return
         _mark(told, where, begun, count, plain(0), plain(REMOVED), log, answer)
@@ -196,7 +197,7 @@ def _prove(told, recent, m, how, answer):  # type: ignore[no-untyped-def]
 @kernel
 def _count_left(told, recent, m, how, answer):  # type: ignore[no-untyped-def]
     """Count what the tuples of a member have left that are to die; return whether it was possible."""
-    counting, _, _, before, (derived, (line, at), scratch, room), _, largest = how
+    counting, _, _, before, (derived, (line, at), scratch, room), _, (largest, alone) = how
     table, count = recent[0], recent[6]
     begun, end = np.zeros_like(count), np.zeros_like(count)
     no_rank = recent[2]  # the support of recent tuples; here there are none
@@ -205,7 +206,7 @@ def _count_left(told, recent, m, how, answer):  # type: ignore[no-untyped-def]
     while begun[m] < count[m]:
         end[m] = min(begun[m] + size, count[m])
         these = table, no_rank, no_rank, recent[3], recent[4], begun, end
-        made = derived_by(counting, these, answer, np.bool_(True), room, derived, largest)
+        made = derived_by(counting, these, answer, np.bool_(True), room, derived, largest, alone)
         if made < 0:
             if size == 1:
                 return False

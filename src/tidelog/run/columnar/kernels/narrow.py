@@ -15,8 +15,6 @@ from numba.extending import intrinsic
 from tidelog.run.kernel_cache import kernel
 
 U = np.uint64
-APART = 8
-"""A run so many times longer than another is not walked through but searched for its words."""
 
 
 @intrinsic
@@ -160,12 +158,13 @@ def _put(words, low, high, field, least, marks, mark):  # type: ignore[no-untype
 
 
 @kernel
-def emit_meeting(low, high, left, batch, field, low2, high2, batch2, field2, least, marks, moves, out):  # type: ignore[no-untyped-def]
+def emit_meeting(low, high, left, batch, field, low2, high2, batch2, field2, least, marks, moves, apart, out):  # type: ignore[no-untyped-def]
     """As `emitting.emit_one`, of the words of each range whose code is that of a word of a second range, too.
 
     The words of a range are in the order of their codes: shifted right, masked, plus a number (`field`, `field2`).
     The codes of a second range that serves several rows in turn are put into `marks`, which is false at first and has a
-    place for each code from `least` on. If it has none, and for ranges of very different lengths, both are searched.
+    place for each code from `least` on. If it has none, and for ranges of which one is more than `apart` times longer,
+    both are searched.
     """
     p = 0
     n, size = low.shape[0], U(marks.shape[0])
@@ -178,7 +177,7 @@ def emit_meeting(low, high, left, batch, field, low2, high2, batch2, field2, lea
         if marked >= 0 and low2[marked] != b:
             _put(batch2, low2[marked], high2[marked], field2, least, marks, False)
             marked = -1
-        long = APART * (end2 - b) < end - a
+        long = apart * (end2 - b) < end - a
         if size > U(0) and not long and marked < 0 and i + 1 < n and low2[i + 1] == b and high2[i + 1] == end2:
             _put(batch2, b, end2, field2, least, marks, True)
             marked = i
@@ -189,7 +188,7 @@ def emit_meeting(low, high, left, batch, field, low2, high2, batch2, field2, lea
                     out[p] = _moved(left[i], batch[j], moves)
                     p += marks[code]
             continue
-        gallop = long or APART * (end - a) < end2 - b
+        gallop = long or apart * (end - a) < end2 - b
         while a < end and b < end2:
             code, code2 = _code(batch, a, field), _code(batch2, b, field2)
             if code == code2:

@@ -29,8 +29,6 @@ ROOM = 1 << 22
 APART = 1 << 8
 """How many of them are."""
 TOP = ROOM * APART
-HIGHEST = TOP + (TOP >> 1)
-"""An update does not begin with a greater rank than this: then it has half a billion levels before it."""
 NONE_LIFTED: Lowest = np.arange(1, APART + 1) * ROOM
 
 

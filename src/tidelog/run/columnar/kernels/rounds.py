@@ -60,9 +60,9 @@ def moved(orders, o, moves, table, m, i, row):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def derived_by(told, recent, answer, ranked, room, derived, largest):  # type: ignore[no-untyped-def]
+def derived_by(told, recent, answer, ranked, room, derived, largest, alone):  # type: ignore[no-untyped-def]
     """Write what the delta derives, and answer for the work; return how many, or below 0 if they are too many."""
-    made, visits = derive(told, recent, ranked, room, derived[0], derived[1], derived[2], largest)
+    made, visits = derive(told, recent, ranked, room, derived[0], derived[1], derived[2], largest, alone)
     answer[lines.VISITS] += visits
     if made < 0:
         answer[lines.STATUS] = lines.TOO_MANY

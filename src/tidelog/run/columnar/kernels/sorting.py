@@ -15,8 +15,6 @@ from tidelog.run.kernel_cache import kernel
 
 U = np.uint64
 C = np.uint32
-FEW = 24
-"""Up to so many keys are sorted by insertion."""
 
 
 @kernel
@@ -88,10 +86,11 @@ def place_digit(words, shift, places, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def sort_buckets(words, starts, first, last, bits):  # type: ignore[no-untyped-def]
+def sort_buckets(words, starts, first, last, bits, few):  # type: ignore[no-untyped-def]
     """Sort each bucket from the first to before the last: the words from its start to the next; they differ in bits.
 
     The sort is stable: what stands below the lowest of the bits, such as the place of a row, is no part of the key.
+    A bucket of a `few` words is sorted by insertion.
     """
     largest = 0
     for k in range(first, last):
@@ -103,7 +102,7 @@ def sort_buckets(words, starts, first, last, bits):  # type: ignore[no-untyped-d
         low += U(1)
     for k in range(first, last):
         a, b = starts[k], starts[k + 1]
-        if b - a > FEW:
+        if b - a > few:
             if _sort_digits(words[a:b], other[: b - a], bits, counts):
                 words[a:b] = other[: b - a]
             continue

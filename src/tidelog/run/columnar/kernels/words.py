@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tidelog.run.columnar.kernels import GAP
 from tidelog.run.kernel_cache import kernel
 
 U = np.uint64
-TOGETHER = 64
-"""So many keys are searched side by side."""
 
 
 @kernel(inline="always")
@@ -93,18 +90,19 @@ def ranges_one(keys, batch, shift, low, high):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def ranges_apart(keys, batch, fence, shift, low, high):  # type: ignore[no-untyped-def]
+def ranges_apart(keys, batch, fence, shift, gap, together, low, high):  # type: ignore[no-untyped-def]
     """As `ranges_one`, for keys that lie far apart: some at a time go down the fence, then the batch, level by level.
 
-    So the processor fetches what they need side by side, where one key after the other waits for memory each time.
+    The fence has the first of every `gap` rows; so many keys go `together`. So the processor fetches what they need
+    side by side, where one key after the other waits for memory each time.
     """
     s = U(shift)
     count, m, n = keys.shape[0], U(batch.shape[0]), fence.shape[0]
-    wanted, at = np.empty(TOGETHER, U), np.empty(TOGETHER, U)
+    wanted, at = np.empty(together, U), np.empty(together, U)
     total = 0
     first = 0
-    for start in range(0, count, TOGETHER):
-        end = min(start + TOGETHER, count)
+    for start in range(0, count, together):
+        end = min(start + together, count)
         ordered = start == 0 or keys[start - 1] <= keys[start]
         for i in range(start + 1, end):
             ordered &= keys[i - 1] <= keys[i]
@@ -121,8 +119,8 @@ def ranges_apart(keys, batch, fence, shift, low, high):  # type: ignore[no-untyp
                 at[i] += half * U((fence[at[i] + half - U(1)] >> s) < wanted[i])
             left -= half
         for i in range(size):
-            at[i] = (at[i] - U(at[i] > U(0))) * U(GAP)
-        left = U(GAP)
+            at[i] = (at[i] - U(at[i] > U(0))) * U(gap)
+        left = U(gap)
         while left > U(0):
             half = (left + U(1)) >> U(1)
             for i in range(size):
@@ -207,7 +205,7 @@ def _move_row(words, i, moves, out, p):  # type: ignore[no-untyped-def]
 
 @kernel
 def join_few(  # type: ignore[no-untyped-def]
-    rows, rank, moves, constant, full, shift, batch, fence, batch_rank, mark, limit, left, made, right, most
+    rows, rank, moves, constant, full, shift, batch, fence, gap, batch_rank, mark, limit, left, made, right, most
 ):
     """Search a batch for the key of each row and write the matches, in one go; return them, their ranks, and how many.
 
@@ -226,7 +224,7 @@ def join_few(  # type: ignore[no-untyped-def]
             p, h = 0, m
             if fence.shape[1]:
                 b = _lower(fence, key, 0, full, shift, 0, fence.shape[1])
-                p, h = max(0, (b - 1) * GAP), min(m, b * GAP)
+                p, h = max(0, (b - 1) * gap), min(m, b * gap)
             low[i] = _lower(batch, key, 0, full, shift, p, h)
             high[i] = _upper(batch, key, 0, full, shift, low[i])
         total += high[i] - low[i]

@@ -1,0 +1,45 @@
+"""Which table of array functions to use: numpy's, or compiled ones once an input was large."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tidelog.base.tuning import DEFAULT, Tuning
+from tidelog.run.columnar.arrays import CompiledArrays, NumpyArrays, Words
+
+
+class Arrays:
+    """The array functions, in the form that suits the inputs seen so far; and the thresholds by which to choose.
+
+    An engine has one, and hands it to all that it makes.
+    """
+
+    def __init__(self, tuning: Tuning, table: NumpyArrays | None = None) -> None:
+        self.tuning = tuning
+        self._table = NumpyArrays(tuning) if table is None else table
+
+    def __call__(self, rows: int = 0) -> NumpyArrays:
+        """Return the table to use for an input of so many rows."""
+        if rows >= self.tuning.compiling.rows and not isinstance(self._table, CompiledArrays):
+            self._table = CompiledArrays(self.tuning)
+        return self._table
+
+    def united(self, a: Words, b: Words) -> Words:
+        """Return the distinct rows of two sorted arrays in order; parts of a join often lie side by side."""
+        if a.shape[1] and b.shape[1]:
+            for first, second in ((a, b), (b, a)):
+                if tuple(first[:, -1]) < tuple(second[:, 0]):
+                    return np.concatenate((first, second), axis=1)
+        table = self(a.shape[1] + b.shape[1])
+        merged = table.merge(a, b)
+        found = table.unique(merged)
+        return found if self.tuning.sorting.own_memory * merged.shape[1] < found.shape[1] else found.copy()
+
+
+usual = Arrays(DEFAULT)
+"""What databases share: what one of them has loaded costs the others nothing."""
+
+
+def arrays_of(tuning: Tuning) -> Arrays:
+    """Return the array functions to use with a table of thresholds."""
+    return usual if tuning is DEFAULT else Arrays(tuning)
