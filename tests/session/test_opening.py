@@ -97,7 +97,7 @@ def test_mistakes(opened: Open) -> None:
         opened(GRAPH, facts={"Edeg": []})
     with pytest.raises(DataError, match="only input relations take facts"):
         opened(GRAPH, facts={"Reach": []})
-    with pytest.raises(UserError, match="expected a folder, or rows by the name of a relation"):
+    with pytest.raises(TypeError, match="expected a folder, or rows by the name of a relation"):
         opened(GRAPH, facts=[(1, 2)])
     with pytest.raises(UserError, match="there is no folder"):
         opened(GRAPH, facts="nowhere")

@@ -54,8 +54,13 @@ class Externs:
         self, name: str, signature: str | None = None, *, typed: bool = False, trusted: bool = False
     ) -> Callable[[Callback], Callback]:
         """Return a decorator that registers a function under a name, with its type in the language."""
+        for what, given in (("name", name), ("signature", signature or "")):
+            if not isinstance(given, str):
+                raise TypeError(f"{what}: expected text, found {given!r}")
 
         def decorate(python: Callback) -> Callback:
+            if not callable(python):
+                raise TypeError(f"{name}: expected a function, found {python!r}")
             self._table[name] = Extern(python, signature, typed, trusted)
             return python
 

@@ -112,7 +112,10 @@ class FrozenMap(Mapping[Value, Value]):
     __slots__ = ("_hash", "_items")
 
     def __init__(self, items: Mapping[Value, Value] | Iterable[tuple[Value, Value]] = ()) -> None:
-        given = dict(items)
+        try:
+            given = dict(items)
+        except (TypeError, ValueError):
+            raise TypeError(f"expected a mapping, or pairs of a key and a value, found {items!r}") from None
         self._items = {key: given[key] for key in in_order(given)}
         self._hash: int | None = None
 

@@ -96,6 +96,13 @@ class Switch:
     share: float
     by: Literal["work", "time"] = "work"
 
+    def __post_init__(self) -> None:
+        share: Any = self.share
+        if isinstance(share, bool) or not isinstance(share, Real) or not float(share) >= 0:
+            raise UserError(f"a share of {share}: it should be a number that is not negative")
+        if self.by not in ("work", "time"):
+            raise UserError(f"a switch by {self.by}: there are `work` and `time`")
+
 
 @record
 class Work:

@@ -15,6 +15,7 @@ from tidelog.base.values import in_order
 from tidelog.plan.nodes import Relation
 from tidelog.run import contract
 from tidelog.run.contract import Row, Rows, Work
+from tidelog.session.arguments import expect
 from tidelog.session.plain import Plain
 
 if TYPE_CHECKING:
@@ -180,6 +181,7 @@ class Changes(Mapping[str, Change]):
         return Change(self._relations[name], change, self._plain, self._commit)
 
     def __getitem__(self, relation: str) -> Change:
+        expect(relation, str, "relation", "the name of a relation")
         found = self._changes.get(relation)
         if found is not None:
             return found
@@ -193,7 +195,7 @@ class Changes(Mapping[str, Change]):
         return len(self._changes)
 
     def __contains__(self, relation: object) -> bool:
-        return relation in self._changes
+        return isinstance(relation, str) and relation in self._changes
 
     def __repr__(self) -> str:
         return f"Changes({', '.join(repr(change) for change in self._changes.values())})"
@@ -201,6 +203,7 @@ class Changes(Mapping[str, Change]):
 
 def check_known(relation: str, known: Mapping[str, Relation]) -> None:
     """Refuse the name of a relation that the program does not have."""
+    expect(relation, str, "relation", "the name of a relation")
     if relation not in known:
         hint = did_you_mean(relation, known)
         raise UserError(f"the program has no relation `{relation}`" + (f"; {hint}" if hint else ""))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Unpack
 
 from tidelog.base.diagnostic import Diagnostic
-from tidelog.base.errors import UserError
 from tidelog.base.extern import Externs
 from tidelog.base.span import Source
 from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.plan.nodes import DeclaredIndex, Plan
 from tidelog.run.contract import NO_LIMITS, Limits, Row, Switch, Work
+from tidelog.session.arguments import expect
 from tidelog.session.engines import Options
 from tidelog.session.misfit import brief
 from tidelog.session.relation import RelationView
@@ -74,6 +75,7 @@ class Database:
         header: str = "auto",
         **options: Unpack[Options],
     ) -> None:
+        self._check(externs, library, limits, facts, options)
         planning = options.get("tuning", DEFAULT).planning
         rules = RuleBase.load(program_source(program), tuple(map(Path, library)), externs, planning)
         self._store = Store(rules, engine, strategy, spark, switch, **options)
@@ -81,20 +83,28 @@ class Database:
         self._remarks = Remarks()
         self._opening = self._store.open(self._given(facts, header), limits)
 
-    def _given(self, facts: str | Path | Mapping[str, Any] | None, header: str) -> Mapping[str, Any]:
-        match facts:
-            case None:
-                return {}
-            case Mapping():
-                return facts
-            case str() | Path():
-                from tidelog.session.files import read_facts  # noqa: PLC0415  (most databases read none)
+    @staticmethod
+    def _check(externs: object, library: object, limits: object, facts: object, options: Mapping[str, Any]) -> None:
+        """Refuse arguments of the wrong kind that nobody else would notice, or too late."""
+        expect(externs, (Externs, NoneType), "externs", "tidelog.Externs")
+        expect(limits, Limits, "limits", "tidelog.Limits")
+        expect(facts, (str, Path, Mapping, NoneType), "facts", "a folder, or rows by the name of a relation")
+        expect(library, (list, tuple), "library", "a list of folders")
+        for folder in library if isinstance(library, list | tuple) else ():
+            expect(folder, (str, Path), "library", "a list of folders")
+        for name in options:
+            if name not in Options.__annotations__:
+                raise TypeError(f"Database has no option `{name}`; there are {', '.join(Options.__annotations__)}")
+        expect(options.get("tuning", DEFAULT), Tuning, "tuning", "tidelog.base.tuning.Tuning")
 
-                found = read_facts(Path(facts), self.plan.relations, self._store.plain, self.tuning, header)
-                self._remarks = found.remarks
-                return found.rows
-            case _:
-                raise UserError(f"facts: expected a folder, or rows by the name of a relation, found {brief(facts)}")
+    def _given(self, facts: str | Path | Mapping[str, Any] | None, header: str) -> Mapping[str, Any]:
+        if facts is None or isinstance(facts, Mapping):
+            return facts or {}
+        from tidelog.session.files import read_facts  # noqa: PLC0415  (most databases read none)
+
+        found = read_facts(Path(facts), self.plan.relations, self._store.plain, self.tuning, header)
+        self._remarks = found.remarks
+        return found.rows
 
     def __repr__(self) -> str:
         rules = sum(rule.active for rule in self.rules())
@@ -117,6 +127,7 @@ class Database:
 
     def follow_by(self, strategy: str, switch: Switch | None = None) -> None:
         """Go over to another strategy; costs an evaluation from scratch, and changes nothing else."""
+        expect(switch, (Switch, NoneType), "switch", "tidelog.Switch")
         self._store.follow_by(strategy, switch)
 
     @property
@@ -189,6 +200,7 @@ class Database:
 
         One transaction is open at a time: another thread waits, the same thread gets a `UserError`.
         """
+        expect(limits, (Limits, NoneType), "limits", "tidelog.Limits")
         return Transaction(self._store, self._limits if limits is None else limits)
 
     def subscribe(self, relation: str, callback: Callback, *, snapshot: bool = False) -> Subscription:
@@ -206,6 +218,8 @@ class Database:
         >>> subscription.cancel()
         """
         found = self._store.relation(relation)
+        if not callable(callback):
+            raise TypeError(f"callback: expected a function of one `Change`, found {brief(callback)}")
         return self._store.subscriptions.add(relation, callback, lambda: self._store.as_change(found, rows=snapshot))
 
     def verify(self) -> None:

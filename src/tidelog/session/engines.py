@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field
 from importlib import import_module
 from importlib.util import find_spec
+from types import NoneType
 from typing import Any, TypedDict
 
 from tidelog.base.diagnostic import did_you_mean
@@ -18,7 +19,8 @@ from tidelog.base.errors import MissingExtraError, UserError
 from tidelog.base.record import record
 from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.plan.nodes import Plan
-from tidelog.run.contract import NO_LIMITS, Engine, Limits
+from tidelog.run.contract import NO_LIMITS, Engine, Limits, Switch
+from tidelog.session.arguments import expect
 
 
 @record
@@ -115,6 +117,9 @@ def make_engine(
     same; it is meant for tests. `options` are those of the engine; one that is None is left to it. An engine for
     `EMPTY_PLAN` evaluates nothing: its first update brings the program and the facts together.
     """
+    expect(name, (str, NoneType), "engine", "the name of an engine")
+    expect(strategy, str, "strategy", "the name of a strategy")
+    expect(options.get("switch"), (Switch, NoneType), "switch", "tidelog.Switch")
     given = {option: value for option, value in options.items() if value is not None}
     chosen = _default(given) if name is None else name
     entry = ENGINES.get(chosen)
@@ -150,6 +155,8 @@ def _check_options(what: str, options: Collection[str], given: Mapping[str, Any]
             raise UserError(
                 f"the strategy `{strategy}` has no option `{option}`; leave it out, or choose `{STRATEGY[option]}`"
             )
+        if option in CHOICES:
+            expect(value, str, option, f"one of {', '.join(CHOICES[option])}")
         if option in CHOICES and value not in CHOICES[option]:
             raise UserError(_unknown(option, value, CHOICES[option]))
         if option == "parallel" and (type(value) is not int or value < 1):

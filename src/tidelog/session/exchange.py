@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidelog.base.text import show_cell
 from tidelog.run.contract import Row
+from tidelog.session.arguments import expect
 from tidelog.session.database import Database
 from tidelog.session.plain import Plain
 from tidelog.session.plain_write import finite
@@ -24,6 +25,8 @@ def load_facts(database: Database, folder: str | Path, *, header: str = "auto") 
     inserted. `header` says whether the first line of text files is a header: `yes`, `no`, or `auto`, if it has the
     names of the columns. `Database(program, facts=folder)` reads the same files before anything is derived.
     """
+    expect(database, Database, "database", "tidelog.Database")
+    expect(folder, (str, Path), "folder", "the path of a folder")
     from tidelog.session.files import read_facts  # noqa: PLC0415  (a program with its facts in it reads none)
 
     facts = read_facts(Path(folder), database.plan.relations, Plain(database.plan.types), database.tuning, header)
@@ -40,6 +43,8 @@ def outputs(database: Database) -> list[RelationView]:
 
 def save_outputs(database: Database, folder: str | Path) -> dict[Path, int]:
     """Write every output relation to a file, and return the files with the number of their rows."""
+    expect(database, Database, "database", "tidelog.Database")
+    expect(folder, (str, Path), "folder", "the path of a folder")
     from tidelog.session.files import write_outputs  # noqa: PLC0415  (and may write none)
 
     rows = {view.name: view.held() for view in outputs(database)}

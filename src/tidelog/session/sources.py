@@ -6,10 +6,12 @@ from pathlib import Path
 
 from tidelog.base.errors import UserError
 from tidelog.base.span import Source
+from tidelog.session.arguments import expect
 
 
 def program_source(program: str | Path | Source) -> Source:
     """Return the text of a program given as text or as the path of a file."""
+    expect(program, (str, Path, Source), "program", "a text, or the path of a file")
     if isinstance(program, Source):
         return program
     if isinstance(program, str) and ("\n" in program or not program.endswith(".dl")):

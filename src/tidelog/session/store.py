@@ -29,11 +29,12 @@ from tidelog.plan.nodes import EMPTY_PLAN, Plan, Relation
 from tidelog.plan.separate_facts import stored_in
 from tidelog.run import contract
 from tidelog.run.contract import NO_LIMITS, Engine, Limits, Row, Rows, Switch, Work
+from tidelog.session.arguments import expect
 from tidelog.session.changes import Change, Changes, Commit, check_known
 from tidelog.session.engines import Options, make_engine
 from tidelog.session.index import Index
 from tidelog.session.keys import KeyedRows, key_function
-from tidelog.session.misfit import Misfit
+from tidelog.session.misfit import Misfit, brief
 from tidelog.session.pending import PendingFacts, PendingKeyed
 from tidelog.session.plain import Plain
 from tidelog.session.rows import RowReader
@@ -185,6 +186,7 @@ class Store:
 
     def index(self, name: str) -> Index:
         """Return a declared index as of the last commit."""
+        expect(name, str, "index", "the name of an index")
         if name not in self.plan.declared:
             hint = did_you_mean(name, self.plan.declared)
             raise UserError(f"the program has no index `{name}`" + (f"; {hint}" if hint else ""))
@@ -376,6 +378,8 @@ class Store:
         assert key is not None, f"{relation} has no primary key"
         read = self.plain.read(key.type)
         result = []
+        if isinstance(keys, str | bytes | Mapping) or not isinstance(keys, Iterable):
+            raise DataError(f"{relation}: expected keys, found {brief(keys)}; one key is written [key]")
         for number, value in enumerate(keys):
             try:
                 result.append(read(value))
@@ -385,6 +389,7 @@ class Store:
 
     def revise(self, relation: str, row: Row, changes: Mapping[str, Any]) -> Row:
         """Return a row with other values in some columns: values, or functions from the old value to the new one."""
+        expect(changes, Mapping, "changes", "values by the name of a column")
         columns = [column.name for column in self._input(relation).columns]
         revised: dict[str, Any] = dict(zip(columns, row, strict=True))
         for name, change in changes.items():

@@ -19,6 +19,7 @@ from weakref import ref
 from tidelog.base.errors import DataError, UserError
 from tidelog.base.lock import Hold, Life, ending
 from tidelog.run.contract import Change, Limits, Row, Rows
+from tidelog.session.arguments import expect
 from tidelog.session.changes import Changes, Commit
 from tidelog.session.pending import PendingFacts, PendingKeyed
 from tidelog.session.rules import RuleBase
@@ -132,6 +133,7 @@ class Transaction:
 
     def _pending(self, relation: str) -> PendingFacts | PendingKeyed:
         self._check_open()
+        expect(relation, str, "relation", "the name of a relation")
         if relation not in self._facts:
             self._facts[relation] = self._owner.pending(relation)
         return self._facts[relation]
@@ -147,11 +149,13 @@ class Transaction:
     def add_rules(self, text: str) -> None:
         """Add rules; raise `ProgramError` if they do not fit the program. A rule in force already changes nothing."""
         self._check_open()
+        expect(text, str, "text", "rules as text")
         self._rules = (self._rules or self._owner.state.rules).add(text)
 
     def remove_rules(self, rule: str) -> None:
         """Remove the rules with a name, or with a text (layout does not matter)."""
         self._check_open()
+        expect(rule, str, "rule", "the name or the text of a rule")
         self._rules = (self._rules or self._owner.state.rules).remove(rule)
 
     # --- the end -----------------------------------------------------------------------------------------------------
