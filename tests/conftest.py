@@ -1,12 +1,16 @@
-"""Settings shared by all tests: how hard hypothesis looks.
+"""Settings shared by all tests: poison in fresh arrays, and how hard hypothesis looks.
 
 ``dev`` (the default) looks for new examples in every run, ``ci`` tries the same ones every time, ``soak`` tries many.
 Choose with the environment variable HYPOTHESIS_PROFILE; scripts/test takes ``ci``.
 """
 
 import os
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from tidelog.session.soak.poison import poisoned
 
 # No deadline: the first call of a kernel compiles it. A program is slow to draw, so that health check would only nag.
 settings.register_profile("dev", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -15,3 +19,10 @@ settings.register_profile(
 )
 settings.register_profile("soak", settings.get_profile("dev"), max_examples=10_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def poison() -> Iterator[None]:
+    """Fill arrays that nobody has written yet with a value that no row has, in all tests."""
+    with poisoned():
+        yield

@@ -35,6 +35,9 @@ ENGINES: dict[str, Make] = {
     "columnar-modular": lambda plan: ColumnarEngine(plan, strategy="modular"),
     "tuples": TuplesEngine,
     "tuples-modular": lambda plan: TuplesEngine(plan, strategy="modular"),
+    "tuples-ranked": lambda plan: TuplesEngine(plan, strategy="ranked"),
+    "tuples-dred": lambda plan: TuplesEngine(plan, strategy="dred"),
+    "tuples-elastic": lambda plan: TuplesEngine(plan, strategy="elastic"),
     "columnar-recompute": lambda plan: ColumnarEngine(plan, strategy="recompute"),
 }
 Answers = dict[str, frozenset[Row]]

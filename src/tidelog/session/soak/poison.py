@@ -1,8 +1,9 @@
 """Fills freshly allocated arrays with a value that no row has, so that reading what was never written shows.
 
 `np.empty` gives whatever memory held before, which on small data is often zero, or the right answer of a moment ago. In
-the modules of Tidelog that use numpy a stand-in for it takes the place of `np`. Kernels are left alone: numba resolves
-their `np.empty` when it compiles them. Without numba (NUMBA_DISABLE_JIT=1) they are plain Python, and poisoned, too.
+the modules of Tidelog that use numpy a stand-in for it takes the place of `np` (`poisoned`). Kernels are left alone:
+numba resolves their `np.empty` when it compiles them. Their memory comes from the allocator of the C library, and that
+of GNU fills what it gives, and otherwise what it takes back, in processes that start with `ALLOCATOR` (`poisoning`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ import tidelog.run
 
 BYTE = 0x5A
 """What each byte of a fresh array is: words that no layout packs, and places far outside of any array."""
+ALLOCATOR = {"GLIBC_TUNABLES": f"glibc.malloc.perturb={BYTE ^ 0xFF}:glibc.malloc.tcache_count=0"}
+"""Fill memory with `BYTE` when it is allocated, with the opposite when it is freed; other C libraries ignore it."""
 LATE = "tidelog.run.spark"
 """Needs Java to be imported; its arrays are made by the modules of other engines."""
 
@@ -64,12 +67,10 @@ def poisoned() -> Iterator[int]:
     for found in walk_packages(tidelog.run.__path__, f"{tidelog.run.__name__}."):
         if not found.name.startswith(LATE):
             import_module(found.name)
-    compiled = os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
     modules = [
         module
         for name, module in list(sys.modules.items())
-        if name.startswith("tidelog.run.") and getattr(module, "np", None) is np
-        if not (compiled and ".kernels" in name)
+        if name.startswith("tidelog.run.") and ".kernels" not in name and getattr(module, "np", None) is np
     ]
     poison = stand_in()
     for module in modules:
@@ -79,3 +80,16 @@ def poisoned() -> Iterator[int]:
     finally:
         for module in modules:
             module.np = np  # type: ignore[attr-defined]
+
+
+@contextmanager
+def poisoning() -> Iterator[None]:
+    """Let processes that are started within a `with` block have poison in all that they allocate."""
+    before = {name: os.environ.get(name) for name in ALLOCATOR}
+    os.environ.update({name: value for name, value in ALLOCATOR.items() if before[name] is None})
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]

@@ -26,7 +26,7 @@ from tidelog.session.soak.families import draw_history
 from tidelog.session.soak.following import Following
 from tidelog.session.soak.graphs import graph_history
 from tidelog.session.soak.histories import History, watched
-from tidelog.session.soak.poison import poisoned
+from tidelog.session.soak.poison import poisoned, poisoning
 from tidelog.session.soak.settings import Asked, Setting
 from tidelog.session.soak.shrink import show, shrink
 
@@ -82,7 +82,8 @@ def soak_by(
         return soak(histories, seed, asked, progress)
     tally = Tally()
     starts = iter(range(0, histories, PART))
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _end_with_parent) as processes:
+    spawning = multiprocessing.get_context("spawn")
+    with poisoning(), ProcessPoolExecutor(jobs, spawning, _end_with_parent) as processes:
         running: set[Future[tuple[Tally, Failure | None]]] = set()
         while True:
             for start in islice(starts, jobs - len(running)):
