@@ -5,6 +5,7 @@
 * `expr`, `free`: typed expressions, which `logic` makes and engines evaluate; their variables.
 * `show`, `text`, `reading`, `integers`: expressions and values as text, and back.
 * `meter`, `growth`: what time and memory are left, for whoever may take much of either; values that grow.
+* `arguments`: refusing what is given and of the wrong kind.
 * `extern`: Python functions that programs may call.
 * `record`: frozen dataclasses that cost little to define.
 * `tuning`, `thresholds`: the table of constants that choose how something is computed, and how tests draw them;

@@ -8,8 +8,10 @@ against the declared type when it runs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from types import NoneType
 from typing import Any, TypeVar
 
+from tidelog.base.arguments import expect
 from tidelog.base.record import record
 from tidelog.base.types import Type, TypeDefinition
 
@@ -54,13 +56,11 @@ class Externs:
         self, name: str, signature: str | None = None, *, typed: bool = False, trusted: bool = False
     ) -> Callable[[Callback], Callback]:
         """Return a decorator that registers a function under a name, with its type in the language."""
-        for what, given in (("name", name), ("signature", signature or "")):
-            if not isinstance(given, str):
-                raise TypeError(f"{what}: expected text, found {given!r}")
+        expect(name, str, "name", "the name of a function")
+        expect(signature, (str, NoneType), "signature", "a type of the language")
 
         def decorate(python: Callback) -> Callback:
-            if not callable(python):
-                raise TypeError(f"{name}: expected a function, found {python!r}")
+            expect(python, Callable, name, "a function")  # type: ignore[arg-type]  # it can be asked for all the same
             self._table[name] = Extern(python, signature, typed, trusted)
             return python
 

@@ -24,6 +24,7 @@ import struct
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from tidelog.base.arguments import brief
 from tidelog.base.meter import current, step
 
 Value = Any
@@ -115,7 +116,7 @@ class FrozenMap(Mapping[Value, Value]):
         try:
             given = dict(items)
         except (TypeError, ValueError):
-            raise TypeError(f"expected a mapping, or pairs of a key and a value, found {items!r}") from None
+            raise TypeError(f"expected a mapping, or pairs of a key and a value, found {brief(items)}") from None
         self._items = {key: given[key] for key in in_order(given)}
         self._hash: int | None = None
 

@@ -27,6 +27,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidelog.base import types
+from tidelog.base.arguments import brief
 from tidelog.base.conform import bounds
 from tidelog.base.errors import DataError
 from tidelog.base.reading import read_value
@@ -35,7 +36,7 @@ from tidelog.base.types import Field, Named, Type
 from tidelog.base.values import real
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Row
-from tidelog.session.misfit import Misfit, brief
+from tidelog.session.misfit import Misfit
 from tidelog.session.plain import Plain
 from tidelog.session.plain_write import is_enumeration, tag_name
 

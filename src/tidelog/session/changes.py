@@ -7,6 +7,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from tidelog.base import types
+from tidelog.base.arguments import expect
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import MissingExtraError, UserError
 from tidelog.base.record import record
@@ -15,7 +16,6 @@ from tidelog.base.values import in_order
 from tidelog.plan.nodes import Relation
 from tidelog.run import contract
 from tidelog.run.contract import Row, Rows, Work
-from tidelog.session.arguments import expect
 from tidelog.session.plain import Plain
 
 if TYPE_CHECKING:

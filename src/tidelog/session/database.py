@@ -7,15 +7,14 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Unpack
 
+from tidelog.base.arguments import brief, expect
 from tidelog.base.diagnostic import Diagnostic
 from tidelog.base.extern import Externs
 from tidelog.base.span import Source
 from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.plan.nodes import DeclaredIndex, Plan
 from tidelog.run.contract import NO_LIMITS, Limits, Row, Switch, Work
-from tidelog.session.arguments import expect
 from tidelog.session.engines import Options
-from tidelog.session.misfit import brief
 from tidelog.session.relation import RelationView
 from tidelog.session.remarks import Remarks
 from tidelog.session.rules import Rule, RuleBase

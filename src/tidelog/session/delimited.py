@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import TextIO
 
 from tidelog.base import types
+from tidelog.base.arguments import brief
 from tidelog.base.errors import DataError
 from tidelog.base.integers import show_integer
 from tidelog.base.reading import read_cell
@@ -39,7 +40,6 @@ from tidelog.base.values import Value
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Row, Rows
 from tidelog.session.changes import in_row_order
-from tidelog.session.misfit import brief
 from tidelog.session.mistakes import Mistakes
 from tidelog.session.plain import Plain
 

@@ -14,13 +14,13 @@ from importlib.util import find_spec
 from types import NoneType
 from typing import Any, TypedDict
 
+from tidelog.base.arguments import expect
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import MissingExtraError, UserError
 from tidelog.base.record import record
 from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.plan.nodes import Plan
 from tidelog.run.contract import NO_LIMITS, Engine, Limits, Switch
-from tidelog.session.arguments import expect
 
 
 @record

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tidelog.base.arguments import expect
 from tidelog.base.text import show_cell
 from tidelog.run.contract import Row
-from tidelog.session.arguments import expect
 from tidelog.session.database import Database
 from tidelog.session.plain import Plain
 from tidelog.session.plain_write import finite

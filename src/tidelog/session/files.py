@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from pathlib import Path
 
+from tidelog.base.arguments import brief
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError, UserError
 from tidelog.base.record import record
@@ -24,7 +25,6 @@ from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Rows
 from tidelog.session.delimited import COMMA, FACTS, TAB, Dialect, read_delimited, suspected_header, write_csv
 from tidelog.session.jsonlines import read_jsonlines
-from tidelog.session.misfit import brief
 from tidelog.session.plain import Plain
 from tidelog.session.remarks import Remarks
 

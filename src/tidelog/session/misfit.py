@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidelog.base.integers import show_integer
+from tidelog.base.arguments import brief
 
 
 class Misfit(Exception):  # noqa: N818  (always caught here and told as a DataError with its place)
@@ -21,12 +21,3 @@ class Misfit(Exception):  # noqa: N818  (always caught here and told as a DataEr
     def __str__(self) -> str:
         place = f" at {self.path}" if self.path else ""
         return f"expected {self.expected}{place}, found {brief(self.found)}"
-
-
-def brief(value: object, limit: int = 80) -> str:
-    """Return a value's repr, cut to a length that fits a message."""
-    try:
-        shown = repr(value)
-    except Exception:  # noqa: BLE001  (an integer of some thousand digits, or somebody else's class)
-        shown = show_integer(value) if isinstance(value, int) else object.__repr__(value)
-    return shown if len(shown) <= limit else shown[: limit - 3] + "..."

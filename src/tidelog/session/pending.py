@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from tidelog.base.arguments import brief
 from tidelog.base.errors import DataError
 from tidelog.base.values import Value
 from tidelog.run.contract import Change, Row, Rows
-from tidelog.session.misfit import brief
 
 
 class PendingFacts:

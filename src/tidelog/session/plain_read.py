@@ -9,10 +9,11 @@ from operator import index
 from typing import Any
 
 from tidelog.base import types
+from tidelog.base.arguments import brief
 from tidelog.base.conform import bounds
 from tidelog.base.types import Constructor, Named, Type
 from tidelog.base.values import FrozenMap, Value, Variant, real, single
-from tidelog.session.misfit import Misfit, brief
+from tidelog.session.misfit import Misfit
 from tidelog.session.plain_write import short, tag_name
 
 Read = Callable[[Any], Value]

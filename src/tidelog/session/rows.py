@@ -15,6 +15,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from tidelog.base import types
+from tidelog.base.arguments import brief
 from tidelog.base.conform import bounds
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError
@@ -25,7 +26,7 @@ from tidelog.base.types import Field, Type
 from tidelog.base.values import Value, Variant
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Row
-from tidelog.session.misfit import Misfit, brief
+from tidelog.session.misfit import Misfit
 from tidelog.session.plain import Plain
 from tidelog.session.plain_read import Read
 

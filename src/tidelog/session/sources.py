@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tidelog.base.arguments import expect
 from tidelog.base.errors import UserError
 from tidelog.base.span import Source
-from tidelog.session.arguments import expect
 
 
 def program_source(program: str | Path | Source) -> Source:

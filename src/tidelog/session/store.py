@@ -19,6 +19,7 @@ from contextvars import copy_context
 from dataclasses import field, replace
 from typing import Any, Unpack
 
+from tidelog.base.arguments import brief, expect
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError, TidelogError, UserError
 from tidelog.base.lock import Hold, Lock
@@ -29,12 +30,11 @@ from tidelog.plan.nodes import EMPTY_PLAN, Plan, Relation
 from tidelog.plan.separate_facts import stored_in
 from tidelog.run import contract
 from tidelog.run.contract import NO_LIMITS, Engine, Limits, Row, Rows, Switch, Work
-from tidelog.session.arguments import expect
 from tidelog.session.changes import Change, Changes, Commit, check_known
 from tidelog.session.engines import Options, make_engine
 from tidelog.session.index import Index
 from tidelog.session.keys import KeyedRows, key_function
-from tidelog.session.misfit import Misfit, brief
+from tidelog.session.misfit import Misfit
 from tidelog.session.pending import PendingFacts, PendingKeyed
 from tidelog.session.plain import Plain
 from tidelog.session.rows import RowReader

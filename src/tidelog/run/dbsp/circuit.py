@@ -29,6 +29,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Self
 
+from tidelog.base.arguments import brief, expect
 from tidelog.base.tuning import DEFAULT
 from tidelog.base.tuning_plans import Traces
 from tidelog.run.dbsp.indexed import IndexedZSet
@@ -177,12 +178,17 @@ class Circuit(Scope):
 
     def input(self, name: str, columns: int = 0, zero: Any = None) -> Wire:
         """Return a wire that `step` is given; its values are Z-sets of so many columns, or have another `zero`."""
+        expect(name, str, "name", "the name of an input")
+        if type(columns) is not int or columns < 0:
+            raise TypeError(f"columns: expected a number of columns, found {brief(columns)}")
         neutral = ZSet.zero(columns) if zero is None else zero
         wire = self.inputs[name] = Wire(self, name, Stateless(lambda: neutral), (), neutral)
         return wire
 
     def output(self, name: str, wire: Wire) -> None:
         """Let `step` return a wire under a name."""
+        expect(name, str, "name", "the name of an output")
+        expect(wire, Wire, "wire", "a wire of this circuit")
         if wire.scope is not self:
             raise ValueError(f"the wire `{wire.label}` is in a loop: take it out by `eliminate`")
         self.outputs[name] = wire
@@ -202,6 +208,8 @@ class Circuit(Scope):
             raise ValueError(f"no input {', '.join(sorted(unknown))}; there are {', '.join(sorted(self.inputs))}")
         for name, value in changes.items():
             wanted = self.inputs[name].zero
+            if isinstance(wanted, ZSet):
+                expect(value, ZSet, f"input {name}", "a Z-set")
             if isinstance(wanted, ZSet) and value.columns != wanted.columns:
                 raise ValueError(f"the input {name} has {wanted.columns} columns, the change {value.columns}")
         at: dict[int, Any] = {wire.number: changes[name] for name, wire in self.inputs.items() if name in changes}

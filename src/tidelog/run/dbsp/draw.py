@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tidelog.base.arguments import expect
 from tidelog.run.dbsp.circuit import Circuit, Feedback, Loop, Wire
 
 _SPECIAL = str.maketrans({c: f"#{ord(c)};" for c in '"#&<>`\\'})
@@ -14,6 +15,7 @@ _SPECIAL = str.maketrans({c: f"#{ord(c)};" for c in '"#&<>`\\'})
 
 def to_dot(circuit: Circuit) -> str:
     """Write a circuit in the DOT language."""
+    expect(circuit, Circuit, "circuit", "a circuit")
     lines = ["digraph circuit {", "  rankdir=LR;", '  node [shape=box, fontname="sans-serif"];']
     loops = 0
     for part in circuit.body:
@@ -32,6 +34,7 @@ def to_dot(circuit: Circuit) -> str:
 
 def to_mermaid(circuit: Circuit) -> str:
     """Write a circuit as a Mermaid flowchart."""
+    expect(circuit, Circuit, "circuit", "a circuit")
     lines = ["flowchart LR"]
     loops = 0
     for part in circuit.body:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tidelog.base.arguments import expect
 from tidelog.run.dbsp import kit
 from tidelog.run.dbsp.interpreter import Interpreter
 from tidelog.run.dbsp.terms import Atom, Fact, Rule, Var, levels, read
@@ -51,6 +52,7 @@ class Dyre:
 
     def _collect(self, statements: Sequence[Statement], *, holds: bool) -> None:
         for statement in statements:
+            expect(statement, (str, Rule, Fact), "statement", "a rule or a fact, or the text of one")
             found = read(statement) if isinstance(statement, str) else statement
             atoms = (found.head, *found.body) if isinstance(found, Rule) else (Atom(found.relation, found.values),)
             for atom in atoms:

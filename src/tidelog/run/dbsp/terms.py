@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Hashable
 
+from tidelog.base.arguments import expect
 from tidelog.base.record import record
 
 
@@ -70,6 +71,7 @@ def read(text: str) -> Rule | Fact:
     >>> read('P("a", 1)')
     Fact(relation='P', values=('a', 1))
     """
+    expect(text, str, "text", "the text of a rule or a fact")
     tokens = _tokens(text)
     head = _atom(tokens, text)
     body = []

@@ -8,11 +8,13 @@ Values become words by `Values`. Sums of weights and products of them are checke
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from tidelog.base.arguments import brief, expect
 from tidelog.base.errors import EvaluationError
 from tidelog.base.record import record
 from tidelog.run.columnar.arrays import Mask, Places, U, Words, no_rows
@@ -41,7 +43,11 @@ class ZSet:
         >>> ZSet.of({("a", "b"): 1, ("b", "c"): 2})
         ZSet({('a', 'b'): 1, ('b', 'c'): 2})
         """
+        expect(weights, Mapping, "weights", "a mapping from rows to weights")
         rows = list(weights)
+        for row, weight in weights.items():
+            expect(row, (tuple, list), "row", "a tuple")
+            expect(weight, Integral, f"weight of {brief(row)}", "an integer")
         width = columns if columns is not None else len(rows[0]) if rows else None
         if width is None:
             raise ValueError("an empty Z-set: say how many columns it has, as in ZSet.of({}, columns=2)")
@@ -116,10 +122,14 @@ class ZSet:
         >>> ZSet.of({("a",): 1, ("b",): 2}) + ZSet.of({("a",): -1, ("b",): 1})
         ZSet({('b',): 3})
         """
+        if not isinstance(other, ZSet):
+            return NotImplemented
         if not len(other):
             return self
         if not len(self):
             return other
+        if self.columns != other.columns:
+            raise ValueError(f"a Z-set of {self.columns} columns and one of {other.columns} cannot be added")
         if not self.columns:
             return ZSet.made(self.rows, self.weights + other.weights)
         return merged(self, other)
@@ -128,6 +138,8 @@ class ZSet:
         return ZSet(self.rows, -self.weights)
 
     def __sub__(self, other: ZSet) -> ZSet:
+        if not isinstance(other, ZSet):
+            return NotImplemented
         return self + -other
 
     def __mul__(self, factor: int) -> ZSet:

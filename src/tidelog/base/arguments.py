@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from tidelog.session.misfit import brief
+from tidelog.base.integers import show_integer
+
+
+def brief(value: object, limit: int = 80) -> str:
+    """Return a value's repr, cut to a length that fits a message."""
+    try:
+        shown = repr(value)
+    except Exception:  # noqa: BLE001  (an integer of some thousand digits, or somebody else's class)
+        shown = show_integer(value) if isinstance(value, int) else object.__repr__(value)
+    return shown if len(shown) <= limit else shown[: limit - 3] + "..."
 
 
 def expect(value: object, kinds: type | tuple[type, ...], name: str, expected: str) -> None:
