@@ -99,7 +99,7 @@ def shortened(text: str, longest: int = LONGEST) -> str:
     """Return a text without its middle if it is too long to be read.
 
     >>> shortened("no such relation `" + "x" * 1000 + "`", 40)
-    'no such relation `x...xxxxxxxxxxxxxxxxx`'
+    'no such relation `...xxxxxxxxxxxxxxxxx`'
     """
     half = (longest - len(CUT)) // 2
     return text if len(text) <= longest else text[:half] + CUT + text[len(text) - half :]
