@@ -34,6 +34,7 @@ class Regret:
     ours: float
     best: float
     winner: str
+    engine_best: float
     recompute: float | None
     work: tuple[int, int]
     reasons: tuple[str, ...]
@@ -44,6 +45,11 @@ class Regret:
     def ratio(self) -> float:
         """How many times the default took what the best did."""
         return over(self.ours, self.best)
+
+    @property
+    def in_engine(self) -> float:
+        """How many times the default took what the best strategy of its own engine did."""
+        return over(self.ours, self.engine_best)
 
     @property
     def from_scratch(self) -> bool:
@@ -87,6 +93,7 @@ def regrets(name: str, told: Mapping[str, Any]) -> Iterator[Regret]:
             own,
             best,
             winner,
+            min(time for time, name in others if name.startswith(f"{DEFAULT.engine} ")),
             recompute["cpu"][step] if step < len(recompute["cpu"]) else None,
             (ours["derivations"][step], min(work)) if done else (0, 0),
             tuple(ours["work"][step]) if done else ("stopped",),

@@ -148,9 +148,12 @@ NAMED: Mapping[str, Make] = {
 
 
 def chosen(suite: str) -> list[str]:
-    """Return the names that are meant: one, those that begin so, or with `all` every one but `tiny`."""
-    found = [name for name in NAMED if (suite == "all" and name != "tiny") or name == suite]
-    found = found or [name for name in NAMED if name.startswith(suite)]
-    if not found:
-        raise SystemExit(f"there is no workload `{suite}`; there are all, {', '.join(NAMED)}")
-    return found
+    """Return the names that are meant, with commas between: each is one, the beginning of some, or `all` but `tiny`."""
+    found: list[str] = []
+    for part in suite.split(","):
+        some = [name for name in NAMED if (part == "all" and name != "tiny") or name == part]
+        some = some or [name for name in NAMED if name.startswith(part)]
+        if not some:
+            raise SystemExit(f"there is no workload `{part}`; there are all, {', '.join(NAMED)}")
+        found += some
+    return list(dict.fromkeys(found))

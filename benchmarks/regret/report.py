@@ -51,6 +51,8 @@ def distribution(told: Told) -> str:
     rows = [
         _line("time, from scratch", [one.ratio for one in loads], GOALS),
         _line("time, commits", [one.ratio for one in commits], GOALS),
+        _line("from scratch, over the same engine", [one.in_engine for one in loads]),
+        _line("commits, over the same engine", [one.in_engine for one in commits]),
         _line("from scratch, over recompute", [over(one.ours, one.recompute) for one in loads if one.recompute]),
         _line("commits, over recompute", [over(one.ours, one.recompute) for one in commits if one.recompute]),
         _line("recompute from scratch, over the best", batch, GOALS),
@@ -86,6 +88,8 @@ def _shown(place: int, one: Regret) -> str:
     derived = f"{count(one.work[0])} derivations, the fewest are {count(one.work[1])}"
     where = f"{one.workload}: {one.family}; {one.graph}; {count(one.facts)} facts; step {one.step}, {one.what}"
     took = f"the default {least}{seconds(one.ours)}, {one.winner} {seconds(one.best)}"
+    if one.best < one.engine_best < one.ours:
+        took += f", the best of its own engine {seconds(one.engine_best)}"
     lines = [
         f"{place:2}. {least}{ratio(one.ratio)}  {where}",
         f"    {took}, recompute {seconds(one.recompute)}; {derived}",

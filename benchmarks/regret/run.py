@@ -27,7 +27,7 @@ from benchmarks.tables import ratio
 
 COUNT, QUICK = 500, 60
 """How many workloads a run has."""
-LONGEST, LONGEST_QUICK = 115 * 60.0, 9 * 60.0
+LONGEST, LONGEST_QUICK = 115 * 60.0, 8.5 * 60.0
 """Seconds after which no other workload is begun."""
 LARGEST_QUICK = 20_000
 """Facts that a workload of a quick run should have at most: seeds of larger ones are passed over."""
@@ -48,7 +48,7 @@ class Wanted:
     def limits(self) -> Limits:
         """Return what a workload may take."""
         if self.suite is not None:
-            return Limits(60.0, 240.0, 120.0, 900.0, self.memory)
+            return Limits(60.0, 120.0, 40.0, 600.0, self.memory)
         return Limits(8.0, 20.0, 12.0, 45.0, self.memory) if self.quick else Limits(memory=self.memory)
 
 

@@ -154,6 +154,7 @@ def test_regret_in_time_and_memory() -> None:
     load, commit = regrets("w", found)
     assert (round(load.ratio, 9), load.winner) == (2.0, "columnar recompute")
     assert (round(commit.ratio, 9), commit.winner) == (4.0, "tuples ranked")
+    assert (round(load.in_engine, 9), round(commit.in_engine, 9)) == (2.0, 1.0)
     assert batch_regret(found) == pytest.approx(1.0)
     assert memory_regret(found) == (6.0, "tuples ranked")
     shown = distribution({"w": found})
@@ -183,6 +184,7 @@ def test_a_workload_without_all_strategies_of_the_engine_does_not_count() -> Non
 
 def test_names_of_workloads() -> None:
     assert chosen("reach-few") == ["reach-few-55037", "reach-few-100000", "reach-few-100937"]
+    assert chosen("tiny,hops") == ["tiny", "hops-large", "hops-small"]
     assert "tiny" not in chosen("all")
     with pytest.raises(SystemExit, match="there is no workload `nothing`"):
         chosen("nothing")
