@@ -204,6 +204,24 @@ def test_what_several_rules_read_is_unpacked_once(spark: SparkSession) -> None:
         assert set(engine.rows("Same")) == {(2, 3), (3, 2), (4, 5), (5, 4)}
 
 
+def test_a_rule_that_states_a_column_beside_a_fragment(spark: SparkSession) -> None:
+    """Spark notes that what the rule states is never null, and Arrow did not put it to the tuples of the fragment."""
+    text = """
+    input relation E(a: u32, b: u32)
+    output relation T(k: u32, a: u32, b: u32)
+    T(4, x, y) :- E(x, y).
+    T(3, y, x) :- T(4, x, y).
+    T(3, x, z) :- T(3, x, y), T(3, y, z).
+    """
+    engine = SparkEngine(plan_text(text), spark=spark, driver_rows=0, partitions=2)
+    columnar = ColumnarEngine(plan_text(text))
+    for change in (Change([(1, 2), (2, 3), (3, 4)]), Change([(4, 5)], [(1, 2)])):
+        done, expected = engine.update({"E": change}), columnar.update({"E": change})
+        assert [work.strategy for work in done.work] == ["spread"]
+        assert alike(done.changes.get("T"), expected.changes.get("T"))
+    assert answers(engine) == answers(columnar)
+
+
 def test_facts_for_partitions_that_had_none(spark: SparkSession) -> None:
     """Each new fact comes to another partition, most of which had none: all are told, and what follows from them."""
     engine = SparkEngine(

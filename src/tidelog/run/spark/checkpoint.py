@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, reduce
 from typing import Any, Protocol
 
+import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -286,9 +287,17 @@ def _level(frame: DataFrame) -> StorageLevel:
 def collect(frame: DataFrame) -> Any:
     """Return the rows of a DataFrame as an Arrow table."""
     try:
-        return frame.toArrow()
+        return without_notes(frame.toArrow())
     except Exception as error:
         raise told(error) from error
+
+
+def without_notes(table: Any) -> Any:
+    """Return an Arrow table without Spark's notes on which columns cannot be null: no cell is.
+
+    They depend on the rule that derived the rows, and Arrow does not put tables with different notes together.
+    """
+    return pa.Table.from_arrays(table.columns, names=table.column_names)
 
 
 def told(error: Exception) -> Exception:

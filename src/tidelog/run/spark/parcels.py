@@ -22,6 +22,7 @@ from pyspark.sql import functions as f
 from pyspark.sql import types as s
 
 from tidelog.base.record import record
+from tidelog.run.spark.checkpoint import without_notes
 from tidelog.run.spark.named import integer
 from tidelog.run.spark.relation import RANK, SUPPORT
 
@@ -64,7 +65,7 @@ class Parcel:
     def batches(self, most: int) -> Batches:
         """Yield the rows of a DataFrame that hold the tuples, each at most `most` of them."""
         for start in range(0, self.rows.num_rows, most):
-            table = self.rows.slice(start, most)
+            table = without_notes(self.rows.slice(start, most))
             sink = pa.BufferOutputStream()
             with pa.ipc.new_stream(sink, table.schema) as writer:
                 writer.write_table(table)
