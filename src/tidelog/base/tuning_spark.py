@@ -33,7 +33,7 @@ class Spark:
     )
     whole_rows: int = threshold(
         1_000_000,
-        draws=(0, 5, 50),
+        draws=(0, 2, 50),
         reason="Strata that read at most this number of rows are evaluated together by one executor: faster than jobs.",
         fitted="race-spark",
     )

@@ -1,9 +1,10 @@
-"""Random histories on Spark with the driver's path off: right after every step, each with 1, 2 and 7 partitions.
+"""Random histories on Spark with its thresholds drawn: right after every step, on every path that there is.
 
-TIDELOG_SPARK_STEPS sets how many steps a history has.
+The driver holds few tuples or none. TIDELOG_SPARK_STEPS sets how many steps a history has.
 """
 
 import os
+from dataclasses import replace
 from itertools import product
 from random import Random
 
@@ -11,19 +12,30 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.generate.checking import follow
+from tests.generate.pipeline import answers, plan_text
 from tests.run.spark.at_once import AtOnce
 from tests.run.spark.conftest import Outcomes, compiled
+from tidelog.base.thresholds import Paths
+from tidelog.base.tuning import Tuning, all_paths
+from tidelog.base.tuning_spark import Spark
 from tidelog.plan.nodes import Plan
+from tidelog.run.contract import Change
+from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.run.spark.engine import SparkEngine
-from tidelog.session.soak.histories import random_history
+from tidelog.session.soak.closures import Closures
+from tidelog.session.soak.histories import History, history_of, random_history
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]  # a test also waits for those beside it
 
 HISTORIES = 25
+CLOSURES = 12
 STEPS = int(os.environ.get("TIDELOG_SPARK_STEPS", "2"))
 PARTITIONS = (1, 2, 7)
+STRATEGIES = ("auto", "auto", "auto", "recompute", "ranked")
+DRIVER_ROWS = (0, 0, 3, 20)
 COMPILED = {(5, 7), (9, 1)}
 """The histories, with these partitions, whose queries Spark compiles as it does by default."""
+PATHS = Paths()
 
 Played = tuple[int, int]
 
@@ -31,17 +43,70 @@ Played = tuple[int, int]
 def work(spark: SparkSession, played: Played) -> None:
     """Follow a history on Spark."""
     seed, partitions = played
+    random = Random(f"{seed} in {partitions}")
+    tuning, strategy = drawn(random), random.choice(STRATEGIES)
 
     def engine(plan: Plan) -> SparkEngine:
-        made = AtOnce(plan, spark=spark, partitions=partitions, driver_rows=0)
+        made = AtOnce(plan, spark=thresholds_only(spark), partitions=partitions, strategy=strategy, tuning=tuning)
         return compiled(made) if played in COMPILED else made
 
-    follow(random_history(Random(seed), STEPS), engine)
+    follow(history(seed), engine)
 
 
-PLAYED = list(product(range(HISTORIES), PARTITIONS))
+def thresholds_only(spark: SparkSession) -> SparkSession:
+    """Return a session whose settings do not come before thresholds."""
+    session = spark.newSession()
+    session.conf.unset("spark.tidelog.wholeRows")
+    return session
+
+
+def drawn(random: Random) -> Tuning:
+    """Draw the thresholds of Spark; in others, executors are as they are in use."""
+    table = Tuning.drawn(random, PATHS).spark
+    driver_rows = PATHS.drawn("spark.driver_rows", random.choice(DRIVER_ROWS))
+    return Tuning(spark=replace(table, driver_rows=driver_rows))
+
+
+def history(seed: int) -> History:
+    """Return a history of any program, or one with much recursion."""
+    random = Random(seed)
+    if seed < HISTORIES:
+        return random_history(random, STEPS)
+    return history_of(Closures(random, mixed=seed % 2 == 0).program(), random, STEPS)
+
+
+PLAYED = [
+    *product(range(HISTORIES), PARTITIONS),
+    *((HISTORIES + number, PARTITIONS[number % 3]) for number in range(CLOSURES)),
+]
 
 
 @pytest.mark.parametrize("played", PLAYED, ids=lambda played: "{} in {}".format(*played))
 def test_every_step_is_right(played: Played, outcomes: Outcomes) -> None:
     outcomes[played].result()
+
+
+GROWN = """
+input relation E(a: u32, b: u32)
+output relation P(a: u32, b: u32)
+P(x, y) :- E(x, y).
+P(x, z) :- P(x, y), P(y, z), x != z, not E(z, x).
+"""
+
+
+def test_every_path_is_taken(spark: SparkSession, outcomes: Outcomes) -> None:
+    """After the histories, and one in which what one executor may read again has derived too much for it."""
+    few = Spark(driver_rows=0, whole_rows=2, whole_growth=PATHS.drawn("spark.whole_growth", 0))
+    engine = AtOnce(plan_text(GROWN), spark=thresholds_only(spark), partitions=2, tuning=Tuning(spark=few))
+    reference = ReferenceEngine(plan_text(GROWN))
+    edges = [(n, n + 1) for n in range(6)]
+    for change in (Change(edges), Change((), edges[2:])):
+        engine.update({"E": change})
+        reference.update({"E": change})
+        assert answers(engine) == answers(reference)
+    assert PATHS.taken["spark.whole_growth", "over"]
+    if not outcomes.keys() >= set(PLAYED):
+        pytest.skip("not all histories were chosen")
+    for played in PLAYED:
+        outcomes[played].result()
+    assert {path for path in all_paths(elsewhere=True) if path[0].startswith("spark.")} <= PATHS.taken.keys()

@@ -70,7 +70,11 @@ class Orders:
         if known is not None and known[0] is rule and known[1] == shape:
             return known[2]
         distinct = {name: self._distinct_values(relation(name), sizes[name]) for name in names}
-        made = order(rule.body, sizes, distinct) if first == HEAD else order_joins(rule.body, first, sizes, distinct)
+        planning = self.tuning.planning
+        if first == HEAD:
+            made = order(rule.body, sizes, distinct, planning)
+        else:
+            made = order_joins(rule.body, first, sizes, distinct, planning)
         course = self._courses.make(made)
         self._chosen[key] = rule, shape, course
         return course
@@ -100,7 +104,8 @@ class Orders:
         scans = course.scans
         names = {scan.relation for scan in scans}
         sizes = {name: relation(name).count() for name in names}
-        estimate = Estimate(sizes, {name: self._distinct_values(relation(name), sizes[name]) for name in names})
+        distinct = {name: self._distinct_values(relation(name), sizes[name]) for name in names}
+        estimate = Estimate(sizes, distinct, self.tuning.planning)
         bits: dict[str, int] = {}
         for scan in scans:
             for variable in scan.columns:

@@ -76,6 +76,8 @@ class Task:
     partitions: int
     limits: Limits
     tuning: Tuning
+    growth: int
+    """How many times what it was given a partition may derive, beside what may be everywhere."""
 
     def columns(self, relation: str) -> list[str]:
         """The columns that hold the tuples of a relation."""
@@ -92,7 +94,7 @@ class Task:
 
     def room(self, given: int) -> int:
         """Return how many tuples a partition may derive from what it was given."""
-        return int(self.tuning.spark.spread_growth) * given + self.tuning.spark.replicate_rows
+        return self.growth * given + self.tuning.spark.replicate_rows
 
     def is_placed(self, rows: Loaded) -> bool:
         """Tell whether facts are where their tuples belong."""
@@ -137,7 +139,8 @@ class Spreading:
         self.watch.strategy = "spread"
         tell(f"{', '.join(self.stratum.relations)} spread over {store.partitions} partitions")
         plan, limits = seeded_plan(store, self.stratum), self.watch.limits_left()
-        task = Task(plan, found, store.partitions, limits, store.tuning)
+        growth = int(store.tuning.spark.spread_growth)
+        task = Task(plan, found, store.partitions, limits, store.tuning, growth)
         return self._exchange(task, seeds, {name: store.collected(name) for name in names})
 
     def _seeds(self) -> list[Seeds]:
