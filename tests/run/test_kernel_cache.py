@@ -177,6 +177,14 @@ def test_without_any_folder(folder: Path, tmp_path: Path) -> None:
     )
 
 
+def test_code_from_an_archive_is_not_kept(folder: Path) -> None:
+    text = (folder / "small.py").read_text()
+    found: dict[str, Any] = {}
+    exec(compile(text, str(folder.parent / "package.zip" / "small.py"), "exec"), found)
+    assert found["double"](21) == 42
+    assert found["double"].stats.cache_path is None
+
+
 def test_without_a_home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "__pycache__").write_text("a file")
     monkeypatch.delenv("XDG_CACHE_HOME")

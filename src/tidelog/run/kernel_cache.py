@@ -54,7 +54,8 @@ def kernel(function: Function | None = None, *, inline: Inline = "never") -> Any
 
 def _compiled(function: Function, inline: Inline) -> Any:
     dispatcher: Any = njit(nogil=True, inline=inline)(function)
-    folder = _folder(Path(function.__code__.co_filename).parent)
+    source = Path(function.__code__.co_filename)
+    folder = _folder(source.parent) if source.is_file() else None  # in an archive its sources could not be compared
     if folder is not None:
         dispatcher._cache = KernelCache(function, folder)  # noqa: SLF001  (numba has no other place for it)
     return dispatcher
