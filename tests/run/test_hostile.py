@@ -9,13 +9,16 @@ from typing import Any
 
 import pytest
 
-from tests.run.hostile.programs import FUNCTIONS
+from tests.run.hostile.programs import FUNCTIONS, RULES
 
 SECONDS = 0.3
 """The time limit of each program."""
 ENGINES = [("columnar", "auto"), ("columnar", "dbsp"), ("tuples", "auto"), ("reference", "auto")]
+STRATEGIES = [*ENGINES[1:], *(("columnar", strategy) for strategy in ("recompute", "dred", "elastic", "modular"))]
 SHARED = ["nested loops", "folds", "text that doubles", "vectors that double", "trees that double", "squares"]
 """What is tried with every engine; all of the functions share their values and operators."""
+BASIC = ["a cross join", "pairs that do not fit", "even and odd", "same generation"]
+"""What is tried with every strategy."""
 
 
 def ended(jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -51,3 +54,22 @@ def test_functions(engine: str, strategy: str) -> None:
 def test_values_under_a_limit_of_memory_alone() -> None:
     names = ["text that doubles", "interpolation that doubles", "vectors that double", "a long range"]
     check([{"name": n, "engine": "columnar", "strategy": "auto", "memory": True} for n in names])
+
+
+def test_rules() -> None:
+    check([{"name": n, "engine": "columnar", "strategy": "auto", "seconds": SECONDS, "memory": True} for n in RULES])
+
+
+@pytest.mark.parametrize(("engine", "strategy"), STRATEGIES)
+def test_rules_with_every_strategy(engine: str, strategy: str) -> None:
+    check([{"name": n, "engine": engine, "strategy": strategy, "seconds": SECONDS, "memory": True} for n in BASIC])
+
+
+def test_rules_under_a_limit_of_memory_alone() -> None:
+    names = ["a cross join", "a set of each", "elements of a long vector", "an endless text", "reachability by halves"]
+    check([{"name": n, "engine": "columnar", "strategy": "auto", "memory": True} for n in names])
+
+
+def test_rules_under_a_limit_of_tuples_alone() -> None:
+    names = ["a cross join", "same generation", "an endless count"]
+    check([{"name": n, "engine": "columnar", "strategy": "auto", "tuples": 100_000} for n in names])

@@ -113,6 +113,13 @@ def ask(size: int) -> None:
             meter.ask(size)
 
 
+def look() -> None:
+    """Have the current meter, if there is one, look at the clock and at the memory."""
+    meter = current.get()
+    if meter is not None:
+        meter.look()
+
+
 def step(count: int = 1) -> None:
     """Count steps with the current meter, if there is one."""
     meter = current.get()

@@ -150,6 +150,12 @@ class Joins:
         reason="Bindings matched at a time: bounds what they take besides.",
         fitted="none: a bound on memory",
     )
+    examined: int = threshold(
+        1 << 24,
+        draws=(1, 12),
+        reason="Where matches of two scans are to meet, about this many are walked through at a time.",
+        fitted="none: limits are looked at in between",
+    )
     matches: int = threshold(
         1 << 20,
         draws=(1, 6),

@@ -122,15 +122,23 @@ class Watch(Meter):
 
     def limits_left(self) -> Limits:
         """Return the bounds on what is left of the update, for whoever takes a part of it elsewhere."""
-        tuples = None if self._limits.tuples is None else max(0, self._limits.tuples - self._tuples)
         rounds = None if self._limits.rounds is None else max(0, self.rounds_left())
-        return Limits(rounds=rounds, tuples=tuples, seconds=self.seconds_left(), memory=self._limits.memory)
+        return Limits(rounds=rounds, tuples=self.tuples_left(), seconds=self.seconds_left(), memory=self._limits.memory)
 
     def add_tuples(self, count: int) -> None:
         """Count tuples that became true."""
         self._tuples += count
         if self._limits.tuples is not None and self._tuples > self._limits.tuples:
             raise self.error(f"more than {self._limits.tuples} new tuples")
+
+    def tuples_left(self) -> int | None:
+        """Return how many tuples may still become true; None if there is no limit."""
+        return None if self._limits.tuples is None else max(0, self._limits.tuples - self._tuples)
+
+    def expect_tuples(self, count: int) -> None:
+        """Refuse to go on if this many tuples, found but not yet counted, are too many already."""
+        self.add_tuples(count)
+        self._tuples -= count
 
     def spend(self, work: float) -> None:
         """Count work, also against the budget of the stratum's update."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.run.closure import plain
-from tidelog.run.compiling import are_compiled
+from tidelog.run.compiling import are_compiled, load_kernels
 from tidelog.run.limits import tell
 
 
@@ -24,7 +23,7 @@ class Functions:
         if edges >= self.tuning.compiling.edges and self._table is plain:
             if not are_compiled(Path(__file__).parent / "kernels"):
                 tell("compiling kernels for closures, once for this installation")
-            self._table = import_module("tidelog.run.closure.kernels")
+            self._table = load_kernels("tidelog.run.closure.kernels")
         return self._table
 
 

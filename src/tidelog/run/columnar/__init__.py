@@ -11,7 +11,7 @@
 | `meeting` | the step that closes a cycle |
 | `small_rounds`, `told`, `script`, `forms`, `workbench` | rounds of a few tuples by one kernel: what it is told, lent |
 | `semijoin` | tuples without a partner left out early |
-| `known` | the tuples of a head as bits, where codes spread little |
+| `known`, `foreseen` | the tuples of a head as bits, where codes spread little; how many new ones there will be |
 | `aggregate`, `regroup` | groups and their reductions, and what changes do to them |
 | `scalars`, `vectors` | expressions on whole columns |
 | `claim`, `closed`, `generations`, `nodes`, `fed`, `paired` | strata evaluated by `run.closure`, and what feeds them |

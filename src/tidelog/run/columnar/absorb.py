@@ -13,6 +13,7 @@ from functools import partial
 
 import numpy as np
 
+from tidelog.base.meter import ask
 from tidelog.base.record import record
 from tidelog.run.columnar.arrays import Mask, Places, Ranks, Words, chosen, no_rows
 from tidelog.run.columnar.batch import Batch, Journal, Log
@@ -43,6 +44,7 @@ class Gathered:
 def gather(relation: Relation, bags: Sequence[Bag]) -> Gathered:
     """Bring bags into the layout of their relation, which makes room for them, and into one order."""
     make_room(relation, bags)
+    ask(3 * sum(bag.rows.nbytes for bag in bags))
     arrays = relation.arrays
     rows = [in_layout(bag, relation.layout, arrays) for bag in bags]
     has_rank, has_times = any(bag.rank is not None for bag in bags), any(bag.times is not None for bag in bags)

@@ -13,6 +13,9 @@ import numpy as np
 
 from tidelog.base import expr as e
 from tidelog.base import types as t
+from tidelog.base.errors import LimitError
+from tidelog.base.growth import counted
+from tidelog.base.meter import ask
 from tidelog.base.record import record
 from tidelog.base.types import Type
 from tidelog.base.values import Group
@@ -26,6 +29,8 @@ from tidelog.run.columnar.vectors import fit, read, write
 from tidelog.run.scalar.failure import ScalarError
 
 VALUE = "value of the group"
+MEMBER = 200
+"""Bytes that a value in a group takes, about."""
 
 
 @record
@@ -54,6 +59,7 @@ class Grouped:
 
 def group(step: Aggregate, table: Table, scalars: Scalars) -> Grouped:
     """Sort bindings by the keys and the value of an aggregate, and find the groups."""
+    ask(3 * table.rows.nbytes)
     names = [key.name for key in step.keys]
     codes = scalars.codes(step.value, table)
     layout = place([*((name, table.range(name)) for name in names), (VALUE, range_of(codes))])
@@ -79,18 +85,21 @@ def _slow(step: Aggregate, one: tuple[dict[str, Any], Group], scalars: Scalars) 
     keys, members = one
     try:
         return scalars.value(step.reduce, {**keys, step.group.name: members})
+    except LimitError:
+        raise
     except Exception as error:
         raise ScalarError(error, step.reduce, keys) from error
 
 
 def _each(step: Aggregate, grouped: Grouped, codec: Codec) -> list[tuple[dict[str, Any], Group]]:
     """Return the keys and the Group of each group as values."""
+    ask(MEMBER * len(grouped.values))
     keys = [codec.values(grouped.table.codes(k.name)[grouped.groups], k.type) for k in step.keys]
     values = codec.values(grouped.table.codes(VALUE)[grouped.values], step.value.type)
     weights = grouped.weights.tolist()
     starts = [*grouped.value_starts.tolist(), len(values)]
     made: list[tuple[dict[str, Any], Group]] = []
-    for number in range(len(grouped.groups)):
+    for number in counted(range(len(grouped.groups))):
         span = slice(starts[number], starts[number + 1])
         key = tuple(column[number] for column in keys)
         members = dict(zip(values[span], weights[span], strict=True))

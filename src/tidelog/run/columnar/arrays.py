@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +24,7 @@ from tidelog.run.columnar import kernels
 from tidelog.run.columnar.narrow import CompiledNarrow, NumpyNarrow
 from tidelog.run.columnar.tally import CompiledTally, NumpyTally
 from tidelog.run.columnar.threads import helpers, parts_of, share
-from tidelog.run.compiling import are_compiled
+from tidelog.run.compiling import are_compiled, load_kernels
 from tidelog.run.limits import tell
 
 if TYPE_CHECKING:
@@ -244,20 +243,20 @@ class CompiledArrays(CompiledNarrow, CompiledTally, NumpyArrays):
         super().__init__(tuning)
         if not are_compiled(Path(kernels.__file__).parent):
             tell("compiling kernels, once for this installation")
-        self._kernels: ModuleType = import_module("tidelog.run.columnar.kernels.words")
-        self._emitting: ModuleType = import_module("tidelog.run.columnar.kernels.emitting")
-        self._sorting: ModuleType = import_module("tidelog.run.columnar.kernels.sorting")
-        self._narrow = import_module("tidelog.run.columnar.kernels.narrow")
+        self._kernels: ModuleType = load_kernels("tidelog.run.columnar.kernels.words")
+        self._emitting: ModuleType = load_kernels("tidelog.run.columnar.kernels.emitting")
+        self._sorting: ModuleType = load_kernels("tidelog.run.columnar.kernels.sorting")
+        self._narrow = load_kernels("tidelog.run.columnar.kernels.narrow")
 
     @cached_property
     def gaining(self) -> ModuleType:
         """The kernel that absorbs in rounds of a few tuples; loaded when there is the first."""
-        return import_module("tidelog.run.columnar.kernels.gaining")
+        return load_kernels("tidelog.run.columnar.kernels.gaining")
 
     @cached_property
     def losing(self) -> ModuleType:
         """The kernel that releases in rounds of a few tuples; loaded when there is the first."""
-        return import_module("tidelog.run.columnar.kernels.losing")
+        return load_kernels("tidelog.run.columnar.kernels.losing")
 
     def sort(self, rows: Words) -> Words:
         if rows.shape[0] != 1:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tidelog.base.meter import ask
 from tidelog.base.tuning_columnar import Maps
 from tidelog.run.columnar.arrays import Words
 from tidelog.run.columnar.functions import Arrays
@@ -68,6 +69,7 @@ def _wide(layout: Layout) -> int:
 
 
 def _new_bits(wide: int) -> Words:
+    ask((1 << wide) >> 3)
     return np.zeros(max(1, (1 << wide) >> 6), np.uint64)
 
 

@@ -28,6 +28,10 @@ class Meeting(Matches):
         """Return the most matches that each row can have."""
         return np.minimum(Matches.counts(self), self.second.counts())
 
+    def examined(self) -> Places:
+        """Return how many matches of either scan are walked through for each row, to find which meet."""
+        return Matches.counts(self) + self.second.counts()
+
     def part(self, start: int, end: int) -> Meeting:
         """Return the matches of some of the rows."""
         return meeting(Matches.part(self, start, end), self.second.part(start, end))

@@ -21,11 +21,13 @@ from typing import TYPE_CHECKING, assert_never
 
 import numpy as np
 
+from tidelog.base.meter import ask
 from tidelog.base.record import record
 from tidelog.plan.nodes import Aggregate, AntiJoin, Extend, Rule, Scan, Select, Unnest
 from tidelog.run.columnar.arrays import Places, Ranks, Words
 from tidelog.run.columnar.batch import Batch
 from tidelog.run.columnar.course import Course, Link
+from tidelog.run.columnar.foreseen import new_tuples
 from tidelog.run.columnar.join import (
     Matches,
     Output,
@@ -102,6 +104,10 @@ class Pipeline:
         """Whether only tuples matter that the head relation does not have."""
         self._unites = self._distinct and take is None
         self._counting = Lock()
+        gains = store.phase in (Phase.BOOT, Phase.GAIN, Phase.INSERT) and take is None
+        self._most = store.watch.tuples_left() if gains else None
+        """How many tuples may be made, if there is a limit."""
+        self._unseen = 0
 
     def run(self) -> list[Bag]:
         """Return the bags of derived head tuples."""
@@ -146,13 +152,22 @@ class Pipeline:
                 case Extend(_, variable, expression):
                     codes = self.store.scalars.codes(expression, table)
                     table = table.extended(variable.name, codes, link.needed, self.store.arrays)
-                case Unnest(_, variable, expression):
-                    places, codes = self.store.scalars.elements(expression, variable.type, table)
-                    table = table.taken(places).extended(variable.name, codes, link.needed, self.store.arrays)
+                case Unnest():
+                    self._unnest(link, step, table)
+                    return
                 case _:
                     assert_never(step)
             link = link.then
         self._finish(table)
+
+    def _unnest(self, link: Link, step: Unnest, table: Table) -> None:
+        """Go on with the elements of collections, in parts that are not too large."""
+        elements = self.store.scalars.elements(step.expression, step.variable.type, table)
+        for start, end in _cut(elements.counts, self._joins.matches):
+            self.store.watch.look()
+            places, codes = elements.part(start, end, self.store.arrays)
+            made = table.taken(places).extended(step.variable.name, codes, link.needed, self.store.arrays)
+            self._go(link.then, made)
 
     def _join(self, link: Link, step: Scan | Aggregate, table: Table) -> None:
         if not isinstance(step, Scan):
@@ -249,12 +264,15 @@ class Pipeline:
             matches = matches.together(way.output)
         size = self._joins.matches
         if matches.total <= size or matches.table.count == 1:
+            parts = [(0, matches.table.count)]
+        else:
+            parts = _cut(matches.counts(), size)
+        if isinstance(matches, Meeting) and len(parts) == 1:
+            parts = _cut(matches.examined(), self._joins.examined)
+        if len(parts) == 1:
             self._emit(matches, link, way)
             return
-        ends = np.searchsorted(np.cumsum(matches.counts()), np.arange(size, matches.total + size, size), "left") + 1
-        ends = np.unique(np.minimum(ends, matches.table.count))
-        parts = zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)
-        share(helpers.get(), lambda start, end: self._emit(matches.part(start, end), link, way), [*parts])
+        share(helpers.get(), lambda start, end: self._emit(matches.part(start, end), link, way), parts)
 
     def _way(self, link: Link, matches: Matches) -> Way:
         """Choose how matches are emitted."""
@@ -293,6 +311,7 @@ class Pipeline:
     def _emit(self, matches: Matches, link: Link, way: Way) -> None:
         if not matches.total:
             return
+        self.store.watch.look()
         if link.probe.equal:
             self._go(link.then, matches.table_of(link.probe, link.wanted(self._next_columns(link))))
             return
@@ -334,11 +353,23 @@ class Pipeline:
         with self._counting:
             self.derivations += count if derivations is None else derivations
         self.store.watch.look()
+        ask(2 * bag.rows.nbytes)
         if count >= self._joins.condense_from and bag.rank is None and (bag.known is None or not self._distinct):
             bag = self._condensed(bag)
             if self._unites:
                 bag = self._united(bag)
         self._take(bag)
+        if self._most is not None:
+            self._foresee(bag)
+
+    def _foresee(self, bag: Bag) -> None:
+        """Refuse to go on when what is kept makes too many tuples; that is counted now and then, as it grows."""
+        with self._counting:
+            self._unseen += bag.rows.shape[1]
+            if self._most is None or self._unseen <= max(self._most, self._joins.condense_from):
+                return
+            self._unseen = 0
+            self.store.watch.expect_tuples(new_tuples(self.head, self.bags))
 
     def _united(self, bag: Bag) -> Bag:
         """Unite a bag of distinct rows in order with kept ones that are not much larger, so that few remain."""
@@ -354,6 +385,7 @@ class Pipeline:
                 if place is None:
                     return bag
                 other = self.bags.pop(place)
+            ask(other.rows.nbytes + bag.rows.nbytes)
             bag = Bag(bag.layout, self.store.arrays.united(other.rows, bag.rows), ordered=True)
 
     def _condensed(self, bag: Bag) -> Bag:
@@ -416,3 +448,13 @@ class Pipeline:
             rows = relation.layout.pack(dict(enumerate(columns)), found.count)
             relation.set_delta(Batch(arrays(found.count).sort(rows)))
         return relation
+
+
+def _cut(counts: Places, most: int) -> list[tuple[int, int]]:
+    """Return where to cut rows into parts, so that what is counted of each row comes to about `most` in a part."""
+    sums = np.cumsum(counts)
+    if not len(sums) or int(sums[-1]) <= most:
+        return [(0, len(counts))]
+    ends = np.searchsorted(sums, np.arange(most, int(sums[-1]) + most, most), "left") + 1
+    ends = np.unique(np.minimum(ends, len(counts)))
+    return list(zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True))

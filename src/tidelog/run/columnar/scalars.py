@@ -16,7 +16,9 @@ from tidelog.base import expr as e
 from tidelog.base import types as t
 from tidelog.base.errors import LimitError
 from tidelog.base.free import free_variables
-from tidelog.base.meter import step
+from tidelog.base.growth import counted
+from tidelog.base.meter import ask, step
+from tidelog.base.record import record
 from tidelog.base.types import Type, TypeDefinition
 from tidelog.run.columnar.arrays import Mask, Places, U, Words
 from tidelog.run.columnar.encode import Codec
@@ -27,6 +29,23 @@ from tidelog.run.scalar.closures import Closure, Closures, elements
 from tidelog.run.scalar.failure import ScalarError
 
 _LAZY = ("and", "or", "=>")
+REMEMBERED = 300
+"""Bytes that the values of a binding and what an expression gives for them take, about."""
+
+
+@record
+class Elements:
+    """The codes of the elements of each row's collection: where they start in `codes`, and how many they are."""
+
+    codes: Words
+    starts: Places
+    counts: Places
+
+    def part(self, start: int, end: int, arrays: Arrays) -> tuple[Places, Words]:
+        """Return the elements of some of the rows: the place of the row, and the code."""
+        starts = self.starts[start:end]
+        places, chosen = arrays(end - start).expand(starts, starts + self.counts[start:end])
+        return places + start, self.codes[chosen]
 
 
 class Scalars:
@@ -58,16 +77,15 @@ class Scalars:
         vector = self._vector(condition, table)
         return self.codes(condition, table).astype(bool) if vector is None else vector.astype(bool, copy=False)
 
-    def elements(self, expression: e.Expr, type: Type, table: Table) -> tuple[Places, Words]:
-        """Return the elements of a collection for each row: the row's place and the element's code."""
+    def elements(self, expression: e.Expr, type: Type, table: Table) -> Elements:
+        """Return the elements of a collection for each row."""
         distinct, inverse = self._distinct(expression, table)
         collections = self._one_by_one(expression, distinct, None)
-        lists = [self._codec.codes(list(elements(collection)), type) for collection in collections]
+        lists = [self._codec.codes(list(counted(elements(collection))), type) for collection in collections]
         lengths = np.array([len(codes) for codes in lists], np.int64)
         flat = np.concatenate(lists) if lists else np.empty(0, U)
         starts = np.cumsum(lengths) - lengths
-        places, chosen = self.arrays(table.count).expand(starts[inverse], (starts + lengths)[inverse])
-        return places, flat[chosen]
+        return Elements(flat, starts[inverse], lengths[inverse])
 
     def value(self, expression: e.Expr, environment: dict[str, Any]) -> Any:
         """Return the value of an expression in one environment."""
@@ -165,6 +183,7 @@ class Scalars:
         keys = list(zip(*(column.tolist() for column in columns), strict=True)) if columns else [()] * table.count
         missing = [place for place, key in enumerate(keys) if key not in memory]
         if missing:
+            ask(REMEMBERED * len(missing))
             places = np.array(missing, np.int64)
             decoded = [self._codec.values(c[places], v.type) for c, v in zip(columns, variables, strict=True)]
             for number, place in enumerate(missing):

@@ -9,6 +9,7 @@ from threading import Lock
 
 import numpy as np
 
+from tidelog.base.meter import ask
 from tidelog.plan.nodes import Aggregate, Plan, Project, Rule
 from tidelog.run.columnar import small_rounds
 from tidelog.run.columnar.absorb import absorbed, first_found, fresh, gather, released, settled
@@ -483,6 +484,7 @@ class Store(Dividing[Relation]):
         matches = match(keys, probe, probe.see(self.relation(step.input.relation), view)) if keys.count else None
         if matches is None:
             return None
+        ask(3 * matches.total * 8)
         grouped = group(step, matches.table_of(probe, tuple(v.name for v in step.input.columns)), self.scalars)
         if not len(grouped.groups):
             return None

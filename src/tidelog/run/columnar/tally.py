@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy.typing as npt
 from tidelog.base.record import record
 from tidelog.run.columnar.kernels import DOUBTFUL, HERE, LOST
 from tidelog.run.columnar.kernels.ranks import above
+from tidelog.run.compiling import load_kernels
 from tidelog.run.phases import ALIVE
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class CompiledTally(NumpyTally):
     @cached_property
     def _tallying(self) -> ModuleType:
         """The kernels; loaded when the first derivations are counted."""
-        return import_module("tidelog.run.columnar.kernels.tallying")
+        return load_kernels("tidelog.run.columnar.kernels.tallying")
 
     def tally(self, ranges: Ranges, heads: Heads, held: Held, limit: int, sign: int, before: Overwritten) -> Places:
         (low, high), (mark, rank, counts) = ranges, held

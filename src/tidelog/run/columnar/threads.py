@@ -11,6 +11,9 @@ from typing import Any
 from tidelog.base.meter import Meter, current
 from tidelog.base.tuning import Tuning
 
+AT_ONCE = 256
+"""Calls that are handed out at once: when one fails, the others have to be taken back."""
+
 helpers: ContextVar[Executor | None] = ContextVar("helpers", default=None)
 """The threads that may share the work."""
 
@@ -27,6 +30,9 @@ def share(pool: Executor | None, function: Callable[..., Any], calls: Sequence[t
     """
     if pool is None or len(calls) == 1:
         return [function(*call) for call in calls]
+    if len(calls) > AT_ONCE:
+        parts = (calls[start : start + AT_ONCE] for start in range(0, len(calls), AT_ONCE))
+        return [made for part in parts for made in share(pool, function, part)]
     meter = current.get()
     running = [pool.submit(_help, pool, meter, function, call) for call in calls]
     try:

@@ -9,6 +9,7 @@ import numpy as np
 
 from tidelog.base.expr import Const, Expr, Var
 from tidelog.base.free import free_variables
+from tidelog.base.meter import ask
 from tidelog.plan.nodes import Rule
 from tidelog.run.columnar.aggregate import group, reduce_groups
 from tidelog.run.columnar.arrays import Mask, Places, U, Words
@@ -55,7 +56,9 @@ class ColumnExpressions:
     def elements(self, part: Each, columns: Columns, count: int) -> tuple[Places, Words]:
         """Return the elements of a collection in each row: the row's place and the element's code."""
         with self._of(part.key) as scalars:
-            return scalars.elements(part.expression, part.type, _table(part.expression, columns, count))
+            found = scalars.elements(part.expression, part.type, _table(part.expression, columns, count))
+            ask(8 * (len(columns) + 2) * int(found.counts.sum()))
+            return found.part(0, count, scalars.arrays)
 
     def gathered(self, rule: Gather, groups: ZSet) -> ZSet:
         """Return the facts that an aggregating rule makes of whole groups."""

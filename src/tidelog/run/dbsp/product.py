@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tidelog.base.meter import look
 from tidelog.base.tuning import DEFAULT
 from tidelog.base.tuning_plans import Traces
 from tidelog.run.columnar.arrays import U, Words
@@ -167,6 +168,7 @@ class Product(Stateless):
             self._join(along, along.bound(found.rows, fitting.rows[:, found.places], weights, times), len(weights))
 
     def _join(self, along: Along, pairs: Bindings, tried: int) -> None:
+        look()
         self.pairs += tried
         assert along.atom is not None
         negated = along.atom.negated

@@ -10,6 +10,7 @@ from tidelog.base.values import Group
 from tidelog.plan.nodes import Aggregate
 from tidelog.run.contract import Row
 from tidelog.run.scalar.failure import ScalarError
+from tidelog.run.tuples.evaluator import stepping
 from tidelog.run.tuples.index import Columns
 from tidelog.run.tuples.probe import make_probe
 from tidelog.run.tuples.relation import Find
@@ -21,7 +22,7 @@ def aggregate(
 ) -> list[Row]:
     """Return the keys and the result of each group that has given values in some of its key variables."""
     probe = make_probe(step.input.terms, names)
-    find, key, agrees = finder(probe.columns), probe.key(itemgetter), probe.agrees
+    find, key, agrees = stepping(finder(probe.columns)), probe.key(itemgetter), probe.agrees
     value = scalars.compile(step.value)
     groups: dict[Row, dict[Any, int]] = {}
     for known in keys:

@@ -12,11 +12,12 @@ from operator import itemgetter
 from typing import Any, assert_never
 
 from tidelog.base.expr import Const, Expr, Var
+from tidelog.base.growth import counted
 from tidelog.plan.nodes import Aggregate, AntiJoin, Extend, Join, Node, Product, Project, Scan, Select, Unit, Unnest
 from tidelog.plan.spine import spine
 from tidelog.run.scalar.closures import elements
 from tidelog.run.tuples.absorb import Bag
-from tidelog.run.tuples.evaluator import Run, Sight, in_chunks
+from tidelog.run.tuples.evaluator import Run, Sight, in_chunks, stepping
 from tidelog.run.tuples.probe import make_probe
 from tidelog.run.tuples.scalars import Scalars
 
@@ -137,6 +138,7 @@ def _join(right: Scan | Aggregate, columns: Columns, wanted: Columns) -> Step:
             find, supports = sight.finder(right, probe.columns), sight.supports(right)
         else:
             find, supports = sight.groups(right, names, set(map(read_names, left)), probe.columns), None
+        find = stepping(find)
         if agrees is not None or supports is not None:
             return in_chunks(
                 left,
@@ -174,5 +176,7 @@ def _extend(value: Callable[[Tuple], Any], take: Callable[[Tuple], Tuple]) -> St
 
 def _unnest(collection: Callable[[Tuple], Any], take: Callable[[Tuple], Tuple]) -> Step:
     return lambda left, sight: in_chunks(
-        left, sight, lambda part: [take((*row, element)) for row in part for element in elements(collection(row))]
+        left,
+        sight,
+        lambda part: [take((*row, element)) for row in part for element in counted(elements(collection(row)))],
     )

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
+from tidelog.base.growth import counted
+from tidelog.base.meter import current
 from tidelog.base.tuning_plans import Tuples
 from tidelog.plan.nodes import Aggregate, Project, Scan
 from tidelog.run.contract import Row
@@ -50,6 +52,11 @@ class Evaluator(Protocol):
 
     def prepare(self, tree: Project, scalars: Scalars) -> Run:
         """Return what finds the derivations of a tree on what a sight shows."""
+
+
+def stepping(find: Find) -> Find:
+    """Return what finds rows, each of which counts as a step if there are limits."""
+    return find if current.get() is None else lambda key: list(counted(find(key)))
 
 
 def in_chunks(bindings: Sequence[Bindings], sight: Sight, step: Callable[[Sequence[Bindings]], list[Any]]) -> list[Any]:

@@ -14,11 +14,12 @@ from operator import itemgetter
 from typing import Any, assert_never
 
 from tidelog.base.expr import Const, Expr, Var
+from tidelog.base.growth import counted
 from tidelog.plan.nodes import Aggregate, AntiJoin, Extend, Join, Node, Product, Project, Scan, Select, Unit, Unnest
 from tidelog.plan.spine import spine
 from tidelog.run.scalar.closures import elements
 from tidelog.run.tuples.absorb import Bag
-from tidelog.run.tuples.evaluator import Run, Sight, in_chunks
+from tidelog.run.tuples.evaluator import Run, Sight, in_chunks, stepping
 from tidelog.run.tuples.probe import make_probe
 from tidelog.run.tuples.relation import Find
 from tidelog.run.tuples.scalars import Scalars
@@ -104,7 +105,7 @@ def _extend_by(atom: Scan | Aggregate, bound: set[str]) -> Step:
         return sight.groups(atom, names, keys, probe.columns)
 
     def step(found: list[Substitution], sight: Sight) -> list[Substitution]:
-        find = find_of(found, sight)
+        find = stepping(find_of(found, sight))
         supports = sight.supports(atom) if isinstance(atom, Scan) else None
 
         def extend(part: Sequence[Substitution]) -> list[Substitution]:
@@ -141,5 +142,7 @@ def _let(name: str, value: Callable[[dict[str, Any]], Any]) -> Step:
 
 def _each(name: str, collection: Callable[[dict[str, Any]], Any]) -> Step:
     return lambda found, sight: in_chunks(
-        found, sight, lambda part: [(r, {**s, name: element}) for r, s in part for element in elements(collection(s))]
+        found,
+        sight,
+        lambda part: [(r, {**s, name: element}) for r, s in part for element in counted(elements(collection(s)))],
     )
