@@ -95,7 +95,7 @@ class Closures:
     )
     spare_rows: int = threshold(
         64,
-        draws=(0, 1),
+        draws=(0,),
         reason="Rows of bits that move get room for twice as many rows and this many more, so that they seldom move.",
         fitted="closures",
         kernel=True,

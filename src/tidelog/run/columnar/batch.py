@@ -115,20 +115,20 @@ class Batch:
 
     def directory(self, shift: int, probes: int, arrays: Arrays) -> Directory | None:
         """Where the runs of words, shifted right, begin, if so many probes in any order are found faster by it."""
-        thresholds = arrays.tuning.batches
-        if self._directories is None:
+        thresholds, known = arrays.tuning.batches, self._directories
+        if known is None:
             if thresholds.directory_probes * probes < self.size or not self.size or self.rows.shape[0] != 1:
                 return None
-            self._directories = {}
-        if shift not in self._directories:
+            known = self._directories = {}
+        if shift not in known:
             if thresholds.directory_probes * probes < self.size:
                 return None
             span = (int(self.rows[0, -1]) >> shift) - (int(self.rows[0, 0]) >> shift) + 1
             # Runs far apart in memory should be long, or a cache miss for each costs as much as sorting the probes.
             near = self.size <= thresholds.directory_near or self.size >= thresholds.directory_run * span
             good = near and span <= min(thresholds.directory_widest, thresholds.directory_spread * self.size)
-            self._directories[shift] = arrays(self.size).directory(self.rows, shift) if good else None
-        return self._directories[shift]
+            known[shift] = arrays(self.size).directory(self.rows, shift) if good else None
+        return known[shift]
 
     def addresses(self) -> tuple[int, ...]:
         """Where rows, marks, ranks and counts are, and bytes from word to word, from line to line, from count to count.
@@ -147,9 +147,10 @@ class Batch:
 
     def ranks(self) -> Ranks:
         """The rank of each row; from now on each may change by itself."""
-        if not isinstance(self.rank, np.ndarray):
-            self.rank = np.full(self.size, self.rank or 0, np.int32)
-        return self.rank
+        rank = self.rank
+        if not isinstance(rank, np.ndarray):
+            rank = self.rank = np.full(self.size, rank or 0, np.int32)
+        return rank
 
     def highest(self) -> int:
         """The greatest rank of a row, 0 if there is none."""
@@ -171,9 +172,10 @@ class Batch:
     def taken(self, which: Mask | Places) -> Batch:
         """Return the rows at ascending places, or where a mask is true."""
         places = np.flatnonzero(which) if which.dtype == bool else which
+        rank = self.rank  # once: another thread may ask for the rank of each row meanwhile, and arrays are not shared
         return Batch(
             chosen(self.rows, places),
-            self.rank[places] if isinstance(self.rank, np.ndarray) else self.rank,
+            rank[places] if isinstance(rank, np.ndarray) else rank,
             None if self.counts is None else self.counts.take(places, axis=1),
             None if self.mark is None else self.mark[places],
         )
@@ -217,14 +219,15 @@ class Batch:
         """Return the rows in a layout of another order, sorted, with ranks and marks, without counts."""
         table = arrays(self.size)
         rows = table.move(self.rows, steps, constant)
-        if not isinstance(self.rank, np.ndarray) and self.mark is None:
-            return Batch(table.sort(rows), self.rank)
+        rank, mark = self.rank, self.mark  # once, as in `taken`
+        if not isinstance(rank, np.ndarray) and mark is None:
+            return Batch(table.sort(rows), rank)
         places = table.order(rows)
         return Batch(
             np.ascontiguousarray(rows[:, places]),
-            self.rank[places] if isinstance(self.rank, np.ndarray) else self.rank,
+            rank[places] if isinstance(rank, np.ndarray) else rank,
             None,
-            None if self.mark is None else self.mark[places],
+            None if mark is None else mark[places],
         )
 
 
