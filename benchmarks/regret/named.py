@@ -73,7 +73,8 @@ def _andersen_half(_: Path) -> Workload:
         chosen = random.permutation(len(rows))
         half[name], rest[name] = rows[chosen[::2]], rows[chosen[1::2]]
     program = other_families.PROGRAMS.joinpath("andersen.dl").read_text()
-    return _workload(program, [load(half), Step("+half of all", rest)], "points-to, Andersen", "10,000 variables")
+    come, go = Step("+half of all", rest), Step("-half of all", deleted=rest)
+    return _workload(program, [load(half), come, go, come], "points-to, Andersen", "10,000 variables")
 
 
 def _crdt_first(data: Path) -> Workload | None:
