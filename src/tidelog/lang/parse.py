@@ -7,11 +7,8 @@ The grammar is `grammar.ebnf` beside this file; each production is one method of
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from tidelog.base.diagnostic import Report
+from tidelog.base.pause import collector_paused
 from tidelog.base.span import Source, Span
 from tidelog.lang.cursor import Failure
 from tidelog.lang.lex import END, lex
@@ -26,23 +23,11 @@ def parse(source: Source, report: Report) -> Module:
     >>> [type(declaration).__name__ for declaration in module.declarations]
     ['RelationDef', 'RuleDef']
     """
-    with _uncollected():
+    with collector_paused():  # to visit the tree again and again doubles the time
         parser = DeclarationParser(lex(source, report), report)
         declarations = parser.module()
     comments = tuple(sorted(parser.comments, key=lambda comment: comment.span.start))
     return Module(declarations, comments, Span(source, 0, len(source.text)))
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Keep the garbage collector out: a tree has no cycles, and visiting it again and again doubles the time."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def parse_rules(source: Source, report: Report) -> tuple[RuleDef | ImperativeRule, ...]:
