@@ -62,7 +62,7 @@ def chains(random: np.random.Generator, edges: int) -> Edges:
     nodes = np.arange(edges + 1)
     pairs = np.stack((nodes[:-1], nodes[1:]), axis=1)
     length = int(random.choice((edges + 2, 10, 100, 1000)))
-    return pairs[pairs[:, 0] % length != length - 1]
+    return distinct(pairs[pairs[:, 0] % length != length - 1])
 
 
 def components(random: np.random.Generator, edges: int) -> Edges:

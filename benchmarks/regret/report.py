@@ -47,7 +47,7 @@ def distribution(told: Told) -> str:
     all_of = [one for name, found in told.items() for one in regrets(name, found)]
     loads, commits = ([one for one in all_of if one.from_scratch == first] for first in (True, False))
     batch = [value for found in told.values() if (value := batch_regret(found)) is not None]
-    memory = [value[0] for found in told.values() if (value := memory_regret(found)) is not None]
+    memory = [pair[0] for found in told.values() if (pair := memory_regret(found)) is not None]
     rows = [
         _line("time, from scratch", [one.ratio for one in loads], GOALS),
         _line("time, commits", [one.ratio for one in commits], GOALS),
@@ -69,8 +69,8 @@ def by_family(told: Told) -> str:
     for name, found in told.items():
         families.setdefault(found["family"], []).extend(regrets(name, found))
     rows = []
-    for family, found in sorted(families.items()):
-        parts = [[one.ratio for one in found if one.from_scratch == first] for first in (True, False)]
+    for family, own in sorted(families.items()):
+        parts = [[one.ratio for one in own if one.from_scratch == first] for first in (True, False)]
         cells = [cell for part in parts for cell in ((ratio(median(part)), ratio(max(part))) if part else ("-", "-"))]
         rows.append((family, str(len(parts[0])), *cells))
     return "\n== by program\n" + table(("family", "workloads", "scratch", "worst", "commits", "worst"), rows)

@@ -47,7 +47,7 @@ OTHERWISE = {
     "base/meter.py": {"STEPS", "LARGE", "TOGETHER"},
     "run/columnar/aggregate.py": {"MEMBER"},  # bytes
     "run/columnar/scalars.py": {"REMEMBERED"},  # bytes
-    "run/columnar/threads.py": {"AT_ONCE"},
+    "run/threads.py": {"AT_ONCE"},
     # How text is laid out, and how much of it is shown.
     "lang/format.py": {"WIDTH", "_PASSES"},
     "lang/format_expressions.py": {"UNARY", "POSTFIX", "TERM"},

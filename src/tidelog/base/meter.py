@@ -2,7 +2,7 @@
 
 Work is cut into pieces of bounded size, and each piece asks: `step` counts small ones, `ask` comes before something
 large is made, `work` before a call that cannot be interrupted. Without a limit `current` is None, and asking costs
-nothing. A `Meter` is current within its `with` block, in the threads that share its work too (`run.columnar.threads`).
+nothing. A `Meter` is current within its `with` block, in the threads that share its work too (`run.threads`).
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@
 * `phases`: what a scan sees of a relation in each phase; `scalar`: expressions value by value.
 * `holding`: what the backends hold in common, relations by name and the phase at work.
 * `limits`: bounds on rounds, tuples, time and memory, and looking on.
+* `threads`: the threads that share the work of large operations.
 * `compiling`, `kernel_cache`: whether kernels were compiled before; compiling them, and keeping their code.
 * `maintain`: the algorithms.
 * `closure`: structures for transitive closures and equivalences, which engines use for strata that are nothing else.

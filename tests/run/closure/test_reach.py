@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
+from threading import Event
 
 import numpy as np
 import pytest
 
+from tidelog.base.errors import LimitError
+from tidelog.base.meter import Meter
 from tidelog.base.thresholds import Number
 from tidelog.base.tuning import DEFAULT
 from tidelog.run.closure import reach
@@ -93,12 +96,26 @@ def test_parts_are_written_by_several_threads(form: str) -> None:
 
 
 def test_writing_can_be_stopped(form: str) -> None:
-    functions = functions_by(form, written=3)
-
-    def stop() -> None:
-        raise KeyboardInterrupt
-
-    found = reach.reach(graph_of(3, [(0, 1), (1, 2), (2, 0)], functions), np.arange(3, dtype=np.int32))
+    found = reach.reach(
+        graph_of(3, [(0, 1), (1, 2), (2, 0)], functions_by(form, written=3)), np.arange(3, dtype=np.int32)
+    )
     words = np.arange(3, dtype=np.uint64).reshape(1, -1)
-    with pytest.raises(KeyboardInterrupt):
-        Pairs(found.rows, found.row, found.counts).write(words, words, look=stop)
+    with Meter(seconds=0.0), pytest.raises(LimitError):
+        Pairs(found.rows, found.row, found.counts).write(words, words)
+
+
+def test_writing_does_not_wait_for_helpers_that_wait(form: str) -> None:
+    """A helper may wait for the one who writes: for the order of a closure, which is made from what is written."""
+    functions = functions_by(form, written=3, share_from=0)
+    free = Event()
+    with ThreadPoolExecutor(1) as pool, ThreadPoolExecutor(1) as writer:
+        busy = pool.submit(free.wait)
+        try:
+            nodes, edges = random_edges(3)
+            graph = graph_of(nodes, edges, functions)
+            found = writer.submit(reach.reach, graph, np.arange(nodes, dtype=np.int32), pool).result(timeout=30)
+            rows = writer.submit(written, found, nodes, pool).result(timeout=30)
+        finally:
+            free.set()
+        assert busy.result()
+        assert rows == sorted(naive(edges))

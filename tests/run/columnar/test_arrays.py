@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tidelog.base.thresholds import Number
 from tidelog.base.tuning import DEFAULT, all_thresholds
 from tidelog.run.columnar.arrays import CompiledArrays, NumpyArrays, Words, prefix
-from tidelog.run.columnar.threads import helpers, share
+from tidelog.run.threads import helpers, share
 
 SLOW, FAST = NumpyArrays(DEFAULT), CompiledArrays(DEFAULT)
 THRESHOLDS = dict(all_thresholds())

@@ -16,9 +16,9 @@ import pytest
 from tests.generate.checking import follow
 from tidelog.base.tuning import DEFAULT
 from tidelog.run.columnar import absorb, engine, store
-from tidelog.run.columnar.threads import share
 from tidelog.run.contract import Change, Row, Switch, Work
 from tidelog.run.maintain import choose, cost
+from tidelog.run.threads import share
 from tidelog.session.database import Database
 from tidelog.session.soak.histories import random_history
 

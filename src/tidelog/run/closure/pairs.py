@@ -7,15 +7,16 @@ order within a row. Sources that share a row are written together, by as many th
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import Executor, wait
+from concurrent.futures import Executor
 from itertools import pairwise
 
 import numpy as np
 
+from tidelog.base.meter import ask, look
 from tidelog.base.record import record
 from tidelog.run.closure.plain import Nodes, Places, Words
 from tidelog.run.closure.reach import Rows
+from tidelog.run.threads import share
 
 
 @record
@@ -39,19 +40,11 @@ class Pairs:
         row = self.row[source : source + 1]
         return bool(self.counts[source]) and self.rows.has(int(row[0]), position)
 
-    def write(
-        self,
-        left: Words,
-        right: Words,
-        pool: Executor | None = None,
-        look: Callable[[], None] = lambda: None,
-    ) -> Words:
-        """Return all pairs: words of the sources (words, sources) united with words of the positions.
-
-        `look` is called now and then, and may raise an error to stop.
-        """
+    def write(self, left: Words, right: Words, pool: Executor | None = None) -> Words:
+        """Return all pairs: words of the sources (words, sources) united with words of the positions."""
         if self.sources is not None:
             left = np.ascontiguousarray(left[:, self.sources])
+        ask(8 * left.shape[0] * self.size)
         out = np.empty((left.shape[0], self.size), np.uint64)
         if not out.shape[1]:
             return out
@@ -66,20 +59,10 @@ class Pairs:
         size, most = int(sizes[-1]), functions.tuning.closures.written
         cuts = np.searchsorted(sizes, np.arange(most, size, most) if most < size else ()) + 1
         ends = sorted({0, *cuts[cuts < len(rows)].tolist(), len(rows)})
-        running = []
-        try:
-            for first, last in pairwise(ends):
-                given = rows[first:last], firsts[first : last + 1], members, starts, left, right, out
-                if pool is None or len(ends) == 2:
-                    self.rows.fill(*given)
-                    look()
-                else:
-                    running.append(pool.submit(self.rows.fill, *given))
-            for part in running:
-                part.result()
-                look()
-        finally:
-            for part in running:
-                part.cancel()
-            wait(running)
+
+        def fill(first: int, last: int) -> None:
+            self.rows.fill(rows[first:last], firsts[first : last + 1], members, starts, left, right, out)
+            look()
+
+        share(pool, fill, list(pairwise(ends)))
         return out

@@ -21,6 +21,7 @@ import numpy as np
 from tidelog.base.record import record
 from tidelog.run.closure.functions import Functions
 from tidelog.run.closure.plain import Mask, Nodes, Places, Words
+from tidelog.run.threads import share
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ class SearchedRows:
             return self._count(rows, fresh)
         parts = int(self.functions.tuning.threads.parts)
         pieces = np.array_split(rows, parts), np.array_split(fresh, parts)
-        return np.concatenate(list(pool.map(self._count, *pieces)))
+        return np.concatenate(share(pool, self._count, list(zip(*pieces, strict=True))))
 
     def _count(self, rows: Nodes, fresh: Mask) -> Places:
         count = self.functions(self.graph.edges).count_searched

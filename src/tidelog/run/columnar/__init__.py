@@ -19,5 +19,5 @@
 | `table`, `layout`, `encode`, `rows` | bindings; columns side by side in words; values as codes; rows in and out |
 | `verify` | whether every support count is right |
 | `functions`, `arrays`, `narrow`, `tally` | tables of array functions, the one in use, and counting derivations |
-| `kernels/`, `threads` | its compiled form, and who shares the work |
+| `kernels/` | its compiled form |
 """

@@ -23,9 +23,9 @@ from tidelog.base.tuning import Tuning
 from tidelog.run.columnar import kernels
 from tidelog.run.columnar.narrow import CompiledNarrow, NumpyNarrow
 from tidelog.run.columnar.tally import CompiledTally, NumpyTally
-from tidelog.run.columnar.threads import helpers, parts_of, share
 from tidelog.run.compiling import are_compiled, load_kernels
 from tidelog.run.limits import tell
+from tidelog.run.threads import helpers, parts_of, share
 
 if TYPE_CHECKING:
     from types import ModuleType

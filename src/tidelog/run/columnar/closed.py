@@ -27,7 +27,7 @@ from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.equipment import Tools
 from tidelog.run.columnar.nodes import Key, Numbers, numbered
 from tidelog.run.columnar.paired import Columns, Paired, Side
-from tidelog.run.columnar.threads import helpers
+from tidelog.run.threads import helpers
 
 Steps = Sequence[tuple[Words, Words]]
 """Pairs of values, as the codes of sources and targets."""

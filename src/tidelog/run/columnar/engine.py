@@ -31,13 +31,13 @@ from tidelog.run.columnar.relation import Relation, Where
 from tidelog.run.columnar.rows import DecodedRows, code_parts, decoded, find, pack_columns, ranges_of
 from tidelog.run.columnar.scalars import Scalars
 from tidelog.run.columnar.store import Store
-from tidelog.run.columnar.threads import helpers
 from tidelog.run.columnar.verify import check_support
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Support, Switch, Update, Work
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.choose import Earlier, Strategy, maintain, reached, strategy_of, support_of
 from tidelog.run.maintain.cost import Costs
 from tidelog.run.phases import ALIVE, DELETED, INSERTED, REMOVED
+from tidelog.run.threads import helpers
 
 KEEP_CLOSURES = ("auto", "modular")
 """The strategies under which closures have structures that are kept from one update to the next."""

@@ -12,7 +12,7 @@ from tidelog.run.columnar.arrays import Words
 from tidelog.run.columnar.layout import Layout, Range, range_of
 from tidelog.run.columnar.lazy import Codes, LazyBatch
 from tidelog.run.columnar.nodes import Numbers
-from tidelog.run.columnar.threads import helpers
+from tidelog.run.threads import helpers
 
 Columns = Mapping[int, Words]
 """Codes of tuples by column."""

@@ -44,9 +44,9 @@ from tidelog.run.columnar.meeting import Meeting, can_meet, changes, meeting
 from tidelog.run.columnar.relation import Relation
 from tidelog.run.columnar.semijoin import reduced
 from tidelog.run.columnar.table import Table, unit
-from tidelog.run.columnar.threads import helpers, share
 from tidelog.run.contract import Phase
 from tidelog.run.phases import CURRENT
+from tidelog.run.threads import helpers, share
 
 if TYPE_CHECKING:
     from tidelog.run.columnar.store import Store

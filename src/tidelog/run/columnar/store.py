@@ -31,13 +31,13 @@ from tidelog.run.columnar.regroup import regroup
 from tidelog.run.columnar.relation import Relation, Where
 from tidelog.run.columnar.semijoin import Filters
 from tidelog.run.columnar.table import Table
-from tidelog.run.columnar.threads import helpers, share
 from tidelog.run.contract import Job, Phase, Support
 from tidelog.run.holding import Dividing
 from tidelog.run.limits import OverBudgetError, RuleRun, Watch, analysis
 from tidelog.run.maintain.rounds import rederivation
 from tidelog.run.phases import AFTER, DELETED, DYING, REMOVED, View
 from tidelog.run.scalar.failure import ScalarError, failed
+from tidelog.run.threads import helpers, share
 
 Bags = Mapping[str, Sequence[Bag]]
 
