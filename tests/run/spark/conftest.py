@@ -106,7 +106,7 @@ def side_by_side(
 ) -> Iterator[Outcomes]:
     """Do the work of all tests chosen that ask for a fixture; yield for the parameter of each what to wait for."""
     items = [item for item in request.session.items if isinstance(item, pytest.Function)]
-    chosen = [item for item in items if asks_for(item, fixture) and hasattr(item, "callspec")]
+    chosen = [item for item in items if asks_for(item, fixture)]
     try:
         yield {given: pool.submit(work(item), given) for item in chosen for given in item.callspec.params.values()}
     finally:

@@ -35,7 +35,6 @@ STRATEGIES = ("auto", "auto", "auto", "recompute", "ranked")
 DRIVER_ROWS = (0, 0, 3, 20)
 COMPILED = {(5, 7), (9, 1)}
 """The histories, with these partitions, whose queries Spark compiles as it does by default."""
-PATHS = Paths()
 
 Played = tuple[int, int]
 
@@ -62,9 +61,8 @@ def thresholds_only(spark: SparkSession) -> SparkSession:
 
 def drawn(random: Random) -> Tuning:
     """Draw the thresholds of Spark; in others, executors are as they are in use."""
-    table = Tuning.drawn(random, PATHS).spark
-    driver_rows = PATHS.drawn("spark.driver_rows", random.choice(DRIVER_ROWS))
-    return Tuning(spark=replace(table, driver_rows=driver_rows))
+    table = Tuning.drawn(random, Paths()).spark
+    return Tuning(spark=replace(table, driver_rows=random.choice(DRIVER_ROWS)))
 
 
 def history(seed: int) -> History:
@@ -94,19 +92,26 @@ P(x, z) :- P(x, y), P(y, z), x != z, not E(z, x).
 """
 
 
-def test_every_path_is_taken(spark: SparkSession, outcomes: Outcomes) -> None:
-    """After the histories, and one in which what one executor may read again has derived too much for it."""
-    few = Spark(driver_rows=0, whole_rows=2, whole_growth=PATHS.drawn("spark.whole_growth", 0))
-    engine = AtOnce(plan_text(GROWN), spark=thresholds_only(spark), partitions=2, tuning=Tuning(spark=few))
-    reference = ReferenceEngine(plan_text(GROWN))
-    edges = [(n, n + 1) for n in range(6)]
-    for change in (Change(edges), Change((), edges[2:])):
-        engine.update({"E": change})
-        reference.update({"E": change})
-        assert answers(engine) == answers(reference)
-    assert PATHS.taken["spark.whole_growth", "over"]
-    if not outcomes.keys() >= set(PLAYED):
-        pytest.skip("not all histories were chosen")
-    for played in PLAYED:
-        outcomes[played].result()
-    assert {path for path in all_paths(elsewhere=True) if path[0].startswith("spark.")} <= PATHS.taken.keys()
+EVERY = (
+    {"driver_rows": 0, "whole_rows": 2, "whole_growth": 0, "spread_growth": 0, "arrow_rows": 1, "parcel_rows": 1},
+    {"driver_rows": 0, "whole_rows": 0, "spread_growth": 1, "replicate_rows": 100, "arrow_rows": 3, "parcel_rows": 2},
+    {"driver_rows": 3, "whole_rows": 0, "replicate_rows": 0, "driver_share": 1, "driver_state": 10, "update_rounds": 1},
+    {"driver_rows": 3, "whole_rows": 0, "replicate_rows": 2, "driver_share": 1, "driver_state": 1, "most_parts": 1},
+    {"driver_rows": 0, "whole_rows": 0, "replicate_rows": 0, "broadcast_rows": 3, "derivation": 1},
+    {"driver_rows": 0, "whole_rows": 0, "replicate_rows": 0, "broadcast_rows": 0, "derivation": 1000},
+    {"driver_rows": 0, "whole_rows": 50, "whole_growth": 1},
+)
+"""Thresholds at which a relation that grows and shrinks takes every path."""
+
+
+def test_every_path_is_taken(spark: SparkSession) -> None:
+    paths, edges = Paths(), [(n, n + 1) for n in range(6)]
+    for values in EVERY:
+        drawn = Spark(**{name: paths.drawn(f"spark.{name}", value) for name, value in values.items()})
+        engine = AtOnce(plan_text(GROWN), spark=thresholds_only(spark), partitions=2, tuning=Tuning(spark=drawn))
+        reference = ReferenceEngine(plan_text(GROWN))
+        for change in (Change(edges), Change((), edges[2:])):
+            engine.update({"E": change})
+            reference.update({"E": change})
+            assert answers(engine) == answers(reference)
+    assert {path for path in all_paths(elsewhere=True) if path[0].startswith("spark.")} <= paths.taken.keys()
