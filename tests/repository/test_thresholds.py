@@ -48,6 +48,7 @@ OTHERWISE = {
     "run/columnar/aggregate.py": {"MEMBER"},  # bytes
     "run/columnar/scalars.py": {"REMEMBERED"},  # bytes
     "run/threads.py": {"AT_ONCE"},
+    "session/store.py": {"ROW_BYTES"},
     # How text is laid out, and how much of it is shown.
     "lang/format.py": {"WIDTH", "_PASSES"},
     "lang/format_expressions.py": {"UNARY", "POSTFIX", "TERM"},
@@ -82,7 +83,7 @@ OTHERWISE = {
     "run/tuples/algebra.py": {"RANK"},
     "run/kernel_cache.py": {"WORD"},
     "base/diagnostic.py": {"WIDEST", "LONGEST"},  # what is shown of a line and of a message
-    "session/delimited.py": {"LOOKED_AT", "WIDE"},  # what is noted of a file; how an integer is written
+    "session/delimited.py": {"PIECE", "LOOKED_AT", "WIDE"},  # what is noted of a file; how an integer is written
     "session/pipeline/state.py": {"FORMAT"},
     # What operations cost, as measured; the sum is compared with a budget of the table.
     "run/columnar/cost.py": {"SIFTED", "SHIFTED", "COMPARED"},

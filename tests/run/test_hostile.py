@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.run.hostile.programs import FUNCTIONS, RULES
+from tidelog import Database, LimitError, Limits
+from tidelog.base.meter import memory_in_use
 
 SECONDS = 0.3
 """The time limit of each program."""
@@ -73,3 +77,33 @@ def test_rules_under_a_limit_of_memory_alone() -> None:
 def test_rules_under_a_limit_of_tuples_alone() -> None:
     names = ["a cross join", "same generation", "an endless count"]
     check([{"name": n, "engine": "columnar", "strategy": "auto", "tuples": 100_000} for n in names])
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("A.csv.gz", b""),
+        ("A.jsonl.gz", b""),
+        ("A.facts.gz", b""),
+        ("A.csv.gz", b'"x"\n'),
+        ("A.jsonl.gz", b'{"x":"x"}\n'),
+    ],
+)
+def test_a_file_that_is_huge_when_uncompressed(tmp_path: Path, name: str, line: bytes) -> None:
+    with gzip.open(tmp_path / name, "wb", compresslevel=1) as file:
+        for _ in range(60):
+            file.write(line * (1_000_000 // len(line)) if line else b"x" * 1_000_000)
+    program = "input relation A(x: string)\noutput relation R(x: string)\nR(x) :- A(x).\n"
+    with pytest.raises(LimitError, match="bytes of memory"):
+        Database(program, facts=tmp_path, limits=Limits(memory=memory_in_use() + (30 << 20)))
+
+
+def test_rows_of_a_closure_that_do_not_fit() -> None:
+    program = "input relation E(x: u64, y: u64)\noutput relation R(x: u64, y: u64)\n"
+    program += "R(x, y) :- E(x, y).\nR(x, z) :- R(x, y), E(y, z).\n"
+    database = Database(program, limits=Limits(memory=memory_in_use() + (600 << 20)))
+    with database.transaction() as transaction:
+        transaction.insert("E", [(n, n + 1) for n in range(20_000)])
+    with pytest.raises(LimitError, match="bytes of memory"):
+        database.relation("R").rows()
+    assert database.relation("R").count() == 200_010_000

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import os
 import time
-from contextvars import ContextVar, Token
+from collections.abc import Callable
+from contextvars import ContextVar, Token, copy_context
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
 
 from tidelog.base.errors import LimitError
+
+Made = TypeVar("Made")
 
 STEPS = 256
 """Steps, of some microseconds each, after which the clock is looked at again."""
@@ -111,6 +114,16 @@ def ask(size: int) -> None:
         meter = current.get()
         if meter is not None:
             meter.ask(size)
+
+
+def within(seconds: float | None, memory: int | None, make: Callable[[], Made]) -> Made:
+    """Return what is made under limits, in a context of its own: an interrupt leaves no meter behind."""
+
+    def run() -> Made:
+        with Meter(seconds, memory):
+            return make()
+
+    return copy_context().run(run)
 
 
 def look() -> None:

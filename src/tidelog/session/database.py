@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from tidelog.base.arguments import brief, expect
 from tidelog.base.diagnostic import Diagnostic
 from tidelog.base.extern import Externs
+from tidelog.base.meter import within
 from tidelog.base.span import Source
 from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.plan.nodes import DeclaredIndex, Plan
@@ -80,7 +81,8 @@ class Database:
         self._store = Store(rules, engine, strategy, spark, switch, **options)
         self._limits = limits
         self._remarks = Remarks()
-        self._opening = self._store.open(self._given(facts, header), limits)
+        given = within(limits.seconds, limits.memory, lambda: self._given(facts, header))
+        self._opening = self._store.open(given, limits)
 
     @staticmethod
     def _check(externs: object, library: object, limits: object, facts: object, options: Mapping[str, Any]) -> None:

@@ -24,12 +24,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from tidelog.base import types
 from tidelog.base.arguments import brief
 from tidelog.base.errors import DataError
 from tidelog.base.integers import show_integer
+from tidelog.base.meter import ask, current, look
 from tidelog.base.reading import read_cell
 from tidelog.base.record import record
 from tidelog.base.text import show_cell
@@ -43,6 +44,8 @@ from tidelog.session.changes import in_row_order
 from tidelog.session.mistakes import Mistakes
 from tidelog.session.plain import Plain
 
+PIECE = 1 << 20
+"""Bytes that are uncompressed between two looks at the limits."""
 LOOKED_AT = 1000
 """Lines in which a first line that is a header does not occur again."""
 WIDE = 1024
@@ -159,9 +162,47 @@ def suspected_header(path: Path, relation: Relation, dialect: Dialect) -> list[s
 
 def open_text(path: Path) -> TextIO:
     """Open a text file, uncompressing it if its name ends in `.gz`."""
-    if path.suffix == ".gz":
+    if path.suffix != ".gz":
+        return path.open(encoding="utf-8-sig", newline="")
+    if current.get() is None:
         return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
+    watched = io.BufferedReader(_Watched(gzip.open(path)), PIECE)  # noqa: SIM115  (whoever called closes it)
+    return io.TextIOWrapper(watched, encoding="utf-8-sig", newline="")
+
+
+class _Watched(io.RawIOBase):
+    """A file that is uncompressed while limits are looked at: a small one may hold a huge text."""
+
+    def __init__(self, file: gzip.GzipFile) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        """It can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Uncompress some more."""
+        look()
+        found = self._file.read(len(buffer))
+        buffer[: len(found)] = found
+        return len(found)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        super().close()
+
+
+def read_whole(file: Any) -> Any:
+    """Return all bytes of a file, as far as limits allow: what they hold takes as much again, and more."""
+    if current.get() is None:
+        return file.read()
+    pieces = []
+    while piece := file.read(PIECE):
+        ask(2 * len(piece))
+        pieces.append(bytes(piece))
+    ask(3 * sum(map(len, pieces)))
+    return b"".join(pieces)
 
 
 def _records(file: TextIO, relation: Relation, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:

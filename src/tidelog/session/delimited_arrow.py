@@ -24,7 +24,7 @@ from tidelog.base.types import Field
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Rows
 from tidelog.session.arrow import TableRows, arrow_type, column_values, fit_column, is_simple, rows_table
-from tidelog.session.delimited import Dialect, read_text
+from tidelog.session.delimited import Dialect, read_text, read_whole
 from tidelog.session.plain import Plain
 
 
@@ -36,7 +36,7 @@ def read_columns(
     names = [column.name for column in columns]
     try:
         with pa.input_stream(str(path)) as file:
-            data = file.read()
+            data = read_whole(file)
         if dialect.first == "yes" and _is_unclear(data[: data.find(b"\n") + 1 or None]):
             return None
         header = _header(data, names, dialect)

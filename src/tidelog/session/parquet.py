@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tidelog.base.errors import DataError
+from tidelog.base.meter import ask, current
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Rows
 from tidelog.session.arrow import read_table
-from tidelog.session.delimited import DAMAGED
+from tidelog.session.delimited import DAMAGED, read_whole
 from tidelog.session.plain import Plain
 
 
 def read_parquet(path: Path, relation: Relation, plain: Plain) -> Rows:
     """Return the rows of a file, or raise `DataError`."""
     try:
-        source = pa.BufferReader(gzip.decompress(path.read_bytes())) if path.suffix == ".gz" else path
+        source: Any = path
+        if path.suffix == ".gz":
+            with gzip.open(path) as file:
+                source = pa.BufferReader(read_whole(file))
+        if current.get() is not None:
+            about = pq.read_metadata(source)
+            ask(2 * sum(about.row_group(group).total_byte_size for group in range(about.num_row_groups)))
         table = pq.read_table(source)
     except (pa.ArrowInvalid, *DAMAGED) as error:
         raise DataError(f"{path}: not a Parquet file: {error}") from None

@@ -23,6 +23,7 @@ from tidelog.base.arguments import brief, expect
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError, TidelogError, UserError
 from tidelog.base.lock import Hold, Lock
+from tidelog.base.meter import ask, within
 from tidelog.base.record import record
 from tidelog.base.text import show_row
 from tidelog.base.tuning import DEFAULT
@@ -86,6 +87,10 @@ class _Use(Hold):
         return taken
 
 
+ROW_BYTES = 100
+"""Bytes that a row takes as a Python tuple, at least."""
+
+
 class Store:
     """An engine and its committed state. Made and opened by a database, and used by its views and transactions."""
 
@@ -111,10 +116,13 @@ class Store:
         self._writing = Lock()
         self._checked: Plan | None = None
         self.plain = Plain(rules.plan.types)
+        self.limits = NO_LIMITS
+        """Those of the database: whoever reads keeps to its memory."""
         self.subscriptions = Subscriptions(lambda: self._state.number)
 
     def open(self, facts: Mapping[str, Any], limits: Limits = NO_LIMITS) -> tuple[Work, ...]:
         """Evaluate the program for the first time, on these facts; to be called once, before anything else."""
+        self.limits = limits
         given = {name: self._first(name, rows) for name, rows in facts.items()}
         given = {name: change for name, change in given.items() if change}
         update = _update(self._engine, given, self.plan, limits)
@@ -156,8 +164,13 @@ class Store:
         seen = self._state.seen.get(relation)
         if seen is None:
             with self._use():
-                seen = self._state.seen[relation] = _kept(self._engine.rows(relation), self.tuning.rows.kept_rows)
+                seen = within(None, self.limits.memory, lambda: self._read_rows(relation))
+                self._state.seen[relation] = seen
         return seen
+
+    def _read_rows(self, relation: str) -> Rows:
+        ask(ROW_BYTES * self._engine.count(relation))
+        return _kept(self._engine.rows(relation), self.tuning.rows.kept_rows)
 
     def _use(self) -> _Use:
         return _Use(self._using, self._undo)
