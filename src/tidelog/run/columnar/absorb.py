@@ -50,7 +50,9 @@ def gather(relation: Relation, bags: Sequence[Bag]) -> Gathered:
     has_rank, has_times = any(bag.rank is not None for bag in bags), any(bag.times is not None for bag in bags)
     if not has_rank and not has_times and rows:
         distinct = relation.support is Support.NONE
-        ordered = _in_order(rows, [bag.ordered for bag in bags], arrays, distinct=distinct)
+        columns = [*relation.layout.fields]  # a map of bits may have another column first (`known.large_map`)
+        in_order = [bag.ordered and [*bag.layout.fields] == columns for bag in bags]
+        ordered = _in_order(rows, in_order, arrays, distinct=distinct)
         return Gathered(ordered, None, None)
     together = np.concatenate(rows, axis=1) if len(rows) > 1 else rows[0] if rows else no_rows(relation.layout.words)
     if together.shape[1] == 1 and len(bags) == 1:

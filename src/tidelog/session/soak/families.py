@@ -48,7 +48,7 @@ FAMILIES: tuple[tuple[Callable[[Random], History], int], ...] = (
     (_closures, 3),
     (_graphs, 2),
     (_wide, 2),
-    (_paired, 2),
+    (_paired, 4),
 )
 
 
