@@ -33,7 +33,9 @@ def opened(folder: Path, name: str, content: bytes) -> Database:
 
 @pytest.mark.parametrize("name", ["S.csv.gz", "S.tsv.gz", "S.jsonl.gz", "S.parquet.gz"])
 @pytest.mark.parametrize(
-    "content", [damaged(LINES, 20), LINES[:-4], LINES[: len(LINES) // 2], damaged(LINES, len(LINES) - 8), b"plain", b""]
+    "content",
+    [damaged(LINES, 20), LINES[:-4], LINES[: len(LINES) // 2], damaged(LINES, len(LINES) - 8), b"plain", b""],
+    ids=["body", "end missing", "half", "checksum", "plain", "empty"],
 )
 def test_damaged_gzip(tmp_path: Path, name: str, content: bytes) -> None:
     if content == b"" and "parquet" not in name:
