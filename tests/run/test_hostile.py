@@ -23,6 +23,7 @@ SHARED = ["nested loops", "folds", "text that doubles", "vectors that double", "
 """What is tried with every engine; all of the functions share their values and operators."""
 BASIC = ["a cross join", "pairs that do not fit", "even and odd", "same generation"]
 """What is tried with every strategy."""
+CLOSURE = RULES["reachability"][0]
 
 
 def ended(jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -99,11 +100,34 @@ def test_a_file_that_is_huge_when_uncompressed(tmp_path: Path, name: str, line: 
 
 
 def test_rows_of_a_closure_that_do_not_fit() -> None:
-    program = "input relation E(x: u64, y: u64)\noutput relation R(x: u64, y: u64)\n"
-    program += "R(x, y) :- E(x, y).\nR(x, z) :- R(x, y), E(y, z).\n"
-    database = Database(program, limits=Limits(memory=memory_in_use() + (600 << 20)))
+    database = Database(CLOSURE, limits=Limits(memory=memory_in_use() + (600 << 20)))
     with database.transaction() as transaction:
         transaction.insert("E", [(n, n + 1) for n in range(20_000)])
     with pytest.raises(LimitError, match="bytes of memory"):
         database.relation("R").rows()
     assert database.relation("R").count() == 200_010_000
+
+
+def test_verifying_and_following_otherwise_keep_the_limits() -> None:
+    """Both evaluate from scratch; each of the two transactions stayed within the limit, all of it does not."""
+    program = "input relation A(x: u64)\noutput relation R(x: u64)\nR(x) :- A(x).\n"
+    database = Database(program, strategy="ranked", limits=Limits(tuples=150))
+    for start in (0, 100):
+        with database.transaction() as transaction:
+            transaction.insert("A", [(n,) for n in range(start, start + 100)])
+    with pytest.raises(LimitError, match="more than 150 new tuples"):
+        database.verify()
+    with pytest.raises(LimitError, match="more than 150 new tuples"):
+        database.follow_by("dred")
+    assert database.strategy == "ranked"
+    assert database.relation("R").count() == 200
+
+
+def test_verifying_keeps_to_the_memory() -> None:
+    """The engine holds the pairs as bits; they are compared as rows."""
+    database = Database(CLOSURE, limits=Limits(memory=memory_in_use() + (400 << 20)))
+    with database.transaction() as transaction:
+        transaction.insert("E", [(n, n + 1) for n in range(3_000)])
+    with pytest.raises(LimitError, match="bytes of memory"):
+        database.verify()
+    assert database.relation("R").count() == 4_501_500

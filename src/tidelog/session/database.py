@@ -127,7 +127,7 @@ class Database:
         return self._store.state.switch
 
     def follow_by(self, strategy: str, switch: Switch | None = None) -> None:
-        """Go over to another strategy; costs an evaluation from scratch, and changes nothing else."""
+        """Go over to another strategy; costs an evaluation from scratch within the limits, and changes nothing else."""
         expect(switch, (Switch, NoneType), "switch", "tidelog.Switch")
         self._store.follow_by(strategy, switch)
 
@@ -224,5 +224,5 @@ class Database:
         return self._store.subscriptions.add(relation, callback, lambda: self._store.as_change(found, rows=snapshot))
 
     def verify(self) -> None:
-        """Compute everything from scratch and compare; raise `VerificationError` on a difference."""
+        """Compute everything from scratch within the limits and compare; raise `VerificationError` on a difference."""
         self._store.verify()

@@ -117,7 +117,7 @@ class Store:
         self._checked: Plan | None = None
         self.plain = Plain(rules.plan.types)
         self.limits = NO_LIMITS
-        """Those of the database: whoever reads keeps to its memory."""
+        """Those of the database: evaluations from scratch keep to all of them, whoever reads keeps to its memory."""
         self.subscriptions = Subscriptions(lambda: self._state.number)
 
     def open(self, facts: Mapping[str, Any], limits: Limits = NO_LIMITS) -> tuple[Work, ...]:
@@ -223,28 +223,32 @@ class Store:
         return number, Change(relation, change, self.plain, number) if change is not None else None
 
     def verify(self) -> None:
-        """Compute everything from scratch and compare; raise `VerificationError` on a difference."""
+        """Compute everything from scratch within the limits and compare; raise `VerificationError` on a difference."""
         with self._use():
-            for problem in self._engine.verify():
-                raise VerificationError(problem)
-            fresh = self._fresh(self._state.strategy, self._state.switch)
-            for name, relation in self.plan.relations.items():
-                kept, computed = set(self._engine.rows(name)), set(fresh.rows(name))
-                count = self._engine.count(name)
-                if kept != computed or len(kept) != count:
-                    row = next(iter(kept ^ computed), None)
-                    example = f", for instance {self._show(relation, row)}" if row is not None else ""
-                    raise VerificationError(
-                        f"{name} has {count} rows, evaluation from scratch gives {len(computed)}{example}"
-                    )
+            within(None, self.limits.memory, self._verify)
+
+    def _verify(self) -> None:
+        for problem in self._engine.verify():
+            raise VerificationError(problem)
+        fresh = self._fresh(self._state.strategy, self._state.switch)
+        for name, relation in self.plan.relations.items():
+            count = self._engine.count(name)
+            ask(2 * ROW_BYTES * count)
+            kept, computed = set(self._engine.rows(name)), set(fresh.rows(name))
+            if kept != computed or len(kept) != count:
+                row = next(iter(kept ^ computed), None)
+                example = f", for instance {self._show(relation, row)}" if row is not None else ""
+                raise VerificationError(
+                    f"{name} has {count} rows, evaluation from scratch gives {len(computed)}{example}"
+                )
 
     def _fresh(self, strategy: str, switch: Switch | None) -> Engine:
-        """Return another engine with the same facts and rules."""
+        """Return another engine with the same facts and rules, evaluated within the limits of the database."""
         fresh = self._new_engine(strategy, switch)
         relations = self.plan.relations
         inputs = [name for name, found in relations.items() if found.role == "input" and not found.auxiliary]
         stored = {name: contract.Change(inserted=self._engine.rows(stored_in(name, relations))) for name in inputs}
-        _update(fresh, stored, self.plan, NO_LIMITS)
+        _update(fresh, stored, self.plan, self.limits)
         return fresh
 
     def follow_by(self, strategy: str, switch: Switch | None) -> None:
