@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 import numpy as np
 
 from tidelog.base.tuning import DEFAULT
@@ -40,7 +42,7 @@ def test_rows_in_the_order_of_another_column_are_sorted_again() -> None:
     """
     relation = Relation("r", [Bit(8), Bit(8)], usual)
     turned = place([(1, Range(0, 255)), (0, Range(0, 255))])
-    columns = {0: np.array([9, 3, 5], np.uint64), 1: np.array([1, 2, 3], np.uint64)}
+    columns: dict[Hashable, Words] = {0: np.array([9, 3, 5], np.uint64), 1: np.array([1, 2, 3], np.uint64)}
     bags = [Bag(turned, turned.pack(columns, 3), ordered=True) for _ in range(2)]
     found = gather(relation, bags)
     assert relation.layout.codes(found.rows, 0).tolist() == [3, 3, 5, 5, 9, 9]
