@@ -34,11 +34,14 @@ def ignore(tally: Tally) -> None:
 
 
 def test_histories() -> None:
-    """No difference, and every way at every threshold is taken."""
+    """No difference, and every way at every threshold is taken; some are rare, and wait for a few histories more."""
     tally, failure = soak_by(2, HISTORIES, 0, Asked(), ignore)
+    while failure is None and tally.missing() and MANY <= tally.histories < 2 * HISTORIES:
+        more, failure = soak_by(2, MANY // 4, tally.histories, Asked(), ignore)
+        tally.add(more)
     assert failure is None, str(failure)
-    assert tally.histories == HISTORIES
-    assert HISTORIES < MANY or not tally.missing()
+    assert tally.histories >= HISTORIES
+    assert tally.histories < MANY or not tally.missing()
 
 
 @pytest.mark.parametrize("strategy", ["auto", "ranked", "dred"])

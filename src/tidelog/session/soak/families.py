@@ -5,6 +5,7 @@
 | `grow` | rules of every kind, few facts of many types |
 | `closures` | closures of every form, with strata below and above |
 | `graphs`, `paired` | well-known programs over graphs: hubs, chains, trees, many small components |
+| `sparse` | closures of graphs of many small components |
 | `wide` | rules of every kind over rows that are wider than a word, with more facts |
 """
 
@@ -14,7 +15,7 @@ from collections.abc import Callable
 from random import Random
 
 from tidelog.session.soak.closures import Closures
-from tidelog.session.soak.graphs import PAIRED, graph_history
+from tidelog.session.soak.graphs import PAIRED, graph_history, sparse_history
 from tidelog.session.soak.grow import grow
 from tidelog.session.soak.histories import History, history_of, random_history
 from tidelog.session.soak.spec import Kind
@@ -47,8 +48,9 @@ FAMILIES: tuple[tuple[Callable[[Random], History], int], ...] = (
     (_grown, 3),
     (_closures, 3),
     (_graphs, 2),
-    (_wide, 2),
+    (_wide, 4),
     (_paired, 4),
+    (sparse_history, 3),
 )
 
 

@@ -122,16 +122,36 @@ PAIRED = FAMILIES[2:4]
 """Same generation and triangles: an engine may have ways of their own for these."""
 
 
+CLOSURES = (
+    Family("E(n,n)", "R(n,n)", "R(a,b) :- E(a,b). R(a,c) :- R(a,b), E(b,c).", "R(a,a) :- E(a,_).", 40),
+    Family("E(n,n)", "R(n,n)", "R(a,b) :- E(a,b). R(a,c) :- E(a,b), R(b,c).", "R(b,a) :- E(a,b), a < b.", 40),
+    Family(
+        "E(n,n)", "R(n,n) C(n)", "R(a,b) :- E(a,b). R(a,c) :- R(a,b), R(b,c). C(a) :- R(a,a).", "C(a) :- E(_,a).", 40
+    ),
+)
+"""Closures alone, for graphs of many small components."""
+
+
 def graph_history(random: Random, scale: float = 1.0, families: Sequence[Family] = FAMILIES) -> History:
     """Return a random graph, a program about it, and what happens to both; `scale` makes it smaller."""
-    family, kind = random.choice(families), random.choice(("wide", "wide", "wide", *NODES))
+    family = random.choice(families)
+    nodes = max(8, int(family.nodes * scale * random.choice((0.2, 0.5, 1, 1.5))))
+    return _history(random, family, nodes, random_edge(random, nodes))
+
+
+def sparse_history(random: Random) -> History:
+    """Return the closure of a graph of many small components, and what happens to it."""
+    family = random.choice(CLOSURES)
+    return _history(random, family, family.nodes, _apart(random, family.nodes))
+
+
+def _history(random: Random, family: Family, nodes: int, edge: Callable[[], tuple[int, int]]) -> History:
+    kind = random.choice(("wide", "wide", "wide", *NODES))
     written = _Reader(kind)
     rules, extra = written.rules(family.rules), written.rules(family.extra)
     relations = (*written.relations(family.inputs, 0), *written.relations(family.outputs, 1))
     program = Program(relations, rules, {})
-    nodes = max(8, int(family.nodes * scale * random.choice((0.2, 0.5, 1, 1.5))))
     facts = max(5, int(nodes * family.density * random.choice((0.5, 1, 2))))
-    edge = random_edge(random, nodes)
 
     def row(relation: Declared) -> Row:
         found = edge()
@@ -176,11 +196,17 @@ def random_edge(random: Random, nodes: int) -> Callable[[], tuple[int, int]]:
         a, b = any_edge()
         return a, (a - a % 8 + b % 8 if random.random() < 0.9 else b)
 
-    def apart() -> tuple[int, int]:
-        a, b = any_edge()
-        return random.choice(((a, a), (a, a ^ 1), (a & ~1, a | 1), (a, a - a % 4 + b % 4)))
+    return random.choice((any_edge, from_hubs, upwards, along, from_parents, close, _apart(random, nodes)))
 
-    return random.choice((any_edge, from_hubs, upwards, along, from_parents, close, apart))
+
+def _apart(random: Random, nodes: int) -> Callable[[], tuple[int, int]]:
+    """Return what draws edges within groups of up to four nodes, many of them loops."""
+
+    def edge() -> tuple[int, int]:
+        a, b = random.randrange(nodes), random.randrange(4)
+        return random.choice(((a, a), (a, a ^ 1), (a & ~1, a | 1), (a, a - a % 4 + b)))
+
+    return edge
 
 
 def _facts_step(random: Random, now: Program, row: Callable[[Declared], Row], size: int) -> Step:
