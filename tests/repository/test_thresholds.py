@@ -44,7 +44,7 @@ OTHERWISE = {
     "logic/std/scalars.py": {"LONG"},  # texts that are measured before
     "logic/std/patterns.py": {"LONGEST", "MEMORY", "WORK"},  # of a regular expression
     # How closely limits are watched.
-    "base/meter.py": {"STEPS", "LARGE", "TOGETHER"},
+    "base/meter.py": {"STEPS", "LARGE", "TOGETHER", "PIECE"},
     "run/columnar/aggregate.py": {"MEMBER"},  # bytes
     "run/columnar/scalars.py": {"REMEMBERED"},  # bytes
     "run/threads.py": {"AT_ONCE"},

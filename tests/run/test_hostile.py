@@ -6,13 +6,14 @@ import gzip
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.run.hostile.programs import FUNCTIONS, RULES
-from tidelog import Database, LimitError, Limits
+from tidelog import Database, LimitError, Limits, Transaction
 from tidelog.base.meter import memory_in_use
 
 SECONDS = 0.3
@@ -70,8 +71,15 @@ def test_rules_with_every_strategy(engine: str, strategy: str) -> None:
     check([{"name": n, "engine": engine, "strategy": strategy, "seconds": SECONDS, "memory": True} for n in BASIC])
 
 
+def test_graphs_from_scratch() -> None:
+    """By `recompute`; a closure by `auto` is among the rules."""
+    names = ["reachability", "reachability by searches", "same generation at random"]
+    check([{"name": n, "engine": "columnar", "strategy": "recompute", "seconds": SECONDS} for n in names])
+
+
 def test_rules_under_a_limit_of_memory_alone() -> None:
     names = ["a cross join", "a set of each", "elements of a long vector", "an endless text", "reachability by halves"]
+    names.append("reachability")
     check([{"name": n, "engine": "columnar", "strategy": "auto", "memory": True} for n in names])
 
 
@@ -131,3 +139,33 @@ def test_verifying_keeps_to_the_memory() -> None:
     with pytest.raises(LimitError, match="bytes of memory"):
         database.verify()
     assert database.relation("R").count() == 4_501_500
+
+
+def deletes_nothing(database: Database, limits: Limits, relation: str, row: tuple[int, ...], match: str) -> None:
+    """Check that a preview and a commit of a deletion end with an error, and that nothing has changed then."""
+    before = {view.name: view.count() for view in database.relations()}
+
+    def delete(end: Callable[[Transaction], object]) -> None:
+        with database.transaction(limits) as transaction:
+            transaction.delete(relation, [row])
+            end(transaction)
+
+    for end in (Transaction.preview, Transaction.commit):
+        with pytest.raises(LimitError, match=match):
+            delete(end)
+        assert {view.name: view.count() for view in database.relations()} == before
+
+
+def test_a_deletion_that_does_not_fit() -> None:
+    """Without the edge in the middle half of the pairs are gone, and the change has all of them."""
+    facts = {"E": [(n, n + 1) for n in range(20_000)]}
+    database = Database(CLOSURE, facts=facts)
+    limits = Limits(memory=memory_in_use() + (150 << 20))
+    deletes_nothing(database, limits, "E", (10_000, 10_001), "bytes of memory")
+
+
+def test_a_deletion_that_takes_long() -> None:
+    program = "input relation A(x: u64)\ninput relation Stop(x: u64)\nrelation Go(x: u64)\noutput relation R(x: u64)\n"
+    program += "Go(x) :- A(x), not Stop(0).\nR(x) :- Go(x), Go(y), x + y == 1000000000.\n"
+    database = Database(program, facts={"A": [(n,) for n in range(100_000)], "Stop": [(0,)]})
+    deletes_nothing(database, Limits(seconds=SECONDS), "Stop", (0,), "more than 0.3 seconds")

@@ -2,14 +2,16 @@
 
 Work is cut into pieces of bounded size, and each piece asks: `step` counts small ones, `ask` comes before something
 large is made, `work` before a call that cannot be interrupted. Without a limit `current` is None, and asking costs
-nothing. A `Meter` is current within its `with` block, in the threads that share its work too (`run.threads`).
+nothing. Work of unknown length is done in `pieces`. A `Meter` is current within its `with` block, in the threads that
+share its work too (`run.threads`).
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar, Token, copy_context
 from pathlib import Path
 from typing import Self, TypeVar
@@ -24,6 +26,8 @@ LARGE = 1 << 16
 """Bytes from which on a value is large: smaller ones cannot exceed a limit unseen, for steps are counted."""
 TOGETHER = 1 << 20
 """Bytes that may be asked for before the memory in use is looked at again."""
+PIECE = 0.05
+"""Seconds that a piece of a long work should take."""
 
 
 class Meter:
@@ -131,6 +135,44 @@ def look() -> None:
     meter = current.get()
     if meter is not None:
         meter.look()
+
+
+def pieces() -> Iterator[int]:
+    """Yield sizes of the pieces in which to do a long work, without end; without limits there is one piece.
+
+    Before each piece the current meter looks at the clock and at the memory. The next piece is larger if one was quick.
+    """
+    meter = current.get()
+    if meter is None:
+        while True:
+            yield sys.maxsize
+    size = 1
+    while True:
+        meter.look()
+        start = time.monotonic()
+        yield size
+        size = 4 * size if time.monotonic() - start < PIECE else max(1, size // 2)
+
+
+def in_pieces(first: int, last: int, make: Callable[[int, int], Made]) -> list[Made]:
+    """Return what is made of a range, piece by piece under limits; of an empty range once, too.
+
+    >>> in_pieces(0, 9, lambda first, last: (first, last))
+    [(0, 9)]
+    >>> with Meter(seconds=60):
+    ...     in_pieces(0, 9, lambda first, last: (first, last))
+    [(0, 1), (1, 5), (5, 9)]
+    """
+    if current.get() is None:
+        return [make(first, last)]
+    made: list[Made] = []
+    for size in pieces():
+        end = min(first + size, last)
+        made.append(make(first, end))
+        first = end
+        if first >= last:
+            break
+    return made
 
 
 def step(count: int = 1) -> None:

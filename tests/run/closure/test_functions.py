@@ -136,10 +136,14 @@ def test_generations(crossed: bool, apart: bool) -> None:
         fed = [random.randrange(nodes) for _ in range(random.choice((0, 1, nodes)))]
         rows = [np.zeros((nodes, (nodes >> 6) + 1), np.uint64) for _ in range(2)]
         how = random.choice((0, 1, 4, 1 << 20)), random.choice((0, 2, 16, 1 << 20)), random.choice(ROOMS)
+        most = random.choice((1, 20, 1_000, 1 << 60))
         for table, bits in zip((kernels, plain), rows, strict=True):
             for u in fed:
                 bits[u, (nodes - 1 - u) >> 6] |= np.uint64(1 << ((nodes - 1 - u) & 63))
-            table.generations(offsets, targets, *other, *plain.turned(*other), bits, crossed, apart, *how)
+            left = bits
+            while len(left):  # in pieces, as under limits, or at once
+                given = (offsets, targets, *other, *plain.turned(*other), bits, left)
+                left = table.generations(*given, crossed, apart, *how, most)
         same(*rows)
 
 

@@ -7,6 +7,7 @@ transaction after the program was loaded, so that there is a state to be left as
 from __future__ import annotations
 
 from collections.abc import Iterable
+from random import Random
 from typing import Any
 
 Facts = dict[str, Iterable[tuple[Any, ...]]]
@@ -81,6 +82,22 @@ _MANY: Facts = {"A": _numbers(100_000)}
 _STAR: Facts = {"E": [(0, n + 1) for n in range(50_000)] + [(n + 1, 0) for n in range(50_000)]}
 _TREE: Facts = {"E": [(n // 2, n) for n in range(1, 20_000)]}
 _CHAIN: Facts = {"E": [(n, n + 1) for n in range(30_000)]}
+_LADDER: Facts = {"E": [(n, n + step) for n in range(100_000) for step in (1, 2)]}
+
+
+def _at_random(nodes: int, edges: int) -> Facts:
+    random = Random(0)
+    return {"E": [(random.randrange(nodes), random.randrange(nodes)) for _ in range(edges)]}
+
+
+def _layers(graphs: int, layers: int, width: int) -> Facts:
+    """Graphs in layers: every node leads to three of the next layer, and soon to all of one."""
+    random, edges = Random(0), []
+    for start in range(0, graphs * layers * width, width):
+        if start // width % layers < layers - 1:
+            edges += [(start + n, start + width + random.randrange(width)) for n in range(width) for _ in range(3)]
+    return {"E": edges}
+
 
 RULES: dict[str, tuple[str, Facts]] = {
     "a cross join": (f"{_A}{_R2}R(x, y) :- A(x), A(y).\n", _MANY),
@@ -91,7 +108,10 @@ RULES: dict[str, tuple[str, Facts]] = {
     ),
     "triples of 100,000 that do not fit": (f"{_A}{_R1}R(x) :- A(x), A(y), A(z), x + y + z == 1000000000.\n", _MANY),
     "paths through a hub": (f"{_E}{_R1}R(x) :- E(x, a), E(a, b), E(b, c), E(c, y), x + y == 1000000000.\n", _STAR),
-    "triangles through a hub": (f"{_E}{_R1}R(x) :- E(x, y), E(y, z), E(z, x), x + y + z == 1000000000.\n", _STAR),
+    "squares through a hub": (
+        f"{_E}{_R1}R(x) :- E(x, y), E(y, z), E(z, a), E(a, x), x + y + z + a == 1000000000.\n",
+        _STAR,
+    ),
     "pairs that are no edges": (
         f"{_E}{_A}{_R1}R(x) :- A(x), A(y), not E(x, y), x + y == 1000000000.\n",
         {**_MANY, **_TREE},
@@ -126,7 +146,8 @@ RULES: dict[str, tuple[str, Facts]] = {
         'input relation A(x: u64)\noutput relation R(s: string)\nR("${x}") :- A(x).\nR(s ++ s) :- R(s).\n',
         {"A": [(0,)]},
     ),
-    "reachability": (f"{_E}{_R2}R(x, y) :- E(x, y).\nR(x, z) :- R(x, y), E(y, z).\n", _CHAIN),
+    "reachability": (f"{_E}{_R2}R(x, y) :- E(x, y).\nR(x, z) :- R(x, y), E(y, z).\n", _LADDER),
+    "reachability by searches": (f"{_E}{_R2}R(x, y) :- E(x, y).\nR(x, z) :- R(x, y), E(y, z).\n", _layers(8, 20, 600)),
     "reachability without end": (
         f"{_E}{_R3}R(x, y, 1) :- E(x, y).\nR(x, z, n + 1) :- R(x, y, n), E(y, z).\n",
         {**_STAR},
@@ -135,6 +156,10 @@ RULES: dict[str, tuple[str, Facts]] = {
     "same generation": (
         f"{_E}{_R2}R(x, y) :- E(z, x), E(z, y).\nR(x, y) :- E(a, x), R(a, b), E(b, y).\n",
         {"E": [(n // 5000, n) for n in range(1, 30_000)]},
+    ),
+    "same generation at random": (
+        f"{_E}{_R2}R(x, y) :- E(z, x), E(z, y).\nR(x, y) :- E(a, x), R(a, b), E(b, y).\n",
+        _at_random(10_000, 20_000),
     ),
     "undirected reachability": (
         f"{_E}{_R2}R(x, y) :- E(x, y).\nR(y, x) :- R(x, y).\nR(x, z) :- R(x, y), E(y, z).\n",

@@ -5,13 +5,16 @@ was last: all of these at once lead to one image, which is united with the rows 
 work is one step for each pair and each successor of one of its nodes, where a join takes one for each pair of
 successors. Once those rows lack less than was added, the image is found from the other end: whether a node that is
 lacking has a predecessor among what was added, which mostly the first one tells. Where nodes have one or two
-successors, pairs are followed one by one instead.
+successors, pairs are followed one by one instead. Under limits that is done in pieces: bits that are left lead on.
 """
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
+from tidelog.base.meter import ask, pieces
 from tidelog.base.tuning_updates import Closures
 from tidelog.run.closure.plain import Nodes
 from tidelog.run.closure.reach import BitRows, Graph, Reach
@@ -25,14 +28,20 @@ def fits(nodes: int, thresholds: Closures) -> bool:
 def paired(fed: tuple[Nodes, Nodes], first: Graph, second: Graph, *, crossed: bool, apart: bool) -> Reach:
     """Find all pairs that pairs fed lead on to: along `first` and `second`, graphs of the same nodes."""
     n = first.nodes
+    ask(2 * 8 * n * ((n >> 6) + 1))
     bits = np.zeros((n, (n >> 6) + 1), np.uint64)
     sources, targets = fed
     np.bitwise_or.at(bits, (sources, targets >> 6), np.uint64(1) << (targets & 63).astype(np.uint64))
     functions = first.functions
     table, thresholds = functions(max(first.edges, second.edges, len(sources))), functions.tuning.closures
     back = second.turned
-    graphs = (graph for one in (first, second, back) for graph in (one.offsets, one.targets))
-    few, dense = int(thresholds.generations_few), int(thresholds.generations_dense)
-    table.generations(*graphs, bits, crossed, apart, few, dense, int(thresholds.first_room))
-    rows = np.arange(n, dtype=np.int32)
-    return Reach(BitRows(bits, functions), rows, table.count_bits(bits, rows))
+    graphs = [graph for one in (first, second, back) for graph in (one.offsets, one.targets)]
+    how = int(thresholds.generations_few), int(thresholds.generations_dense), int(thresholds.first_room)
+    left = bits
+    for size in pieces():
+        steps = min(size * 4 * bits.size, sys.maxsize)  # few beside them are those of beginning again
+        left = table.generations(*graphs, bits, left, crossed, apart, *how, steps)
+        if not len(left):
+            break
+    rows, found = np.arange(n, dtype=np.int32), BitRows(bits, functions)
+    return Reach(found, rows, found.count(rows, None))

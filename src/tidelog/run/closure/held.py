@@ -17,14 +17,16 @@ from __future__ import annotations
 
 from concurrent.futures import Executor
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
+from tidelog.base.meter import ask, in_pieces
 from tidelog.base.record import record
 from tidelog.run.closure.functions import Functions
 from tidelog.run.closure.pairs import Pairs
 from tidelog.run.closure.plain import Mask, Nodes, Places, Words
-from tidelog.run.closure.reach import BitRows, Graph, ListRows, Reach, SearchedRows, listed, reach, width
+from tidelog.run.closure.reach import BitRows, Graph, ListRows, Reach, SearchedRows, find_bits, listed, reach, width
 
 Edges = Nodes
 """Edges as two lines: sources and targets."""
@@ -186,11 +188,11 @@ def _renewed(old: Held, graph: Graph, affected: Mask) -> Held:
     bits, row, used = _room(old, row, fresh)
     number = np.where(open_, np.cumsum(open_) - 1 + used, -1).astype(np.int32)
     row[nodes] = number[component[nodes]]
-    table.bit_rows(graph.offsets, graph.targets, old.place, row, starts, members, bits)
-    found = np.zeros(count, np.int64)
-    found[open_] = table.count_bits(bits, number[open_])
+    find_bits(graph, old.place, row, (starts, members), bits)
+    found, filled = np.zeros(count, np.int64), BitRows(bits, graph.functions)
+    found[open_] = filled.count(number[open_], None)
     counts[nodes] = found[component[nodes]]
-    return Held(graph, old.place, Reach(BitRows(bits, graph.functions), row, counts), used + fresh, old.undirected)
+    return Held(graph, old.place, Reach(filled, row, counts), used + fresh, old.undirected)
 
 
 def _rename(row: Nodes, affected: Mask) -> None:
@@ -211,7 +213,9 @@ def _room(old: Held, row: Nodes, fresh: int) -> tuple[Words, Nodes, int]:
     if words > bits.shape[1]:
         words += words // 8 + 1
     spare = int(old.graph.functions.tuning.closures.spare_rows)
-    room = np.zeros((2 * (len(live) + fresh) + spare, max(words, bits.shape[1])), np.uint64)
+    shape = 2 * (len(live) + fresh) + spare, max(words, bits.shape[1])
+    ask(8 * shape[0] * shape[1])
+    room = np.zeros(shape, np.uint64)
     room[: len(live), : bits.shape[1]] = bits[live]
     number = np.full(len(bits) + 1, -1, np.int32)
     number[live] = np.arange(len(live))
@@ -227,8 +231,9 @@ def _difference(old: Held, new: Held, nodes: Nodes) -> Difference:
     a, b = old.reach.rows, new.reach.rows
     if isinstance(a, BitRows) and isinstance(b, BitRows):
         differing, room = functions(new.graph.edges).bits_differing, int(functions.tuning.closures.first_room)
-        ends, lists, other_ends, other_lists = differing(a.bits, before, b.bits, after, room)
-        deleted, inserted = ListRows(ends, lists, functions), ListRows(other_ends, other_lists, functions)
+        bits, others = a.bits, b.bits
+        parts = in_pieces(0, len(both), lambda i, j: differing(bits, before[i:j], others, after[i:j], room))
+        deleted, inserted = (_joined([part[side : side + 2] for part in parts], functions) for side in (0, 2))
     else:
         first = np.full(len(both), 0, np.int64)
         first[row[::-1]] = np.arange(len(nodes))[::-1]
@@ -242,13 +247,15 @@ def _compared(old: Held, new: Held, before: Nodes, after: Nodes, sizes: Places) 
     functions = new.graph.functions
     table, at_a_time = functions(new.graph.edges), int(functions.tuning.closures.compared)
     parts = np.flatnonzero(np.diff(np.cumsum(sizes) // at_a_time)) + 1
-    deleted: list[tuple[Places, Nodes]] = []
-    inserted: list[tuple[Places, Nodes]] = []
-    for one, other in zip(np.split(before, parts), np.split(after, parts), strict=True):
-        had, have = _listed(old, one), _listed(new, other)
-        deleted.append(table.lists_without(*had, *have))
-        inserted.append(table.lists_without(*have, *had))
-    return _joined(deleted, functions), _joined(inserted, functions)
+
+    def compare(first: int, last: int) -> tuple[tuple[Places, Nodes], tuple[Places, Nodes]]:
+        had, have = _listed(old, before[first:last]), _listed(new, after[first:last])
+        return table.lists_without(*had, *have), table.lists_without(*have, *had)
+
+    ranges = pairwise([0, *parts.tolist(), len(before)])
+    found = [made for first, last in ranges for made in in_pieces(first, last, compare)]
+    deleted, inserted = (_joined([made[side] for made in found], functions) for side in (0, 1))
+    return deleted, inserted
 
 
 def _listed(held: Held, rows: Nodes) -> tuple[Places, Nodes]:
@@ -265,5 +272,8 @@ def _listed(held: Held, rows: Nodes) -> tuple[Places, Nodes]:
 
 
 def _joined(parts: list[tuple[Places, Nodes]], functions: Functions) -> ListRows:
+    if len(parts) == 1:
+        return ListRows(*parts[0], functions)
+    ask(4 * sum(len(lists) for _, lists in parts))
     sizes = np.concatenate([np.diff(ends) for ends, _ in parts])
     return ListRows(np.concatenate(([0], np.cumsum(sizes))), np.concatenate([lists for _, lists in parts]), functions)

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tidelog.base.meter import ask, look
+from tidelog.base.meter import ask, in_pieces
 from tidelog.base.record import record
 from tidelog.run.closure.plain import Nodes, Places, Words
 from tidelog.run.closure.reach import Rows
@@ -62,7 +62,6 @@ class Pairs:
 
         def fill(first: int, last: int) -> None:
             self.rows.fill(rows[first:last], firsts[first : last + 1], members, starts, left, right, out)
-            look()
 
-        share(pool, fill, list(pairwise(ends)))
+        share(pool, lambda first, last: in_pieces(first, last, fill), list(pairwise(ends)))
         return out

@@ -369,14 +369,17 @@ def generations(
     back: Places,  # noqa: ARG001  (its twin looks back)
     sources: Nodes,  # noqa: ARG001
     bits: Words,
+    left: Words,
     crossed: bool,
     apart: bool,
     few: int,  # noqa: ARG001  (its twin has other ways, where few pairs lead on, or rows are dense)
     dense: int,  # noqa: ARG001
     room: int,  # noqa: ARG001
-) -> None:
-    """Add to rows of bits, one for each node, all pairs that pairs lead on to.
+    most: int,
+) -> Words:
+    """Add to rows of bits, one for each node, all pairs that those `left` lead on to; `most` bounds the steps, roughly.
 
+    Return what is left then to lead on, as such rows; none if that is nothing.
     From (a, b) to each successor of a with each of b in the other graph (`other`, `others`; turned: `back`, `sources`);
     crossed, of b with those of a. If they are to be kept `apart`, not to a node with itself.
     """
@@ -386,8 +389,8 @@ def generations(
         for ends, to in ((offsets, targets), (other, others))
     )
     rows = [set(_positions(bits, u).tolist()) for u in range(n)]
-    fresh = {u: set(row) for u, row in enumerate(rows) if row}
-    while fresh:
+    fresh = {u: set(row) for u, row in ((u, _positions(left, u).tolist()) for u in range(n)) if row}
+    while fresh and most > 0:
         a, found = fresh.popitem()
         heads = {x for b in found for x in one[b]} if crossed else one[a]
         image = two[a] if crossed else {y for b in found for y in two[b]}
@@ -396,7 +399,15 @@ def generations(
             if new:
                 rows[x] |= new
                 fresh.setdefault(x, set()).update(new)
-    for u, row in enumerate(rows):
+        most -= len(heads) * len(image) + 1
+    _add_positions(bits, dict(enumerate(rows)))
+    rest = np.zeros_like(bits if fresh else bits[:0])
+    _add_positions(rest, fresh)
+    return rest
+
+
+def _add_positions(bits: Words, rows: dict[int, set[int]]) -> None:
+    for u, row in rows.items():
         for p in row:
             bits[u, p >> 6] |= np.uint64(1 << (p & 63))
 

@@ -18,6 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
+from tidelog.base.meter import ask, in_pieces
 from tidelog.base.record import record
 from tidelog.run.closure.functions import Functions
 from tidelog.run.closure.plain import Mask, Nodes, Places, Words
@@ -69,8 +70,8 @@ class BitRows:
 
     def count(self, rows: Nodes, pool: Executor | None) -> Places:
         """Return the number of positions in each row."""
-        found: Places = self.functions().count_bits(self.bits, rows)
-        return found
+        count = self.functions().count_bits
+        return joined(in_pieces(0, len(rows), lambda first, last: count(self.bits, rows[first:last])))
 
     def fill(self, *groups: object) -> None:
         """Write the pairs of groups of members (see `kernels.fill_bits`)."""
@@ -125,9 +126,19 @@ class SearchedRows:
         return np.concatenate(share(pool, self._count, list(zip(*pieces, strict=True))))
 
     def _count(self, rows: Nodes, fresh: Mask) -> Places:
-        count = self.functions(self.graph.edges).count_searched
-        counts: Places = count(self.graph.offsets, self.graph.targets, self.place, rows, fresh)[0]
-        return counts
+        return joined([counts for counts, _ in self.search(rows, fresh)])
+
+    def search(self, rows: Nodes, fresh: Mask) -> list[tuple[Places, int]]:
+        """Return the numbers of positions in rows and the steps of finding them, by pieces (`count_searched`)."""
+        count, graph = self.functions(self.graph.edges).count_searched, self.graph
+
+        def search(first: int, last: int) -> tuple[Places, int]:
+            found: tuple[Places, int] = count(
+                graph.offsets, graph.targets, self.place, rows[first:last], fresh[first:last]
+            )
+            return found
+
+        return in_pieces(0, len(rows), search)
 
     def fill(self, *groups: object) -> None:
         """Write the pairs of groups of members."""
@@ -140,6 +151,11 @@ class SearchedRows:
 
 
 Rows = BitRows | ListRows | SearchedRows
+
+
+def joined(parts: list[Places]) -> Places:
+    """Return arrays as one."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def listed(rows: SearchedRows, nodes: Nodes) -> tuple[Places, Nodes]:
@@ -178,9 +194,20 @@ def reach(graph: Graph, place: Nodes, pool: Executor | None = None) -> Reach:
         return Reach(SearchedRows(graph, place), row, counts[component])
     number = np.where(open_, np.cumsum(open_) - 1, -1).astype(np.int32)
     row = number[component]
+    ask(8 * len(nodes) * width(place))
     bits = np.empty((len(nodes), width(place)), np.uint64)
-    table.bit_rows(graph.offsets, graph.targets, place, row, starts, members, bits)
+    find_bits(graph, place, row, (starts, members), bits)
     return _counted(BitRows(bits, graph.functions), row, np.arange(len(nodes), dtype=np.int32), len(nodes), pool)
+
+
+def find_bits(graph: Graph, place: Nodes, row: Nodes, linked: tuple[Places, Nodes], bits: Words) -> None:
+    """Fill the rows of components (see `kernels.bit_rows`)."""
+    table, (starts, members) = graph.functions(graph.edges), linked
+
+    def find(first: int, last: int) -> None:
+        table.bit_rows(graph.offsets, graph.targets, place, row, starts[first : last + 1], members, bits)
+
+    in_pieces(0, len(starts) - 1, find)
 
 
 def _searched(
@@ -213,9 +240,9 @@ def _estimated(graph: Graph, place: Nodes, nodes: Nodes) -> int | None:
     words, thresholds = width(place), graph.functions.tuning.closures
     some = nodes[:: len(nodes) // thresholds.sample if thresholds.sample < len(nodes) else 1]
     fresh = np.ones(len(some), bool)
-    counts, work = graph.functions(graph.edges).count_searched(graph.offsets, graph.targets, place, some, fresh)
-    searching = work * len(nodes) // len(some)
-    written = 8 * int(counts.sum()) * len(nodes) // len(some)
+    found = SearchedRows(graph, place).search(some, fresh)
+    searching = sum(work for _, work in found) * len(nodes) // len(some)
+    written = 8 * sum(int(counts.sum()) for counts, _ in found) * len(nodes) // len(some)
     small = 8 * words * len(nodes) <= max(thresholds.bit_bytes, written // int(thresholds.bit_part))
     quick = thresholds.search_cost * searching > (graph.edges + int(thresholds.word_cost) * len(nodes)) * words
     return None if small and quick else searching

@@ -12,10 +12,11 @@ U = np.uint64
 
 @kernel
 def generations(  # type: ignore[no-untyped-def]
-    offsets, targets, other, others, back, sources, bits, crossed, apart, few, dense, room
+    offsets, targets, other, others, back, sources, bits, left, crossed, apart, few, dense, room, most
 ):
-    """Add to rows of bits, one for each node, all pairs that pairs lead on to.
+    """Add to rows of bits, one for each node, all pairs that those `left` lead on to; `most` bounds the steps, roughly.
 
+    Return what is left then to lead on, as such rows; none if that is nothing.
     From (a, b) to each successor of a with each of b in the other graph (`other`, `others`; turned: `back`, `sources`);
     crossed, of b with those of a. If they are to be kept `apart`, not to a node with itself. If a pair leads on to
     `few` pairs at most, on average, they are followed one by one, from a stack that has `room` for some at first. What
@@ -23,9 +24,8 @@ def generations(  # type: ignore[no-untyped-def]
     """
     n, width = bits.shape
     if targets.shape[0] * others.shape[0] <= few * n * n:
-        _walk(offsets, targets, other, others, bits, crossed, apart, room)
-        return
-    fresh = bits.copy()
+        return _walk(offsets, targets, other, others, bits, left, crossed, apart, room, most)
+    fresh = left.copy()
     image, front, wanted = np.zeros(width, np.uint64), np.zeros(width, np.uint64), np.empty(width, np.uint64)
     words = np.empty(width, np.int32)
     heads, queue, waiting = np.empty(n, np.int32), np.empty(n, np.int32), np.zeros(n, np.bool_)
@@ -34,7 +34,7 @@ def generations(  # type: ignore[no-untyped-def]
         if np.any(fresh[a]):
             queue[size], waiting[a] = a, True
             size += 1
-    while size:
+    while size and most > 0:
         a = queue[at]
         at = at + 1 if at + 1 < n else 0
         size -= 1
@@ -48,6 +48,7 @@ def generations(  # type: ignore[no-untyped-def]
         else:
             after = targets[offsets[a] : offsets[a + 1]]
             added = _size(fresh[a]) if after.shape[0] else 0
+            most -= added * (1 + others.shape[0] // n)
             if added * dense > n and _missing(bits, after, wanted) < added:
                 _look_back(back, sources, fresh[a], wanted, image)
             elif added:
@@ -63,23 +64,29 @@ def generations(  # type: ignore[no-untyped-def]
                 queue[(at + size) % n], waiting[x] = x, True
                 size += 1
         image[words[:used]] = 0
+        most -= width + after.shape[0] * used
+    return fresh if size else fresh[:0]
 
 
 @kernel
-def _walk(offsets, targets, other, others, bits, crossed, apart, room):  # type: ignore[no-untyped-def]
+def _walk(offsets, targets, other, others, bits, left, crossed, apart, room, most):  # type: ignore[no-untyped-def]
     """Do the same pair by pair."""
     stack, size = np.empty(room, np.int64), 0
-    for a in range(bits.shape[0]):
-        for w in range(bits.shape[1]):
-            word = bits[a, w]
+    for a in range(left.shape[0]):
+        for w in range(left.shape[1]):
+            word = left[a, w]
             while word:
                 stack = _with_room(stack, size)
                 stack[size] = (np.int64(a) << 32) | (64 * w + lowest(word))
                 size += 1
                 word &= word - U(1)
+    rest = np.zeros_like(bits)
     while size:
-        size -= 1
+        size, most = size - 1, most - 1
         a, b = stack[size] >> 32, stack[size] & 0xFFFFFFFF
+        if most < 0:  # the others are left; here, as a stack in use after its loop makes the loop slow
+            rest[a, b >> 6] |= U(1) << U(b & 63)
+            continue
         if crossed:
             a, b = b, a
         for e in range(offsets[a], offsets[a + 1]):
@@ -93,6 +100,7 @@ def _walk(offsets, targets, other, others, bits, crossed, apart, room):  # type:
                 stack = _with_room(stack, size)
                 stack[size] = (x << 32) | y
                 size += 1
+    return rest if most < 0 else rest[:0]
 
 
 @kernel(inline="always")
