@@ -24,6 +24,8 @@ SHARED = ["nested loops", "folds", "text that doubles", "vectors that double", "
 """What is tried with every engine; all of the functions share their values and operators."""
 BASIC = ["a cross join", "pairs that do not fit", "even and odd", "same generation"]
 """What is tried with every strategy."""
+LINEAR = ["triangles through a hub"]
+"""What the columnar engine evaluates in time linear in the facts: it may end before the limit is reached."""
 CLOSURE = RULES["reachability"][0]
 
 
@@ -45,7 +47,7 @@ def check(jobs: list[dict[str, Any]]) -> None:
     """Check the bounds: a second limit passed at most, or two seconds; half as much memory again."""
     for one in ended(jobs):
         told = json.dumps(one)
-        assert one["ended"].startswith("LimitError"), told
+        assert one["ended"].startswith("LimitError") or (one["name"] in LINEAR and one["ended"] == "nothing"), told
         assert "seconds" not in one or one["took"] <= max(2 * SECONDS, SECONDS + 2), told
         assert one["used"] <= 1.5, told
         assert one["same"], told

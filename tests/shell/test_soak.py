@@ -53,7 +53,8 @@ def test_processes_share_the_work(tidelog: Tidelog) -> None:
     assert (two.status, two.err) == (0, "")
     assert two.out.startswith("21 histories, ")
     assert two.out.split(" in ")[0] == one.out.split(" in ")[0]
-    assert two.out.splitlines()[1] == one.out.splitlines()[1]  # each tells the ways that it took
+    taken = [int(ended.out.splitlines()[1].split(" of ")[0]) for ended in (one, two)]
+    assert min(taken) > 0.9 * max(taken)  # not the same: a switch by time may go either way
 
 
 @pytest.mark.skipif(not CHILDREN.exists(), reason="asks Linux for the processes that one has started")
@@ -93,7 +94,7 @@ def test_a_way_that_no_history_took(tidelog: Tidelog, monkeypatch: pytest.Monkey
 def test_a_difference_is_made_small(tidelog: Tidelog) -> None:
     ended = tidelog("soak", "--histories", "5", "--engine", "forgetful")
     assert ended.status == 1
-    assert "Difference: " in ended.out
+    assert re.search(r"\n(Difference|DataError): ", ended.out)  # whoever forgets a fact may refuse to delete it
     assert "goes wrong; repeat it with --engine forgetful --histories 1 --seed" in ended.err
     assert len(ended.out.split("\n")) < 15
 
