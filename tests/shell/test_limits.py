@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from tests.run.hostile.programs import FUNCTIONS, RULES, function_program
+from tests.shell.conftest import Tidelog
 from tidelog import Database, LimitError, Limits, UserError
 from tidelog.base.meter import memory_by_ps, memory_in_use
 from tidelog.run import contract
@@ -37,6 +39,32 @@ def test_each_limit_stops(tmp_path: Path, engine: str, option: str, value: str, 
     assert said in result.stderr
     assert "(N)" in result.stderr
     assert result.stdout == ""
+
+
+def test_hostile_programs_are_stopped_on_the_command_line(tidelog: Tidelog) -> None:
+    facts = {"A": "".join(f"{n}\n" for n in range(100_000)), "Go": "1\n"}
+    programs = {name: ("A", RULES[name][0]) for name in ("a cross join", "the sum of all pairs")}
+    for name in ("nested loops", "text that doubles"):
+        programs[name] = "Go", function_program(FUNCTIONS[name])
+    for name, (relation, program) in programs.items():
+        Path("hostile.dl").write_text(program)
+        Path(relation).mkdir(exist_ok=True)
+        Path(relation, f"{relation}.csv").write_text("x\n" + facts[relation])
+        bounds = ("--max-seconds", "0.3", "--max-memory", "2G")
+        ended = tidelog("run", "hostile.dl", "--facts", relation, *bounds)
+        assert (ended.status, ended.out) == (1, ""), name
+        assert "took more than" in ended.err, name
+        assert "Traceback" not in ended.err, name
+
+
+@pytest.mark.parametrize("name", ["nested loops", "squares"])
+def test_hostile_programs_are_stopped_in_a_script(tidelog: Tidelog, name: str) -> None:
+    Path("hostile.dl").write_text(function_program(FUNCTIONS[name]))
+    script = "start;\ninsert Go(1);\ncommit;\ndump Made;\n"
+    ended = tidelog("shell", "hostile.dl", "--max-seconds", "0.3", stdin=script)
+    assert ended.status == 1
+    assert "line 3: stratum 0 (Made) took more than 0.3 seconds" in ended.err
+    assert "Made{" not in ended.out
 
 
 def test_a_stopped_transaction_leaves_the_last_commit() -> None:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
 from tidelog.session.database import Database
 from tidelog.shell.interpreter import Interpreter
+from tidelog.shell.limits import limit_options, limits_of
 from tidelog.shell.options import externs_option, library_option, load_externs, load_source, program_argument
 from tidelog.shell.scripts import run_script
 from tidelog.shell.terminal import escape, say_diagnostics
@@ -27,6 +29,7 @@ from tidelog.shell.terminal import escape, say_diagnostics
 @click.option(
     "--output-internal-relations", "internal", is_flag=True, help="Show internal relations like output relations."
 )
+@limit_options
 def command(
     program: Path,
     engine: str | None,
@@ -35,9 +38,11 @@ def command(
     externs: Path | None,
     init_snapshot: bool,
     internal: bool,
+    **bounds: Any,
 ) -> None:
     """Execute commands on the living database of PROGRAM; `:help` lists them."""
-    database = Database(load_source(program), engine, strategy, load_externs(externs), library)
+    source, limits = load_source(program), limits_of(bounds)
+    database = Database(source, engine, strategy, load_externs(externs), library, limits=limits)
     say_diagnostics(database.warnings)
     interpreter = Interpreter(database, say, ("output", "internal") if internal else ("output",))
     if init_snapshot:
