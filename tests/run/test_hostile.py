@@ -86,7 +86,7 @@ def test_rules_under_a_limit_of_memory_alone() -> None:
 
 
 def test_rules_under_a_limit_of_tuples_alone() -> None:
-    names = ["a cross join", "same generation", "an endless count"]
+    names = ["a cross join", "same generation", "an endless count", "a vector of all pairs"]
     check([{"name": n, "engine": "columnar", "strategy": "auto", "tuples": 100_000} for n in names])
 
 

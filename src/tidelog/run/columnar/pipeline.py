@@ -107,6 +107,8 @@ class Pipeline:
         gains = store.phase in (Phase.BOOT, Phase.GAIN, Phase.INSERT) and take is None
         self._most = store.watch.tuples_left() if gains else None
         """How many tuples may be made, if there is a limit."""
+        self._counted_from = max(self._most or 0, int(self._joins.condense_from))
+        """How many derivations are kept before it is counted how many tuples they make."""
         self._unseen = 0
 
     def run(self) -> list[Bag]:
@@ -340,6 +342,10 @@ class Pipeline:
             layout, steps, constant = self.course.to_head(table.layout, self.head.layout, sources)
             self._keep(Bag(layout, self.store.arrays(table.count).move(table.rows, steps, constant), table.rank))
             return
+        if self._most is not None and table.count > self._counted_from + 1:  # values take long: count in between
+            for start in range(0, table.count, self._counted_from + 1):
+                self._finish(table.part(start, min(start + self._counted_from + 1, table.count)))
+            return
         columns: dict[Hashable, Words] = {
             column: self.store.scalars.codes(expression, table)
             for column, expression in enumerate(self.course.expressions)
@@ -366,7 +372,7 @@ class Pipeline:
         """Refuse to go on when what is kept makes too many tuples; that is counted now and then, as it grows."""
         with self._counting:
             self._unseen += bag.rows.shape[1]
-            if self._most is None or self._unseen <= max(self._most, self._joins.condense_from):
+            if self._unseen <= self._counted_from:
                 return
             self._unseen = 0
             self.store.watch.expect_tuples(new_tuples(self.head, self.bags))
