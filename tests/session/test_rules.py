@@ -104,3 +104,9 @@ def test_a_removed_rule_of_a_module(opened: Open, tmp_path: Path) -> None:
         tx.add_rules("M(7).")
     assert db.relation("M").rows() == [(1,), (7,)]
     assert db.relation("lib::L").rows() == [(1,)]
+
+
+def test_a_head_whose_type_is_decided_late() -> None:
+    """The type of a literal in a string is decided at the end; a string of nothing else was said to be unbound."""
+    db = Database('output relation R(s: string)\nR("${1}").\nR("${"${2}"}").\n')
+    assert db.relation("R").rows() == [("1",), ("2",)]

@@ -14,7 +14,7 @@ def finish_rule(rule: Rule[Clause], finisher: Finisher) -> Rule[Clause]:
     """Return the rule with all types known; the inference is settled."""
     arguments = tuple(
         [
-            e if isinstance(e, Var) and e.type is column.type else finisher.expr(e)
+            e if isinstance(e, Var) and e.type is column.type and e.name[0] != "?" else finisher.expr(e)
             for e, column in zip(rule.arguments, rule.head.columns, strict=True)
         ]
     )
