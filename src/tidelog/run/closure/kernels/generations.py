@@ -80,11 +80,13 @@ def _walk(offsets, targets, other, others, bits, left, crossed, apart, room, mos
                 stack[size] = (np.int64(a) << 32) | (64 * w + lowest(word))
                 size += 1
                 word &= word - U(1)
-    rest = np.zeros_like(bits)
+    rest = bits[:0]  # room is made when something is left: to fill it took a third of the time
     while size:
         size, most = size - 1, most - 1
         a, b = stack[size] >> 32, stack[size] & 0xFFFFFFFF
         if most < 0:  # the others are left; here, as a stack in use after its loop makes the loop slow
+            if not rest.shape[0]:
+                rest = np.zeros_like(bits)
             rest[a, b >> 6] |= U(1) << U(b & 63)
             continue
         if crossed:
@@ -100,7 +102,7 @@ def _walk(offsets, targets, other, others, bits, left, crossed, apart, room, mos
                 stack = _with_room(stack, size)
                 stack[size] = (x << 32) | y
                 size += 1
-    return rest if most < 0 else rest[:0]
+    return rest
 
 
 @kernel(inline="always")
