@@ -13,13 +13,13 @@ class Sorting:
     apart: int = threshold(
         1 << 18,
         draws=(2, 10, 60),
-        reason="From so many rows on, sorting cuts them by their highest digit first, and threads share it.",
+        reason="From this many rows on, sorting cuts them by their highest digit first, and threads share it.",
         fitted="loading",
     )
     insertion: int = threshold(
         24,
         draws=(0, 3),
-        reason="Up to so many keys are sorted by insertion.",
+        reason="Up to this many keys are sorted by insertion.",
         fitted="loading",
         kernel=True,
     )
@@ -32,7 +32,7 @@ class Sorting:
     arrow_from: int = threshold(
         1 << 18,
         draws=(0, 6),
-        reason="From so many rows on, what Arrow has in parts is packed part by part: joining them would copy them.",
+        reason="From this many rows on, what Arrow has in parts is packed part by part: joining them would copy them.",
         fitted="loading",
     )
     arrow_part: int = threshold(
@@ -50,44 +50,44 @@ class Batches:
     fence_from: int = threshold(
         1 << 16,
         draws=(1, 4, 20),
-        reason="Batches of so many rows have a fence, by which few probes miss the cache half as often.",
+        reason="Batches of this many rows have a fence, by which few probes miss the cache half as often.",
         fitted="updates",
     )
     fence_gap: int = threshold(
         64,
         draws=(1, 3),
-        reason="A fence has the first of every so many rows.",
+        reason="Rows between two entries of a fence.",
         fitted="updates",
         kernel=True,
     )
     directory_probes: int = threshold(
         4,
         draws=(0, 1_000),
-        reason="A directory is made for at least one probe to so many rows.",
+        reason="A directory is made for at least one probe to this many rows.",
         fitted="batch",
     )
     directory_widest: int = threshold(
         1 << 18,
         draws=(1, 16),
-        reason="A directory has at most so many keys: as many as a processor's second cache holds.",
+        reason="A directory has at most this many keys: as many as a processor's second cache holds.",
         fitted="batch",
     )
     directory_spread: int = threshold(
         4,
         draws=(0, 1_000),
-        reason="And at most so many for each row.",
+        reason="And at most this many for each row.",
         fitted="batch",
     )
     directory_near: int = threshold(
         1 << 21,
         draws=(0, 4),
-        reason="A directory is made of up to so many rows: beyond, probes miss the cache, and sorting costs less.",
+        reason="A directory is made of up to this many rows: beyond, probes miss the cache, and sorting costs less.",
         fitted="batch",
     )
     directory_run: int = threshold(
         16,
         draws=(0, 100),
-        reason="Or of runs of so many rows each.",
+        reason="Or of runs of this many rows each.",
         fitted="batch",
     )
     small: int = threshold(
@@ -99,19 +99,19 @@ class Batches:
     small_ratio: int = threshold(
         8,
         draws=(0, 2),
-        reason="A small batch is merged with the next unless it is so many times as large.",
+        reason="A small batch is merged with the next unless it is this many times as large.",
         fitted="updates",
     )
     ratio: int = threshold(
         2,
         draws=(0, 100),
-        reason="Any other batch is merged with the next unless it is so many times as large: a geometric list.",
+        reason="Any other batch is merged with the next unless it is this many times as large: a geometric list.",
         fitted="batch",
     )
     lasting_ratio: int = threshold(
         8,
         draws=(0, 2),
-        reason="Between updates a batch is at least so many times as large as the next: each probe searches them all.",
+        reason="Between updates a batch is at least this many times the next: each probe searches them all.",
         fitted="updates",
     )
     garbage: float = threshold(
@@ -135,13 +135,13 @@ class Joins:
     few_matches: int = threshold(
         4_096,
         draws=(0, 3),
-        reason="The kernel for few bindings makes up to so many matches where no rank is followed.",
+        reason="The kernel for few bindings makes up to this many matches where no rank is followed.",
         fitted="batch",
     )
     tiny: int = threshold(
         8,
         draws=(0, 2),
-        reason="A delta of up to so many rows is looked through for the constants of a rule before it is evaluated.",
+        reason="A delta of up to this many rows is looked through for the constants of a rule before it is evaluated.",
         fitted="updates",
     )
     bindings: int = threshold(
@@ -159,37 +159,37 @@ class Joins:
     matches: int = threshold(
         1 << 20,
         draws=(1, 6),
-        reason="About so many matches are emitted at a time: bounds memory, and lets threads share them.",
+        reason="About this many matches are emitted at a time: bounds memory, and lets threads share them.",
         fitted="batch",
     )
     condense_from: int = threshold(
         1 << 18,
         draws=(0, 4),
-        reason="Derivations of so many rows are rid of repetitions at once: the others wait for those of the round.",
+        reason="Derivations of this many rows are rid of repetitions at once: the others wait for those of the round.",
         fitted="batch",
     )
     unite_ratio: int = threshold(
         2,
         draws=(0, 100),
-        reason="Sorted derivations are united with those before that are up to so many times as large: few remain.",
+        reason="Sorted derivations are united with those before that are up to this many times as large: few remain.",
         fitted="batch",
     )
     order_from: int = threshold(
         512,
         draws=(0, 4),
-        reason="From so many rows on, the first scan is read in an order by which the next step need not sort.",
+        reason="From this many rows on, the first scan is read in an order by which the next step need not sort.",
         fitted="batch",
     )
     choose_from: int = threshold(
         512,
         draws=(0, 4),
-        reason="From so many bindings on, the order of a cyclic body is chosen binding by binding (Ngo et al.).",
+        reason="From this many bindings on, the order of a cyclic body is chosen binding by binding (Ngo et al.).",
         fitted="batch",
     )
     choose_matches: int = threshold(
         8,
         draws=(0, 1),
-        reason="For bindings that have more than so many matches: for others choosing costs more than it saves.",
+        reason="For bindings that have more than this many matches: for others choosing costs more than it saves.",
         fitted="batch",
     )
     choose_share: float = threshold(
@@ -213,7 +213,7 @@ class Joins:
     repeats_pause: int = threshold(
         2,
         draws=(0, 1),
-        reason="For so many times.",
+        reason="For this many evaluations.",
         fitted="batch",
         kernel=True,
     )
@@ -240,7 +240,7 @@ class Joins:
     gallop: int = threshold(
         8,
         draws=(0, 2),
-        reason="Of two runs that meet, one so many times longer is not walked through but searched.",
+        reason="Of two runs that meet, one this many times longer is not walked through but searched.",
         fitted="batch",
         kernel=True,
     )
@@ -271,13 +271,13 @@ class Maps:
     spread: int = threshold(
         4_096,
         draws=(0, 1),
-        reason="A small map has at most so many bits for each tuple or match there is.",
+        reason="A small map has at most this many bits for each tuple or match there is.",
         fitted="batch",
     )
     large_from: int = threshold(
         1 << 20,
         draws=(0, 8),
-        reason="A larger map is made for so many tuples and matches.",
+        reason="A larger map is made for this many tuples and matches.",
         fitted="batch",
     )
     widest_bits: int = threshold(
@@ -289,19 +289,19 @@ class Maps:
     dense: int = threshold(
         128,
         draws=(0, 1 << 30),
-        reason="Its lines have at most so many bits for each tuple or match.",
+        reason="Its lines have at most this many bits for each tuple or match.",
         fitted="batch",
     )
     near: int = threshold(
         1 << 23,
         draws=(0, 64),
-        reason="The lines to which a stretch of matches goes have at most so many bits: the cache of a core.",
+        reason="The lines to which a stretch of matches goes have at most this many bits: the cache of a core.",
         fitted="batch",
     )
     stretch: int = threshold(
         64,
         draws=(1, 3),
-        reason="The matches of so many bindings tell how far matches stray.",
+        reason="The matches of this many bindings tell how far matches stray.",
         fitted="batch",
         kernel=True,
     )
@@ -326,7 +326,7 @@ class Filters:
     probed: int = threshold(
         4,
         draws=(0, 1_000),
-        reason="A batch is reduced for at least one binding to so many of its rows.",
+        reason="A batch is reduced for at least one binding to this many of its rows.",
         fitted="batch",
     )
     sample: int = threshold(
@@ -350,7 +350,7 @@ class Estimates:
     scans: int = threshold(
         3,
         draws=(0, 2, 9),
-        reason="Bodies of so many scans are ordered by live sizes; with fewer there is little to choose.",
+        reason="Bodies of this many scans are ordered by live sizes; with fewer there is little to choose.",
         fitted="batch, updates",
     )
     again: int = threshold(
@@ -369,7 +369,7 @@ class Estimates:
     repeated: int = threshold(
         2,
         draws=(0, 100),
-        reason="If the sample has so many rows for each distinct value they are taken for all, else scaled up.",
+        reason="If the sample has this many rows for each distinct value they are taken for all, else scaled up.",
         fitted="none: two is where a value repeats",
     )
     courses: int = threshold(

@@ -20,7 +20,7 @@ class Threads:
     rules_from: int = threshold(
         1 << 13,
         draws=(0, 4),
-        reason="From so many rows of a delta on, rules are evaluated side by side, and relations absorbed.",
+        reason="From this many rows of a delta on, rules are evaluated side by side, and relations absorbed.",
         fitted="updates",
     )
 
@@ -32,13 +32,13 @@ class Counting:
     surveyed: int = threshold(
         1 << 16,
         draws=(0, 8),
-        reason="From so many derivations on it is asked whether to count all of them is worth it.",
+        reason="From this many derivations on it is asked whether to count all of them is worth it.",
         fitted="batch, updates",
     )
     often: int = threshold(
         16,
         draws=(0, 2),
-        reason="Not if they are so many times as many as the tuples: Andersen has 58, CSPA 120, Galen, whose deletions "
+        reason="Not if they are this many times the tuples: Andersen has 58, CSPA 120, Galen, whose deletions "
         "of one fact would take a minute instead of milliseconds, 8 and 12.",
         fitted="batch, updates",
     )
@@ -51,13 +51,13 @@ class Counting:
     divide_from: int = threshold(
         1 << 9,
         draws=(0, 4),
-        reason="The filter of so many tuples to find again may be divided by variable (Zhao et al., 4.2).",
+        reason="The filter of this many tuples to find again may be divided by variable (Zhao et al., 4.2).",
         fitted="papers",
     )
     divide_worth: int = threshold(
         2,
         draws=(0, 100),
-        reason="It is where the work is expected to be so many times less.",
+        reason="It is where the work is expected to be this many times less.",
         fitted="papers",
     )
 
@@ -69,26 +69,26 @@ class SmallRounds:
     delta: int = threshold(
         4_096,
         draws=(-1, 3, 12),
-        reason="Deltas of up to so many tuples in all are small.",
+        reason="Deltas of up to this many tuples in all are small.",
         fitted="updates",
     )
     derivations: int = threshold(
         16_384,
         draws=(3, 12),
-        reason="A small round has at most so many derivations.",
+        reason="A small round has at most this many derivations.",
         fitted="updates",
     )
     room: int = threshold(
         2,
         draws=(1, 3),
-        reason="There is room for so many times as many recent tuples of a relation.",
+        reason="There is room for this many times as many recent tuples of a relation.",
         fitted="updates",
         kernel=True,
     )
     sight: int = threshold(
         8,
         draws=(1, 3),
-        reason="A round looks at no more than so many times as many rows.",
+        reason="A round looks at no more than this many times as many rows.",
         fitted="updates",
         kernel=True,
     )
@@ -102,14 +102,14 @@ class SmallRounds:
     look: int = threshold(
         1 << 17,
         draws=(0, 20),
-        reason="After about so many rows looked at the watch looks at the clock again.",
+        reason="After about this many rows looked at the watch looks at the clock again.",
         fitted="updates",
         kernel=True,
     )
     pause: int = threshold(
         8,
         draws=(0, 1),
-        reason="After a round that was not small so many are not tried; twice as many if the next is not either.",
+        reason="After a round that was not small this many are not tried; twice as many if the next is not either.",
         fitted="updates",
         kernel=True,
     )

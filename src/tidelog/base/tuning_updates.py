@@ -13,13 +13,13 @@ class Compiling:
     rows: int = threshold(
         30_000,
         draws=(0, 5, 1 << 40),
-        reason="Loading the kernels of the columnar engine takes as long as numpy takes for about so many rows.",
+        reason="Loading the kernels of the columnar engine takes as long as numpy takes for about this many rows.",
         fitted="start, batch",
     )
     edges: int = threshold(
         3_000,
         draws=(0, 3, 1 << 40),
-        reason="A graph of so many edges takes about as long in Python as loading the kernels on graphs does.",
+        reason="A graph of this many edges takes about as long in Python as loading the kernels on graphs does.",
         fitted="closures",
     )
 
@@ -76,7 +76,7 @@ class Closures:
     walk_part: int = threshold(
         4,
         draws=(1, 1_000),
-        reason="Besides one for so many edges of the graph: less than finding its rows takes.",
+        reason="Besides one for this many edges of the graph: less than finding its rows takes.",
         fitted="closures",
         kernel=True,
     )
@@ -122,27 +122,27 @@ class Closures:
     generations_dense: int = threshold(
         16,
         draws=(0, 1_000),
-        reason="What was added to a row is compared with what others lack if it is one in so many of all nodes.",
+        reason="What was added to a row is compared with what others lack if it is one in this many of all nodes.",
         fitted="closures",
         kernel=True,
     )
     generations_few: int = threshold(
         4,
         draws=(0, 1 << 20),
-        reason="Pairs that lead on to so many at most, on average, are followed one by one: rows are mostly empty.",
+        reason="Pairs that lead on to this many at most, on average, are followed one by one: rows are mostly empty.",
         fitted="closures",
         kernel=True,
     )
     node_spread: int = threshold(
         8,
         draws=(0, 1),
-        reason="Codes spread over so many times their number are numbered by their own size, without being sorted.",
+        reason="Codes spread over this many times their number are numbered by their own size, without being sorted.",
         fitted="closures",
     )
     node_room: int = threshold(
         1_024,
         draws=(0, 3),
-        reason="And over so many more: an array of a kilobyte costs nothing.",
+        reason="And over this many more: an array of a kilobyte costs nothing.",
         fitted="none: small beside the cost of a commit",
         kernel=True,
     )
@@ -156,7 +156,7 @@ class Closures:
     nodes_spare: int = threshold(
         1_000,
         draws=(0, 3),
-        reason="And so many more, so that graphs of a few edges are left alone.",
+        reason="And this many more, so that graphs of a few edges are left alone.",
         fitted="none: small beside the cost of a commit",
     )
 
@@ -218,7 +218,7 @@ class Budgets:
     retry: int = threshold(
         4,
         draws=(1, 2),
-        reason="Of so many that are given up in a row, one had its whole budget: some become cheap.",
+        reason="Of this many that are given up in a row, one had its whole budget: some become cheap.",
         fitted="updates",
         kernel=True,
     )
