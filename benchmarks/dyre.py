@@ -28,8 +28,8 @@ from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import Change, Engine, Row
 from tidelog.run.dbsp.engine import DbspEngine
-from tidelog.session.files import read_facts
-from tidelog.session.plain import Plain
+from tidelog.session.formats.files import read_facts
+from tidelog.session.frames.plain import Plain
 
 Facts = Callable[[Path, Path], Sequence[Row]]
 """Gives facts, from the folder of data and that of prepared inputs."""

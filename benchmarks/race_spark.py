@@ -35,10 +35,10 @@ from benchmarks.race_tidelog import evaluate, planned
 from benchmarks.workloads import WORKLOADS
 from tidelog.plan.nodes import Plan
 from tidelog.run.contract import Change, Rows
+from tidelog.run.spark.cluster.session import start_session
 from tidelog.run.spark.engine import SparkEngine
-from tidelog.run.spark.session import start_session
-from tidelog.session.files import read_facts
-from tidelog.session.plain import Plain
+from tidelog.session.formats.files import read_facts
+from tidelog.session.frames.plain import Plain
 
 MEMORY = "4g"
 THREADS = 2

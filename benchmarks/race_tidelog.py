@@ -21,8 +21,8 @@ from tidelog.plan.nodes import Plan
 from tidelog.plan.passes import plan_program
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import Change, Rows
-from tidelog.session.files import read_facts
-from tidelog.session.plain import Plain
+from tidelog.session.formats.files import read_facts
+from tidelog.session.frames.plain import Plain
 
 ENOUGH = 4.0
 """Seconds of processor time after which it is not repeated."""

@@ -25,8 +25,8 @@ from typing import Any
 
 from tidelog import Database
 from tidelog.run.contract import Row, Work
-from tidelog.session.files import read_facts
-from tidelog.session.plain import Plain
+from tidelog.session.formats.files import read_facts
+from tidelog.session.frames.plain import Plain
 from tidelog.session.transaction import Transaction
 
 SIZES = (1, 10, 100, 1000)

@@ -12,7 +12,7 @@ import importlib
 import pkgutil
 
 import tidelog.run
-import tidelog.session.arrow
+import tidelog.session.frames.arrow
 from benchmarks.regret.candidates import DEFAULT, Candidate, alternatives
 from benchmarks.regret.kernels import load_kernels
 from tidelog import Database

@@ -13,14 +13,14 @@ from tidelog.base.span import Source
 from tidelog.base.types import show
 from tidelog.lang import syntax
 from tidelog.lang.parse import parse, parse_expression
-from tidelog.logic.declare import declare
-from tidelog.logic.environment import Declarations
-from tidelog.logic.functions import Functions
-from tidelog.logic.infer import Inference
-from tidelog.logic.modules import SHIPPED
-from tidelog.logic.scope import Scope
+from tidelog.logic.check.functions import Functions
+from tidelog.logic.infer.infer import Inference
+from tidelog.logic.infer.typed_rewrite import called_functions
+from tidelog.logic.names.declare import declare
+from tidelog.logic.names.environment import Declarations
+from tidelog.logic.names.modules import SHIPPED
+from tidelog.logic.names.scope import Scope
 from tidelog.logic.std.externs import EXTERNS
-from tidelog.logic.typed_rewrite import called_functions
 
 
 @cache

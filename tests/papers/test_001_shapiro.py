@@ -10,10 +10,10 @@ import pytest
 
 from tests.generate.pipeline import plan_text
 from tests.plan.small import rule
+from tidelog.plan.join.translation_steps import translation_steps
 from tidelog.plan.nodes import Plan
-from tidelog.plan.show_dred import show_dred
-from tidelog.plan.show_tree import show_tree
-from tidelog.plan.translation_steps import translation_steps
+from tidelog.plan.show.dred import show_dred
+from tidelog.plan.show.tree import show_tree
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import Change, Engine
 from tidelog.run.reference.algebra import Algebra

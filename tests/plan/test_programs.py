@@ -13,15 +13,15 @@ from tidelog.base.diagnostic import Report
 from tidelog.base.span import Source
 from tidelog.logic.passes import analyse
 from tidelog.logic.program import Program
-from tidelog.plan.closures import closures
+from tidelog.plan.closures.recognise import closures
+from tidelog.plan.join.translate import translate
+from tidelog.plan.join.translation_steps import translation_steps
 from tidelog.plan.nodes import Plan
 from tidelog.plan.passes import plan_program, replan
-from tidelog.plan.show_dot import show_dot
-from tidelog.plan.show_json import show_json
-from tidelog.plan.show_mermaid import show_mermaid
-from tidelog.plan.show_text import show_text
-from tidelog.plan.translate import translate
-from tidelog.plan.translation_steps import translation_steps
+from tidelog.plan.show.dot import show_dot
+from tidelog.plan.show.json import show_json
+from tidelog.plan.show.mermaid import show_mermaid
+from tidelog.plan.show.text import show_text
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = sorted((ROOT / "tests" / "programs").rglob("program.dl"))

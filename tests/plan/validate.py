@@ -7,6 +7,7 @@ from typing import assert_never
 from tidelog.base.expr import Expr, Var
 from tidelog.base.free import free_variables
 from tidelog.base.types import INTERN, REF, Named, Type
+from tidelog.plan.join.spine import scans, spine
 from tidelog.plan.nodes import (
     Aggregate,
     AntiJoin,
@@ -24,7 +25,6 @@ from tidelog.plan.nodes import (
     Variant,
     Version,
 )
-from tidelog.plan.spine import scans, spine
 
 
 def validate(plan: Plan) -> None:

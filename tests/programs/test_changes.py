@@ -15,8 +15,8 @@ from tidelog.plan.nodes import Plan
 from tidelog.run.contract import Change, Engine, Row
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.session.engines import make_engine
-from tidelog.session.files import read_facts
-from tidelog.session.plain import Plain
+from tidelog.session.formats.files import read_facts
+from tidelog.session.frames.plain import Plain
 
 ENGINES = [name for name in IN_PROCESS if name != "reference"]
 CASES = [case for case in program_cases() if (case / "facts").is_dir()]

@@ -18,35 +18,38 @@ FOLDERS = ("base", "lang", "logic", "plan", "run", "session")
 OTHERWISE = {
     # What a machine, a format or another program can do.
     "base/integers.py": {"DIGITS", "_SMALL"},  # digits that Python converts at once
-    "run/spark/aggregate.py": {"_SUM_WIDTH"},  # widths at which a long does not overflow
-    "run/spark/encode.py": {"SIGN", "WORD"},
-    "run/spark/java.py": {"NEEDED"},  # the version of Java that Spark needs
-    "run/spark/scalars.py": {"_SUM_WIDTH", "_PRODUCT_WIDTH"},  # widths at which a long does not overflow
-    "run/spark/sets.py": {"_MOST"},  # below what a word holds; `test_sets` has rows on both sides
+    "run/spark/rules/aggregate.py": {"_SUM_WIDTH"},  # widths at which a long does not overflow
+    "run/spark/frames/encode.py": {"SIGN", "WORD"},
+    "run/spark/cluster/java.py": {"NEEDED"},  # the version of Java that Spark needs
+    "run/spark/rules/scalars.py": {"_SUM_WIDTH", "_PRODUCT_WIDTH"},  # widths at which a long does not overflow
+    "run/spark/frames/sets.py": {"_MOST"},  # below what a word holds; `test_sets` has rows on both sides
     "run/dbsp/zset.py": {"_SAFE"},  # below what a word holds: beyond it is an error
-    "session/plain_write.py": {"LONG"},  # bits of numbers that Python shows at once
-    "session/rows.py": {"WIDEST"},  # bits of a number in an array
+    "session/frames/plain_write.py": {"LONG"},  # bits of numbers that Python shows at once
+    "session/frames/rows.py": {"WIDEST"},  # bits of a number in an array
     # Bounds of the language, which programs can see.
     "base/types.py": {"LARGEST"},
     "base/growth.py": {"NUMBER", "PER_BYTE", "PER_PART", "POINTER", "TEXT", "WIDE"},  # sizes and times, for limits
     "base/values.py": {"LONGEST", "SORTING"},
     "lang/cursor.py": {"MAX_DEPTH"},
     "lang/lex.py": {"MAX_STRINGS"},
-    "logic/exhaustive.py": {"_ENUMERABLE_BITS"},
-    "logic/finish.py": {"DEEPEST", "_MANY"},  # depth of nesting; chains of operands that are checked without nesting
-    "logic/instantiate.py": {"_DEEPEST_TYPE", "MOST_INSTANCES"},
-    "logic/padding.py": {"_DEEP"},
+    "logic/infer/exhaustive.py": {"_ENUMERABLE_BITS"},
+    "logic/infer/finish.py": {
+        "DEEPEST",
+        "_MANY",
+    },  # depth of nesting; chains of operands that are checked without nesting
+    "logic/check/instantiate.py": {"_DEEPEST_TYPE", "MOST_INSTANCES"},
+    "logic/rewrite/padding.py": {"_DEEP"},
     "logic/passes.py": {"MOST_WAYS"},
-    "logic/resolve.py": {"MAX_WIDTH"},
-    "logic/unify.py": {"MOST_STEPS"},
-    "logic/warn.py": {"_SMALL"},
+    "logic/names/resolve.py": {"MAX_WIDTH"},
+    "logic/names/unify.py": {"MOST_STEPS"},
+    "logic/check/warn.py": {"_SMALL"},
     "run/dbsp/stream.py": {"LONGEST"},  # of the library: a stream without a 0 in that many steps is an error
     "logic/std/scalars.py": {"LONG"},  # texts that are measured before
     "logic/std/patterns.py": {"LONGEST", "MEMORY", "WORK"},  # of a regular expression
     # How closely limits are watched.
     "base/meter.py": {"STEPS", "LARGE", "TOGETHER", "PIECE"},
-    "run/columnar/aggregate.py": {"MEMBER"},  # bytes
-    "run/columnar/scalars.py": {"REMEMBERED"},  # bytes
+    "run/columnar/rules/aggregate.py": {"MEMBER"},  # bytes
+    "run/columnar/rules/scalars.py": {"REMEMBERED"},  # bytes
     "run/threads.py": {"AT_ONCE"},
     "session/store.py": {"ROW_BYTES"},
     # How text is laid out, and how much of it is shown.
@@ -54,27 +57,27 @@ OTHERWISE = {
     "lang/format_expressions.py": {"UNARY", "POSTFIX", "TERM"},
     "lang/layout.py": {"INDENT", "ENDLESS"},
     "lang/parse_expressions.py": {"COMPARISON"},
-    "logic/mismatch.py": {"_SHORT"},
+    "logic/infer/mismatch.py": {"_SHORT"},
     "run/limits.py": {"MANY", "INTERVAL"},  # no limit on rounds; seconds between two reports of progress
-    "session/mistakes.py": {"SHOWN"},
+    "session/formats/mistakes.py": {"SHOWN"},
     # Codes and names.
     "run/closure/plain.py": {"NEVER"},
     "run/closure/kernels/changes.py": {"NEVER"},
-    "run/columnar/encode.py": {"SMALL"},  # integers that are codes of their own
-    "run/columnar/layout.py": {"FULL", "MIDDLE"},  # the greatest word, and the code of zero
+    "run/columnar/storage/dictionary.py": {"SMALL"},  # integers that are codes of their own
+    "run/columnar/storage/layout.py": {"FULL", "MIDDLE"},  # the greatest word, and the code of zero
     "run/columnar/kernels/__init__.py": {"HERE", "LOST", "DOUBTFUL"},
-    "run/columnar/kernels/lines.py": {  # what stands where in lines of numbers
+    "run/columnar/machine/kernels/operands.py": {  # what stands where in lines of numbers
         *("VARIANT", "STEP", "FIELD", "BATCH", "COUNTS_LEFT", "LIFTS", "MEMBERS", "ORDER", "ANSWER"),
         *("TOO_MANY", "NOTHING", "PLACES", "UNCOUNTED"),
     },
-    "run/columnar/kernels/losing.py": {"DYING", "REMOVED"},
-    "run/columnar/kernels/proving.py": {"PASSED"},
+    "run/columnar/machine/kernels/losing.py": {"DYING", "REMOVED"},
+    "run/columnar/machine/kernels/proving.py": {"PASSED"},
     "run/columnar/kernels/ranks.py": {"ROOM", "APART"},  # how ranks stand in 32 bits
     "run/columnar/kernels/searching.py": {"ALIVE"},
     "run/maintain/elastic.py": {"LOST", "GAINED"},
     "logic/std/groups.py": {"_UNIT"},  # the least part of a double
-    "plan/assemble.py": {"EVERYTHING"},
-    "plan/rederive.py": {"HEAD"},
+    "plan/join/assemble.py": {"EVERYTHING"},
+    "plan/rewrite/rederive.py": {"HEAD"},
     "plan/stratify.py": {"POSITIVE", "NEGATIVE", "AGGREGATE"},
     "run/dbsp/kit.py": {"LEVEL"},
     "run/dbsp/translate.py": {"STORED"},
@@ -83,16 +86,20 @@ OTHERWISE = {
     "run/tuples/algebra.py": {"RANK"},
     "run/kernel_cache.py": {"WORD"},
     "base/diagnostic.py": {"WIDEST", "LONGEST"},  # what is shown of a line and of a message
-    "session/delimited.py": {"PIECE", "LOOKED_AT", "WIDE"},  # what is noted of a file; how an integer is written
+    "session/formats/delimited.py": {
+        "PIECE",
+        "LOOKED_AT",
+        "WIDE",
+    },  # what is noted of a file; how an integer is written
     "session/pipeline/state.py": {"FORMAT"},
     # What operations cost, as measured; the sum is compared with a budget of the table.
-    "run/columnar/cost.py": {"SIFTED", "SHIFTED", "COMPARED"},
+    "run/columnar/support/cost.py": {"SIFTED", "SHIFTED", "COMPARED"},
     # Memory and patience: what is computed, and how, is the same.
     "base/lock.py": {"LOOK"},  # how often a thread that waits looks whether who it waits for is still there
     "run/maintain/rounds.py": {"_MOST_REDERIVATIONS"},  # trees that are kept; all are made again beyond it
     "base/pause.py": {"MANY"},  # objects that the cycle collector is told to be old
-    "run/spark/named.py": {"_MOST"},  # Columns that are kept; all are made again beyond it
-    "run/spark/recovery.py": {"ATTEMPTS"},  # how often an update is tried when executors are lost
+    "run/spark/frames/named.py": {"_MOST"},  # Columns that are kept; all are made again beyond it
+    "run/spark/frames/recovery.py": {"ATTEMPTS"},  # how often an update is tried when executors are lost
     # What a soak looks at.
     "session/soak/at_size.py": {"FEW"},
     "session/soak/families.py": {"LENGTH"},

@@ -9,7 +9,7 @@ from tidelog.base import types as t
 from tidelog.base.conform import bounds, fields_of
 from tidelog.base.types import Constructor, Field, Named, Type, TypeDefinition, TypeVariable
 from tidelog.base.values import FrozenMap, Value, Variant, real, single
-from tidelog.session.plain import OPTION
+from tidelog.session.frames.plain import OPTION
 
 A = TypeVariable("A")
 

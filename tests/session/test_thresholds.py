@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.session.formats.test_files import PLAIN, arrow_contents, cells, contents, relation, text_of
 from tests.session.strategies import DEFINITIONS
-from tests.session.test_files import PLAIN, arrow_contents, cells, contents, relation, text_of
 from tidelog.base import types as t
 from tidelog.base.errors import DataError
 from tidelog.base.thresholds import Paths
@@ -22,12 +22,12 @@ from tidelog.base.tuning import Tuning, all_paths
 from tidelog.base.types import Type
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Row
-from tidelog.session.arrow import make_table
-from tidelog.session.delimited import COMMA, FACTS, TAB, read_rows
-from tidelog.session.files import read_facts, write_outputs
-from tidelog.session.jsonlines import read_jsonlines
-from tidelog.session.plain import Plain
-from tidelog.session.rows import RowReader
+from tidelog.session.formats.delimited import COMMA, FACTS, TAB, read_rows
+from tidelog.session.formats.files import read_facts, write_outputs
+from tidelog.session.formats.jsonlines import read_jsonlines
+from tidelog.session.frames.arrow import make_table
+from tidelog.session.frames.plain import Plain
+from tidelog.session.frames.rows import RowReader
 
 SIMPLE: list[Type] = [t.STRING, t.Bit(8), t.Signed(8), t.Bit(64), t.BOOL, t.DOUBLE, t.BIGINT]
 TEXTS = {".csv": COMMA, ".tsv": TAB, ".facts": FACTS}

@@ -153,7 +153,7 @@ SLOW = {
     "numba",
     "numpy.ma",
     "tidelog.lang.format",
-    "tidelog.session.files",
+    "tidelog.session.formats.files",
 }
 """What a program of a few lines with its facts in it has no use for."""
 

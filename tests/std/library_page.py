@@ -13,7 +13,7 @@ from tidelog.base.diagnostic import Report
 from tidelog.base.span import Source
 from tidelog.lang.parse import parse
 from tidelog.lang.syntax import FunctionDef, Import, TypeDef
-from tidelog.logic.modules import SHIPPED
+from tidelog.logic.names.modules import SHIPPED
 
 PAGE = Path(__file__).parents[2] / "docs" / "library.md"
 ORDER = (

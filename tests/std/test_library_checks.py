@@ -10,9 +10,9 @@ from tidelog.base.diagnostic import Report, render
 from tidelog.base.span import Source
 from tidelog.lang.parse import parse
 from tidelog.lang.syntax import FunctionDef
-from tidelog.logic.declare import declare
-from tidelog.logic.functions import Functions
-from tidelog.logic.modules import SHIPPED, load_modules
+from tidelog.logic.check.functions import Functions
+from tidelog.logic.names.declare import declare
+from tidelog.logic.names.modules import SHIPPED, load_modules
 from tidelog.logic.std.externs import EXTERNS
 
 MODULES = sorted("::".join(path.relative_to(SHIPPED).with_suffix("").parts) for path in SHIPPED.rglob("*.dl"))

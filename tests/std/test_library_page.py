@@ -6,7 +6,7 @@ import re
 
 from tests.std.library_page import ORDER, PAGE, page
 from tests.std.test_library_checks import MODULES
-from tidelog.logic.modules import SHIPPED
+from tidelog.logic.names.modules import SHIPPED
 
 
 def test_the_page_is_in_step() -> None:

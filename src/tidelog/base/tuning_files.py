@@ -11,7 +11,7 @@ from tidelog.base.thresholds import threshold
 
 @record
 class Rows:
-    """How rows given by a user are checked, and how rows that were read are kept (`session.rows`, `session.store`)."""
+    """How rows given by a user are checked, and how rows that were read are kept (`session.frames.rows`)."""
 
     array_rows: int = threshold(
         64,
@@ -29,7 +29,7 @@ class Rows:
 
 @record
 class Files:
-    """How files are read and written (`session.delimited`)."""
+    """How files are read and written (`session.formats.delimited`)."""
 
     read_bytes: int = threshold(
         1 << 18,

@@ -11,7 +11,7 @@ from tidelog.base.thresholds import threshold
 
 @record
 class Planning:
-    """What is assumed of unknown sizes when a body is ordered (`plan.estimate`, `plan.order_joins`)."""
+    """What is assumed of unknown sizes when a body is ordered (`plan.join.estimate`, `plan.join.order_joins`)."""
 
     typical_size: int = threshold(
         1000,

@@ -25,29 +25,30 @@ from tidelog.base.span import Source, Span
 from tidelog.lang import syntax
 from tidelog.lang.parse import parse_rules
 from tidelog.lang.syntax import Module, Path, RuleDef
-from tidelog.logic import checked, rule_mistakes
-from tidelog.logic.attributes import check_attributes, rule_name
-from tidelog.logic.auxiliaries import Auxiliaries
-from tidelog.logic.check_rules import SourceRule, check_rules
-from tidelog.logic.declare import declare
-from tidelog.logic.environment import Declarations
-from tidelog.logic.expand_disjunction import count_ways, expand_disjunction
-from tidelog.logic.flatten_patterns import flatten_patterns
-from tidelog.logic.fold_constants import fold_constants
-from tidelog.logic.functions import Functions
-from tidelog.logic.imperative_rules import imperative_rules
-from tidelog.logic.lift_expressions import lift_expressions
-from tidelog.logic.modules import MAIN, Modules, Place, load_modules
-from tidelog.logic.order_body import order_body
+from tidelog.logic.check import rule_mistakes
+from tidelog.logic.check.check_rules import SourceRule, check_rules
+from tidelog.logic.check.functions import Functions
+from tidelog.logic.check.order_body import order_body
+from tidelog.logic.check.relations import check_indexes, check_relations
+from tidelog.logic.check.warn import warn
+from tidelog.logic.infer.typed_rewrite import called_functions
+from tidelog.logic.names.attributes import check_attributes, rule_name
+from tidelog.logic.names.declare import declare
+from tidelog.logic.names.environment import Declarations
+from tidelog.logic.names.modules import MAIN, Modules, Place, load_modules
 from tidelog.logic.program import Aggregate, Bind, Condition, Literal, Origin, Program, Relation, Rule, Unnest
-from tidelog.logic.relations import check_indexes, check_relations
-from tidelog.logic.replace_aggregates import replace_aggregates
-from tidelog.logic.split_groups import split_groups
-from tidelog.logic.split_heads import split_heads
+from tidelog.logic.rewrite import checked
+from tidelog.logic.rewrite.auxiliaries import Auxiliaries
+from tidelog.logic.rewrite.expand_disjunction import count_ways, expand_disjunction
+from tidelog.logic.rewrite.flatten_patterns import flatten_patterns
+from tidelog.logic.rewrite.fold_constants import fold_constants
+from tidelog.logic.rewrite.imperative_rules import imperative_rules
+from tidelog.logic.rewrite.lift_expressions import lift_expressions
+from tidelog.logic.rewrite.replace_aggregates import replace_aggregates
+from tidelog.logic.rewrite.split_groups import split_groups
+from tidelog.logic.rewrite.split_heads import split_heads
+from tidelog.logic.rewrite.unfold_rows import unfold_rows
 from tidelog.logic.std.externs import EXTERNS
-from tidelog.logic.typed_rewrite import called_functions
-from tidelog.logic.unfold_rows import unfold_rows
-from tidelog.logic.warn import warn
 
 REWRITES: tuple[Callable[[RuleDef], tuple[RuleDef, ...]], ...] = (
     replace_aggregates,

@@ -22,16 +22,16 @@ from tidelog.base.pause import collector_paused
 from tidelog.base.tuning import DEFAULT
 from tidelog.base.tuning_plans import Planning
 from tidelog.logic import program as logic
-from tidelog.plan.choose_indexes import bound_columns, choose_indexes
-from tidelog.plan.estimate import Estimate, Sizes
-from tidelog.plan.isolate_aggregates import isolate_aggregates
+from tidelog.plan.join.choose_indexes import bound_columns, choose_indexes
+from tidelog.plan.join.estimate import Estimate, Sizes
+from tidelog.plan.join.plan_rules import plan_rules
+from tidelog.plan.join.translate import scan_of
 from tidelog.plan.lazy import Lazy
 from tidelog.plan.nodes import DeclaredIndex, Index, Plan, Probe, Relation, Rule, Stratum
-from tidelog.plan.plan_rules import plan_rules
-from tidelog.plan.project_negations import project_negations
-from tidelog.plan.separate_facts import separate_facts
+from tidelog.plan.rewrite.isolate_aggregates import isolate_aggregates
+from tidelog.plan.rewrite.project_negations import project_negations
+from tidelog.plan.rewrite.separate_facts import separate_facts
 from tidelog.plan.stratify import stratify
-from tidelog.plan.translate import scan_of
 
 
 def plan_program(

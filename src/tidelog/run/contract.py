@@ -350,9 +350,10 @@ class Iterations(Backend, Protocol):
     """
 
     def rediscovery(self, rule: Rule) -> Project:
-        """Return the tree that finds what REDISCOVER sees as delta again: of `plan.rederive` or `plan.rediscover`.
+        """Return the tree that finds what REDISCOVER sees as delta again.
 
-        Both find the same; which of them looks at less depends on the tuples, and the backend may know.
+        It is of `plan.rewrite.rederive` or `plan.rewrite.rediscover`. Both find the same; which of them looks at less
+        depends on the tuples, and the backend may know.
         """
 
     def schedule(self, relation: str, bag: Any, sign: int) -> None:

@@ -3,9 +3,7 @@
 * `database`, `transaction`, `relation`, `changes`, `subscriptions`: what users hold in their hands.
 * `store`: the state behind them: an engine, what was committed, the locks. `engines`: the engines by name.
 * `rules`, `pending`, `keys`, `index`: rules that change; facts of an open transaction; keys and indexes.
-* `rows`, `plain` (`plain_read`, `plain_write`), `misfit`, `arrow`, `structured`: rows in every form one has, checked.
-* `exchange`, `files`, `delimited`, `delimited_arrow`, `jsonlines`, `parquet`, `notation`, `mistakes`,
-  `remarks`: rows in files.
+* `frames`: rows in every form one has, checked. `formats`: rows in files; `exchange`, `remarks`: loading, writing.
 * `sources`, `programs`: where a program comes from; checking, formatting and planning it.
 * `analyze`, `profile`, `progress`: what an evaluation takes, and bounding it.
 * `pipeline`: tables on a cluster, kept by a program from run to run.

@@ -16,7 +16,7 @@ from tidelog.base.values import in_order
 from tidelog.plan.nodes import Relation
 from tidelog.run import contract
 from tidelog.run.contract import Row, Rows, Work
-from tidelog.session.plain import Plain
+from tidelog.session.frames.plain import Plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,7 +128,7 @@ class Change:
         """Return an Arrow table of the relation's columns and `weight`."""
         import pyarrow as pa  # noqa: PLC0415  (slow to load)
 
-        from tidelog.session.arrow import make_table  # noqa: PLC0415  (loads pyarrow)
+        from tidelog.session.frames.arrow import make_table  # noqa: PLC0415  (loads pyarrow)
 
         rows = [row for row, _ in self]
         table = make_table(rows, self._columns, self._plain)
@@ -149,13 +149,13 @@ class Change:
         Structures are structs, arrays and maps; with `text` they are as the language writes them.
         """
         try:
-            from tidelog.run.spark.frames import signed_frame  # noqa: PLC0415  (loads PySpark)
+            from tidelog.run.spark.frames.frames import signed_frame  # noqa: PLC0415  (loads PySpark)
         except ImportError:
             raise MissingExtraError("pyspark", "spark") from None
         frame = signed_frame(self._inserted, self._deleted, self._columns, self._plain.definitions, WEIGHT, spark)
         if text:
             return frame
-        from tidelog.session.structured import structured  # noqa: PLC0415  (loads PyArrow)
+        from tidelog.session.frames.structured import structured  # noqa: PLC0415  (loads PyArrow)
 
         return structured(frame, self._columns, self._plain)
 

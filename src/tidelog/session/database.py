@@ -101,7 +101,7 @@ class Database:
     def _given(self, facts: str | Path | Mapping[str, Any] | None, header: str) -> Mapping[str, Any]:
         if facts is None or isinstance(facts, Mapping):
             return facts or {}
-        from tidelog.session.files import read_facts  # noqa: PLC0415  (most databases read none)
+        from tidelog.session.formats.files import read_facts  # noqa: PLC0415  (most databases read none)
 
         found = read_facts(Path(facts), self.plan.relations, self._store.plain, self.tuning, header)
         self._remarks = found.remarks

@@ -10,24 +10,24 @@ from tidelog.base.arguments import expect
 from tidelog.base.text import show_cell
 from tidelog.run.contract import Row
 from tidelog.session.database import Database
-from tidelog.session.plain import Plain
-from tidelog.session.plain_write import finite
+from tidelog.session.frames.plain import Plain
+from tidelog.session.frames.plain_write import finite
 from tidelog.session.relation import RelationView
 
 if TYPE_CHECKING:
-    from tidelog.session.files import Facts
+    from tidelog.session.formats.files import Facts
 
 
 def load_facts(database: Database, folder: str | Path, *, header: str = "auto") -> Facts:
     """Insert the facts of a folder's files in one transaction, and return them with remarks.
 
-    `session.files` says which file belongs to which relation; a mistake in any of them is a `DataError`, and nothing is
-    inserted. `header` says whether the first line of text files is a header: `yes`, `no`, or `auto`, if it has the
-    names of the columns. `Database(program, facts=folder)` reads the same files before anything is derived.
+    `session.formats.files` says which file belongs to which relation; a mistake in any of them is a `DataError`, and
+    nothing is inserted. `header` says whether the first line of text files is a header: `yes`, `no`, or `auto`, if it
+    has the names of the columns. `Database(program, facts=folder)` reads the same files before anything is derived.
     """
     expect(database, Database, "database", "tidelog.Database")
     expect(folder, (str, Path), "folder", "the path of a folder")
-    from tidelog.session.files import read_facts  # noqa: PLC0415  (a program with its facts in it reads none)
+    from tidelog.session.formats.files import read_facts  # noqa: PLC0415  (a program with its facts in it reads none)
 
     facts = read_facts(Path(folder), database.plan.relations, Plain(database.plan.types), database.tuning, header)
     with database.transaction() as tx:
@@ -45,7 +45,7 @@ def save_outputs(database: Database, folder: str | Path) -> dict[Path, int]:
     """Write every output relation to a file, and return the files with the number of their rows."""
     expect(database, Database, "database", "tidelog.Database")
     expect(folder, (str, Path), "folder", "the path of a folder")
-    from tidelog.session.files import write_outputs  # noqa: PLC0415  (and may write none)
+    from tidelog.session.formats.files import write_outputs  # noqa: PLC0415  (and may write none)
 
     rows = {view.name: view.held() for view in outputs(database)}
     paths = write_outputs(Path(folder), rows, database.plan.relations, Plain(database.plan.types), database.tuning)

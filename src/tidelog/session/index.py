@@ -12,8 +12,8 @@ from tidelog.base.types import show
 from tidelog.plan.nodes import DeclaredIndex, Relation
 from tidelog.run.contract import Row, Rows
 from tidelog.session.changes import in_row_order
-from tidelog.session.misfit import Misfit
-from tidelog.session.plain import Plain
+from tidelog.session.frames.misfit import Misfit
+from tidelog.session.frames.plain import Plain
 
 
 class Index:

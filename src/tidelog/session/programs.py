@@ -12,14 +12,14 @@ from tidelog.base.span import Source
 from tidelog.lang.format import format_module
 from tidelog.lang.parse import parse
 from tidelog.logic.passes import analyse
-from tidelog.plan.decompose import show_ways
+from tidelog.plan.closures.decompose import show_ways
 from tidelog.plan.nodes import Plan
 from tidelog.plan.passes import plan_program
-from tidelog.plan.show_dot import show_dot
-from tidelog.plan.show_dred import show_dred
-from tidelog.plan.show_json import show_json
-from tidelog.plan.show_mermaid import show_mermaid
-from tidelog.plan.show_text import show_text
+from tidelog.plan.show.dot import show_dot
+from tidelog.plan.show.dred import show_dred
+from tidelog.plan.show.json import show_json
+from tidelog.plan.show.mermaid import show_mermaid
+from tidelog.plan.show.text import show_text
 
 
 def check_program(source: Source, library: Sequence[Path] = (), externs: Externs | None = None) -> list[Diagnostic]:

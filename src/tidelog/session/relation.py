@@ -10,8 +10,8 @@ from tidelog.base.errors import DataError
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Row, Rows
 from tidelog.session.changes import in_row_order, to_pandas, to_polars
-from tidelog.session.plain import Plain
-from tidelog.session.rows import RowReader
+from tidelog.session.frames.plain import Plain
+from tidelog.session.frames.rows import RowReader
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,8 +91,8 @@ class RelationView:
         return f"{self.role} relation {self.name}({columns}) with {self.count()} rows"
 
     def to_arrow(self) -> Any:
-        """Return the rows as an Arrow table, in any order; `session.arrow` says how types are represented."""
-        from tidelog.session.arrow import rows_table  # noqa: PLC0415  (loads pyarrow)
+        """Return the rows as an Arrow table, in any order; `session.frames.arrow` says how types are represented."""
+        from tidelog.session.frames.arrow import rows_table  # noqa: PLC0415  (loads pyarrow)
 
         return rows_table(self._reading.rows(self.name), self._relation.columns, self._reading.plain)
 
@@ -116,6 +116,6 @@ class RelationView:
         frame: SparkFrame = self._reading.frame(self.name)
         if text:
             return frame
-        from tidelog.session.structured import structured  # noqa: PLC0415  (loads PyArrow)
+        from tidelog.session.frames.structured import structured  # noqa: PLC0415  (loads PyArrow)
 
         return structured(frame, self._relation.columns, self._reading.plain)

@@ -28,17 +28,17 @@ from tidelog.base.record import record
 from tidelog.base.text import show_row
 from tidelog.base.tuning import DEFAULT
 from tidelog.plan.nodes import EMPTY_PLAN, Plan, Relation
-from tidelog.plan.separate_facts import stored_in
+from tidelog.plan.rewrite.separate_facts import stored_in
 from tidelog.run import contract
 from tidelog.run.contract import NO_LIMITS, Engine, Limits, Row, Rows, Switch, Work
 from tidelog.session.changes import Change, Changes, Commit, check_known
 from tidelog.session.engines import Options, make_engine
+from tidelog.session.frames.misfit import Misfit
+from tidelog.session.frames.plain import Plain
+from tidelog.session.frames.rows import RowReader
 from tidelog.session.index import Index
 from tidelog.session.keys import KeyedRows, key_function
-from tidelog.session.misfit import Misfit
 from tidelog.session.pending import PendingFacts, PendingKeyed
-from tidelog.session.plain import Plain
-from tidelog.session.rows import RowReader
 from tidelog.session.rules import RuleBase
 from tidelog.session.subscriptions import Subscriptions
 from tidelog.session.transaction import Outcome
@@ -382,7 +382,7 @@ class Store:
         if taken is not None:
             return taken
         if hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__"):
-            from tidelog.session.arrow import TableRows, as_table, read_table  # noqa: PLC0415  (loads pyarrow)
+            from tidelog.session.frames.arrow import TableRows, as_table, read_table  # noqa: PLC0415  (loads pyarrow)
 
             return rows if isinstance(rows, TableRows) else read_table(as_table(rows, found.columns), found, self.plain)
         if relation not in self._readers:
@@ -432,7 +432,7 @@ def _update(engine: Engine, facts: Mapping[str, contract.Change], plan: Plan | N
 def _kept(rows: Rows, many: int) -> Rows:
     """Return a copy that does not follow the engine; of many rows in Arrow, if that is offered."""
     if len(rows) >= many and hasattr(rows, "__arrow_c_stream__"):
-        from tidelog.session.arrow import TableRows, as_table  # noqa: PLC0415  (loads pyarrow)
+        from tidelog.session.frames.arrow import TableRows, as_table  # noqa: PLC0415  (loads pyarrow)
 
         return TableRows(as_table(rows))
     return tuple(rows)

@@ -39,7 +39,7 @@ from tidelog.base.types import (
     show,
 )
 from tidelog.base.values import FrozenMap, Value, Variant, real, single
-from tidelog.session.notation import value_of_json
+from tidelog.session.formats.notation import value_of_json
 from tidelog.shell.records import Items, Record, Serialized, Struct
 
 DDLOG_STD, STD = "ddlog_std::", "std::"

@@ -1,7 +1,8 @@
 """`tidelog run`: evaluate a program on the facts of a folder, and show or write its output relations.
 
 With `--json` standard output is one object `{"relations": {"R": [[value, ...], ...], ...}}` of all output relations,
-rows in the language's order, values in the plain form described in `session.plain`; NaN and infinities are strings.
+rows in the language's order, values in the plain form described in `session.frames.plain`; NaN and infinities are
+strings.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from tests.run.dbsp.generate import zsets
 from tidelog.base.errors import EvaluationError
-from tidelog.run.columnar.arrays import U
+from tidelog.run.columnar.arrays.table import U
 from tidelog.run.dbsp.trace import Trace
 from tidelog.run.dbsp.values import Values
 from tidelog.run.dbsp.zset import ZSet, narrowed

@@ -14,12 +14,12 @@ from pyspark.sql import functions as f
 from tidelog.base.types import Type
 from tidelog.plan.nodes import Plan
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Rows, Update
-from tidelog.run.spark.checkpoint import collect, united
-from tidelog.run.spark.encode import spark_type
 from tidelog.run.spark.engine import SparkEngine
-from tidelog.run.spark.named import integer, once, renamed
-from tidelog.run.spark.relation import columns_of
-from tidelog.run.spark.rows import SparkRows, decoded
+from tidelog.run.spark.frames.checkpoint import collect, united
+from tidelog.run.spark.frames.encode import spark_type
+from tidelog.run.spark.frames.named import integer, once, renamed
+from tidelog.run.spark.frames.relation import columns_of
+from tidelog.run.spark.frames.rows import SparkRows, decoded
 
 WHOSE = "whose"
 

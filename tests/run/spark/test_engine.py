@@ -23,8 +23,8 @@ from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import Change, Limits
 from tidelog.run.reference.engine import ReferenceEngine
-from tidelog.run.spark.checkpoint import Part
 from tidelog.run.spark.engine import SparkEngine
+from tidelog.run.spark.frames.checkpoint import Part
 
 pytestmark = pytest.mark.spark
 

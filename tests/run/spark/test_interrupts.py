@@ -19,8 +19,8 @@ from tests.run.spark.at_once import read_together
 from tidelog import Database
 from tidelog.base.tuning import Tuning
 from tidelog.base.tuning_spark import Spark
-from tidelog.run.spark import checkpoint
-from tidelog.run.spark.rows import SparkRows
+from tidelog.run.spark.frames import checkpoint
+from tidelog.run.spark.frames.rows import SparkRows
 from tidelog.session.changes import Changes
 from tidelog.session.transaction import Transaction
 

@@ -16,7 +16,7 @@ from tests.run.spark.at_once import AtOnce
 from tests.run.spark.conftest import Outcomes
 from tests.run.spark.test_engine import alike
 from tidelog import Database
-from tidelog.plan.decompose import decompose
+from tidelog.plan.closures.decompose import decompose
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import Change
 from tidelog.run.spark.engine import SparkEngine

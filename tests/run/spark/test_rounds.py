@@ -17,10 +17,10 @@ from tests.run.spark.test_engine import alike
 from tidelog.base.tuning import DEFAULT
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import Change
-from tidelog.run.spark.checkpoint import Asked, Kept, gathered, settle
+from tidelog.run.spark.cluster.session import engine_session
+from tidelog.run.spark.durability.replay import Slot, Template
 from tidelog.run.spark.engine import SparkEngine
-from tidelog.run.spark.replay import Slot, Template
-from tidelog.run.spark.session import engine_session
+from tidelog.run.spark.frames.checkpoint import Asked, Kept, gathered, settle
 
 pytestmark = pytest.mark.spark
 

@@ -6,5 +6,5 @@
 * `generations`: pairs of nodes that steps lead on from, side by side.
 * `functions`: which form of the functions on graphs is used: `plain`, their definition, or `kernels`, compiled.
 
-`plan.closures` recognises the strata that are closures. The engines number the values of theirs as nodes.
+`plan.closures.recognise` recognises the strata that are closures. The engines number the values of theirs as nodes.
 """

@@ -19,19 +19,19 @@ import numpy as np
 from tidelog.base.record import record
 from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.plan.nodes import EMPTY_PLAN, Plan, Stratum
-from tidelog.plan.separate_facts import stored_in
-from tidelog.run.columnar.arrays import Mask, Words, chosen, no_rows
-from tidelog.run.columnar.batch import Batch, Journal
-from tidelog.run.columnar.claim import Claims, explained
-from tidelog.run.columnar.closed import Closed
-from tidelog.run.columnar.encode import Codec
+from tidelog.plan.rewrite.separate_facts import stored_in
+from tidelog.run.columnar.arrays.table import Mask, Words, chosen, no_rows
+from tidelog.run.columnar.closures.claim import Claims, explained
+from tidelog.run.columnar.closures.closed import Closed
 from tidelog.run.columnar.equipment import Equipment, Tools
-from tidelog.run.columnar.ordering import Orders
-from tidelog.run.columnar.relation import Relation, Where
-from tidelog.run.columnar.rows import DecodedRows, code_parts, decoded, find, pack_columns, ranges_of
-from tidelog.run.columnar.scalars import Scalars
+from tidelog.run.columnar.rules.ordering import Orders
+from tidelog.run.columnar.rules.scalars import Scalars
+from tidelog.run.columnar.storage.batch import Batch, Journal
+from tidelog.run.columnar.storage.dictionary import Codec
+from tidelog.run.columnar.storage.relation import Relation, Where
+from tidelog.run.columnar.storage.rows import DecodedRows, code_parts, decoded, find, pack_columns, ranges_of
 from tidelog.run.columnar.store import Store
-from tidelog.run.columnar.verify import check_support
+from tidelog.run.columnar.support.verify import check_support
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Support, Switch, Update, Work
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.choose import Earlier, Strategy, maintain, reached, strategy_of, support_of

@@ -5,10 +5,10 @@ from __future__ import annotations
 from tidelog.base.record import record
 from tidelog.base.tuning import Tuning
 from tidelog.run.closure.functions import Functions, functions_of
-from tidelog.run.columnar.encode import Codec
 from tidelog.run.columnar.functions import Arrays, arrays_of
-from tidelog.run.columnar.ordering import Orders
-from tidelog.run.columnar.scalars import Scalars
+from tidelog.run.columnar.rules.ordering import Orders
+from tidelog.run.columnar.rules.scalars import Scalars
+from tidelog.run.columnar.storage.dictionary import Codec
 from tidelog.run.contract import Support
 
 

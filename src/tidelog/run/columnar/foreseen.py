@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidelog.run.columnar.arrays import Words
-from tidelog.run.columnar.layout import Layout
-from tidelog.run.columnar.relation import Relation
+from tidelog.run.columnar.arrays.table import Words
+from tidelog.run.columnar.storage.layout import Layout
+from tidelog.run.columnar.storage.relation import Relation
 from tidelog.run.phases import CURRENT
 
 if TYPE_CHECKING:
-    from tidelog.run.columnar.pipeline import Bag
+    from tidelog.run.columnar.rules.evaluate import Bag
 
 
 def new_tuples(head: Relation, bags: Iterable[Bag]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tidelog.base.tuning import DEFAULT, Tuning
-from tidelog.run.columnar.arrays import CompiledArrays, NumpyArrays, Words
+from tidelog.run.columnar.arrays.table import CompiledArrays, NumpyArrays, Words
 
 
 class Arrays:

@@ -11,26 +11,26 @@ import numpy as np
 
 from tidelog.base.meter import ask
 from tidelog.plan.nodes import Aggregate, Plan, Project, Rule
-from tidelog.run.columnar import small_rounds
-from tidelog.run.columnar.absorb import absorbed, first_found, fresh, gather, released, settled
-from tidelog.run.columnar.aggregate import group, reduce_groups
-from tidelog.run.columnar.arrays import Words
-from tidelog.run.columnar.batch import Batch, Journal, merge
-from tidelog.run.columnar.closed import Closed
-from tidelog.run.columnar.cost import COMPARED, COUNTED, FIRST, SIFTED, SUPPORTED, UPDATE, Weights, weights
-from tidelog.run.columnar.course import Course
+from tidelog.run.columnar.arrays.table import Words
+from tidelog.run.columnar.closures.closed import Closed
 from tidelog.run.columnar.equipment import Equipment
-from tidelog.run.columnar.iterations import Schedule
-from tidelog.run.columnar.join import Probe, match
-from tidelog.run.columnar.kernels.lines import UNCOUNTED
 from tidelog.run.columnar.kernels.ranks import level, lowest_of
-from tidelog.run.columnar.known import Knowledge
-from tidelog.run.columnar.lifting import lift, lifts, note
-from tidelog.run.columnar.pipeline import Bag, Pipeline
-from tidelog.run.columnar.regroup import regroup
-from tidelog.run.columnar.relation import Relation, Where
-from tidelog.run.columnar.semijoin import Filters
-from tidelog.run.columnar.table import Table
+from tidelog.run.columnar.machine import small_rounds
+from tidelog.run.columnar.machine.kernels.operands import UNCOUNTED
+from tidelog.run.columnar.rules.aggregate import group, reduce_groups
+from tidelog.run.columnar.rules.bindings import Table
+from tidelog.run.columnar.rules.evaluate import Bag, Pipeline
+from tidelog.run.columnar.rules.head_bitmap import Knowledge
+from tidelog.run.columnar.rules.join import Probe, match
+from tidelog.run.columnar.rules.join_plan import Course
+from tidelog.run.columnar.rules.semijoin import Filters
+from tidelog.run.columnar.storage.batch import Batch, Journal, merge
+from tidelog.run.columnar.storage.relation import Relation, Where
+from tidelog.run.columnar.support.absorb import absorbed, first_found, fresh, gather, released, settled
+from tidelog.run.columnar.support.cost import COMPARED, COUNTED, FIRST, SIFTED, SUPPORTED, UPDATE, Weights, weights
+from tidelog.run.columnar.support.iterations import Schedule
+from tidelog.run.columnar.support.lifting import lift, lifts, note
+from tidelog.run.columnar.support.regroup import regroup
 from tidelog.run.contract import Job, Phase, Support
 from tidelog.run.holding import Dividing
 from tidelog.run.limits import OverBudgetError, RuleRun, Watch, analysis

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tidelog.run.columnar.arrays import U
+from tidelog.run.columnar.arrays.table import U
 from tidelog.run.dbsp.kit import Gather, Order, start
 from tidelog.run.dbsp.operators import Stateless
 from tidelog.run.dbsp.parts import Expressions

@@ -22,13 +22,13 @@ from tidelog.base.record import record
 from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.base.types import Type
 from tidelog.plan.nodes import EMPTY_PLAN, Plan, Rule, Stratum
-from tidelog.plan.separate_facts import stored_in
-from tidelog.run.columnar.arrays import U, Words
-from tidelog.run.columnar.encode import Codec
+from tidelog.plan.rewrite.separate_facts import stored_in
+from tidelog.run.columnar.arrays.table import U, Words
 from tidelog.run.columnar.functions import arrays_of
-from tidelog.run.columnar.layout import Field, Layout
-from tidelog.run.columnar.rows import DecodedRows, code_columns, decoded_in
-from tidelog.run.columnar.scalars import Scalars
+from tidelog.run.columnar.rules.scalars import Scalars
+from tidelog.run.columnar.storage.dictionary import Codec
+from tidelog.run.columnar.storage.layout import Field, Layout
+from tidelog.run.columnar.storage.rows import DecodedRows, code_columns, decoded_in
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
 from tidelog.run.dbsp.expressions import ColumnExpressions
 from tidelog.run.dbsp.interpreter import Interpreter

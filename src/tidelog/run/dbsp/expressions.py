@@ -11,12 +11,12 @@ from tidelog.base.expr import Const, Expr, Var
 from tidelog.base.free import free_variables
 from tidelog.base.meter import ask
 from tidelog.plan.nodes import Rule
-from tidelog.run.columnar.aggregate import group, reduce_groups
-from tidelog.run.columnar.arrays import Mask, Places, U, Words
-from tidelog.run.columnar.encode import Codec
-from tidelog.run.columnar.layout import place, range_of
-from tidelog.run.columnar.scalars import Scalars
-from tidelog.run.columnar.table import Table, unit
+from tidelog.run.columnar.arrays.table import Mask, Places, U, Words
+from tidelog.run.columnar.rules.aggregate import group, reduce_groups
+from tidelog.run.columnar.rules.bindings import Table, unit
+from tidelog.run.columnar.rules.scalars import Scalars
+from tidelog.run.columnar.storage.dictionary import Codec
+from tidelog.run.columnar.storage.layout import place, range_of
 from tidelog.run.dbsp.kit import Each, Gather, Let, Made, Where
 from tidelog.run.dbsp.parts import Bindings, Columns, head_rows
 from tidelog.run.dbsp.rewrites import order_of

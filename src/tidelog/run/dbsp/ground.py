@@ -8,7 +8,7 @@ import numpy as np
 
 from tidelog.base.tuning import DEFAULT
 from tidelog.base.tuning_plans import Traces
-from tidelog.run.columnar.arrays import U
+from tidelog.run.columnar.arrays.table import U
 from tidelog.run.dbsp.kit import Signal
 from tidelog.run.dbsp.operators import Stateless
 from tidelog.run.dbsp.parts import Bindings, Expressions, head_rows

@@ -18,7 +18,7 @@ import numpy as np
 
 from tidelog.base.tuning import DEFAULT
 from tidelog.base.tuning_plans import Traces
-from tidelog.run.columnar.arrays import U, Words
+from tidelog.run.columnar.arrays.table import U, Words
 from tidelog.run.dbsp.trace import Pending, Trace, untimed
 from tidelog.run.dbsp.zset import ZSet, matches, multiplied
 

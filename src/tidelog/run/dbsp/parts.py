@@ -12,7 +12,7 @@ from typing import Any, Protocol, assert_never
 import numpy as np
 
 from tidelog.base.record import record
-from tidelog.run.columnar.arrays import Mask, Places, U, Words
+from tidelog.run.columnar.arrays.table import Mask, Places, U, Words
 from tidelog.run.dbsp.kit import Each, Gather, Let, Made, Part, Term, Where
 from tidelog.run.dbsp.zset import Weights, ZSet
 

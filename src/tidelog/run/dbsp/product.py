@@ -15,7 +15,7 @@ import numpy as np
 from tidelog.base.meter import look
 from tidelog.base.tuning import DEFAULT
 from tidelog.base.tuning_plans import Traces
-from tidelog.run.columnar.arrays import U, Words
+from tidelog.run.columnar.arrays.table import U, Words
 from tidelog.run.dbsp.kit import Atom, Direction, Order
 from tidelog.run.dbsp.operators import Stateless
 from tidelog.run.dbsp.parts import Bindings, Expressions, apply_parts

@@ -1,8 +1,8 @@
 """From plans to the interpreter: rules as clauses, and their levels.
 
-A rule's optimised tree is a pipeline (`plan.spine`): each scan, join and anti-join is an atom, and what stands between
-two of them, conditions and computed variables, goes with the atom before. The columns that a node of the tree has left
-are the variables that a rewrite keeps.
+A rule's optimised tree is a pipeline (`plan.join.spine`): each scan, join and anti-join is an atom, and what stands
+between two of them, conditions and computed variables, goes with the atom before. The columns that a node of the tree
+has left are the variables that a rewrite keeps.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import assert_never
 from tidelog.base.errors import UserError
 from tidelog.base.expr import Call, Const, Expr, Function, FunctionValue, Var
 from tidelog.base.free import subexpressions
+from tidelog.plan.join.spine import spine
 from tidelog.plan.nodes import (
     Aggregate,
     AntiJoin,
@@ -28,8 +29,7 @@ from tidelog.plan.nodes import (
     Unit,
     Unnest,
 )
-from tidelog.plan.spine import spine
-from tidelog.run.columnar.encode import Codec
+from tidelog.run.columnar.storage.dictionary import Codec
 from tidelog.run.dbsp.kit import Atom, Clause, Each, Gather, Let, Made, Part, Step, Term, Where
 
 STORED = -1

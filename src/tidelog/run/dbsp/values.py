@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tidelog.run.columnar.arrays import U, Words
+from tidelog.run.columnar.arrays.table import U, Words
 
 FIRST = 1 << 63
 """The code of the first value that is not its own code."""

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from tidelog.base.arguments import brief, expect
 from tidelog.base.errors import EvaluationError
 from tidelog.base.record import record
-from tidelog.run.columnar.arrays import Mask, Places, U, Words, no_rows
+from tidelog.run.columnar.arrays.table import Mask, Places, U, Words, no_rows
 from tidelog.run.columnar.functions import usual as arrays
 from tidelog.run.dbsp.values import VALUES, Values
 

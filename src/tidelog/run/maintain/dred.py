@@ -4,13 +4,14 @@
     alternatives    of the deleted tuples those come back that a rule derives from what is left
     insertion       semi-naive from what came back and what is new
 
-The first two are programs of their own (`plan.overdelete` and `plan.derive_again` make them, for people)
+The first two are programs of their own (`plan.rewrite.overdelete` and `plan.rewrite.derive_again` make them, for
+people)
 
     -TC(x, z) :- -Edge(x, y), TC(y, z).           one for each body atom           (example 4.1)
     +TC(x, z) :- -TC(x, z), Edge(x, y), TC(y, z). one for each rule                (example 4.2)
 
-What runs are their plans: the delta variants of a rule are its over-deletion rules, and `plan.rederive` gives its
-alternative-derivation rule. Alternatives are looked for once, over what over-deletion left; those that need a tuple
+What runs are their plans: the delta variants of a rule are its over-deletion rules, and `plan.rewrite.rederive` gives
+its alternative-derivation rule. Alternatives are looked for once, over what over-deletion left; those that need a tuple
 which itself comes back are found by the insertion that follows.
 
 Assumes relations of `Support.NONE`, whose backend removes every head of a lost derivation.

@@ -17,12 +17,14 @@ modules, each with functions of its own: Add closes new facts under the module's
 to it, Del over-deletes and Red rederives; they take turns, each on what all have done. This is the module whose
 functions are all semi-naive, and its rounds are the turns. The others are up to the engine:
 
-* A stratum that is a closure and nothing else is kept by a structure of its own (`run.columnar.claim`), and the
+* A stratum that is a closure and nothing else is kept by a structure of its own (`run.columnar.closures.claim`), and
+the
   nonrecursive derivations are the count of the relation that feeds it. Such closures over-delete nothing: the rows of
   the nodes that reach a lost edge are found anew, and compared. That is Del, Red and Add in one.
 * A transitive or symmetric-transitive closure that other rules of its stratum feed is a module beside them: the plan
-  keeps external facts apart, and paths grow by one of them at a time (`plan.split_modules`), which is what Algorithms 4
-  to 6 evaluate. The paper's symmetric-transitive module keeps components (Algorithms 7 to 9); here it has paths, too.
+  keeps external facts apart, and paths grow by one of them at a time (`plan.closures.split_modules`), which is what
+  Algorithms 4 to 6 evaluate. The paper's symmetric-transitive module keeps components (Algorithms 7 to 9); here it has
+  paths, too.
 * Red of this module is one step, as in DRed^c, and insertion does the others. The paper's takes all steps, so that
   modules with structures of their own can repair them.
 """

@@ -12,8 +12,8 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from tidelog.plan.nodes import Project, Rule, Stratum
-from tidelog.plan.rederive import rederive
-from tidelog.plan.rediscover import rediscover
+from tidelog.plan.rewrite.rederive import rederive
+from tidelog.plan.rewrite.rediscover import rediscover
 from tidelog.run.contract import Backend, Job, Phase
 from tidelog.run.limits import Watch
 

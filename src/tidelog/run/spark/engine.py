@@ -21,9 +21,9 @@ from pyspark.sql import functions as f
 from tidelog.base.errors import LimitError
 from tidelog.base.record import record
 from tidelog.base.tuning import DEFAULT, Tuning
-from tidelog.plan.decompose import Way
+from tidelog.plan.closures.decompose import Way
 from tidelog.plan.nodes import EMPTY_PLAN, Plan, Stratum
-from tidelog.plan.separate_facts import stored_in
+from tidelog.plan.rewrite.separate_facts import stored_in
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
 from tidelog.run.limits import Watch, tell
@@ -31,21 +31,21 @@ from tidelog.run.maintain.choose import Earlier, Strategy, maintain, reached, st
 from tidelog.run.maintain.cost import NOTHING, Cost, Costs
 from tidelog.run.maintain.rounds import reads_change
 from tidelog.run.phases import AFTER, DELETED, INSERTED
-from tidelog.run.spark.checkpoint import collect, gathered, settle, united
-from tidelog.run.spark.claim import Claims
-from tidelog.run.spark.encode import Cells
-from tidelog.run.spark.facts import change_facts, kept_relations
-from tidelog.run.spark.frames import given_out, taken_in
-from tidelog.run.spark.jobs import one_group
-from tidelog.run.spark.local import held
-from tidelog.run.spark.named import integer, named, rows_of
-from tidelog.run.spark.recovery import attempted, keepers
-from tidelog.run.spark.relation import SUPPORT, TIMES, Relation, size_of
-from tidelog.run.spark.rows import SimpleRows, SparkRows, frame_of
-from tidelog.run.spark.saved import Archive, archive_of
-from tidelog.run.spark.session import THRESHOLDS, adopt, engine_session, is_local, settings_of, start_session
+from tidelog.run.spark.cluster.jobs import one_group
+from tidelog.run.spark.cluster.session import THRESHOLDS, adopt, engine_session, is_local, settings_of, start_session
+from tidelog.run.spark.durability.saved import Archive, archive_of
+from tidelog.run.spark.frames.checkpoint import collect, gathered, settle, united
+from tidelog.run.spark.frames.encode import Cells
+from tidelog.run.spark.frames.frames import given_out, taken_in
+from tidelog.run.spark.frames.named import integer, named, rows_of
+from tidelog.run.spark.frames.recovery import attempted, keepers
+from tidelog.run.spark.frames.relation import SUPPORT, TIMES, Relation, size_of
+from tidelog.run.spark.frames.rows import SimpleRows, SparkRows, frame_of
+from tidelog.run.spark.partitions.by_key import Claims
+from tidelog.run.spark.partitions.facts import change_facts, kept_relations
+from tidelog.run.spark.partitions.local import held
+from tidelog.run.spark.partitions.single import Whole, affected
 from tidelog.run.spark.store import Frames, Store
-from tidelog.run.spark.whole import Whole, affected
 
 _WHOSE = "whose"
 T = TypeVar("T")

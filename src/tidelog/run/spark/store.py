@@ -23,8 +23,8 @@ from tidelog.run.contract import Job, Phase, Row
 from tidelog.run.holding import Holding
 from tidelog.run.limits import OverBudgetError, Watch
 from tidelog.run.phases import AFTER, BEFORE, DELETED, INSERTED
-from tidelog.run.spark.absorb import Outcome, Told, absorbed, bootstrapped, exchanged, released
-from tidelog.run.spark.checkpoint import (
+from tidelog.run.spark.durability.replay import Again, Replays
+from tidelog.run.spark.frames.checkpoint import (
     Asked,
     Part,
     Question,
@@ -37,11 +37,9 @@ from tidelog.run.spark.checkpoint import (
     settle,
     united,
 )
-from tidelog.run.spark.difference import differences
-from tidelog.run.spark.encode import Cells, spark_type
-from tidelog.run.spark.named import integer, named
-from tidelog.run.spark.pipeline import Pipeline
-from tidelog.run.spark.relation import (
+from tidelog.run.spark.frames.encode import Cells, spark_type
+from tidelog.run.spark.frames.named import integer, named
+from tidelog.run.spark.frames.relation import (
     CHANGE,
     RANK,
     SUPPORT,
@@ -52,8 +50,10 @@ from tidelog.run.spark.relation import (
     column_name,
     size_of,
 )
-from tidelog.run.spark.replay import Again, Replays
-from tidelog.run.spark.rows import frame_of, table_of
+from tidelog.run.spark.frames.rows import frame_of, table_of
+from tidelog.run.spark.partitions.difference import differences
+from tidelog.run.spark.rules.absorb import Outcome, Told, absorbed, bootstrapped, exchanged, released
+from tidelog.run.spark.rules.query import Pipeline
 
 Bags = Mapping[str, DataFrame]
 

@@ -13,8 +13,8 @@ from typing import Any, assert_never
 
 from tidelog.base.expr import Const, Expr, Var
 from tidelog.base.growth import counted
+from tidelog.plan.join.spine import spine
 from tidelog.plan.nodes import Aggregate, AntiJoin, Extend, Join, Node, Product, Project, Scan, Select, Unit, Unnest
-from tidelog.plan.spine import spine
 from tidelog.run.scalar.closures import elements
 from tidelog.run.tuples.absorb import Bag
 from tidelog.run.tuples.evaluator import Run, Sight, in_chunks, stepping

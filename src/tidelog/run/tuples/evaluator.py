@@ -1,8 +1,8 @@
 """How a rule is evaluated: the protocol of evaluators, and what they see of the relations.
 
 An evaluator makes a tree ready once (`Evaluator.prepare`) and runs it on what a `Sight` shows. A tree is a chain of
-steps from its leftmost leaf to the head (`plan.spine`), so both evaluators are: a function for each kind of step, from
-the bindings so far to the bindings after it.
+steps from its leftmost leaf to the head (`plan.join.spine`), so both evaluators are: a function for each kind of step,
+from the bindings so far to the bindings after it.
 """
 
 from __future__ import annotations

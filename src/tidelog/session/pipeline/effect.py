@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from tidelog.run import contract
 from tidelog.session.changes import WEIGHT, Change, Commit
 from tidelog.session.database import Database
-from tidelog.session.plain import Plain
+from tidelog.session.frames.plain import Plain
 from tidelog.session.relation import RelationView
 
 _SHOWN = ("input", "output")

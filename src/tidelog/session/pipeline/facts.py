@@ -15,11 +15,11 @@ from tidelog.base.tuning import DEFAULT
 from tidelog.base.tuning_files import Pipelines
 from tidelog.plan.nodes import Plan, Relation
 from tidelog.session.database import Database
+from tidelog.session.frames.plain import Plain
 from tidelog.session.pipeline.config import Config, SourceTable
 from tidelog.session.pipeline.files import change_files
 from tidelog.session.pipeline.paths import TABLE
 from tidelog.session.pipeline.tables import inputs
-from tidelog.session.plain import Plain
 
 
 class Writer(Protocol):

@@ -33,10 +33,10 @@ from tidelog.base.tuning_files import Pipelines
 from tidelog.base.types import Field, Type
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract import Row
-from tidelog.session.arrow import is_simple, read_table
+from tidelog.session.frames.arrow import is_simple, read_table
+from tidelog.session.frames.plain import Plain
 from tidelog.session.pipeline.config import SourceTable
 from tidelog.session.pipeline.paths import TABLE
-from tidelog.session.plain import Plain
 
 CORRUPT = "_corrupt_record"
 FILE, NUMBER, REASON, WHOLE, WEIGHT = "#file", "#number", "#reason", "#row", "#weight"

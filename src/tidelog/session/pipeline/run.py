@@ -110,7 +110,7 @@ class Pipeline:
         if self._started is None:
             if find_spec("pyspark") is None:
                 raise MissingExtraError("pyspark", "spark")
-            from tidelog.run.spark.session import start_session  # noqa: PLC0415  (loads PySpark)
+            from tidelog.run.spark.cluster.session import start_session  # noqa: PLC0415  (loads PySpark)
 
             self._started = start_session(self.config.cores, dict(self.config.spark))
             self._closing.callback(self._started.stop)

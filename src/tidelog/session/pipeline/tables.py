@@ -12,9 +12,9 @@ from tidelog.base.errors import UserError
 from tidelog.base.tuning import DEFAULT
 from tidelog.base.tuning_files import Pipelines
 from tidelog.plan.nodes import Plan, Relation
-from tidelog.plan.separate_facts import stored_in
-from tidelog.session.arrow import is_simple
+from tidelog.plan.rewrite.separate_facts import stored_in
 from tidelog.session.database import Database
+from tidelog.session.frames.arrow import is_simple
 from tidelog.session.pipeline.state import Table
 
 

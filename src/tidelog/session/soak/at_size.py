@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tidelog.session.arrow import rows_table
 from tidelog.session.changes import Change, Changes
 from tidelog.session.database import Database
 from tidelog.session.engines import ENGINES
-from tidelog.session.plain import Plain
+from tidelog.session.frames.arrow import rows_table
+from tidelog.session.frames.plain import Plain
 from tidelog.session.soak.following import Difference
 from tidelog.session.soak.oracle import Oracle
 from tidelog.session.soak.settings import Asked

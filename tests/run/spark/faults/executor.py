@@ -23,8 +23,8 @@ from tidelog.run import limits
 from tidelog.run.contract import Change
 from tidelog.run.limits import Progress
 from tidelog.run.reference.engine import ReferenceEngine
+from tidelog.run.spark.cluster.session import start_session
 from tidelog.run.spark.engine import SparkEngine
-from tidelog.run.spark.session import start_session
 
 PROGRAM = """
 input relation E(a: u32, b: u32)

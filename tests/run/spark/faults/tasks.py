@@ -14,8 +14,8 @@ from tests.run.spark.faults.memory import SMALL, outgrow
 from tidelog import Database
 from tidelog.base.extern import Externs
 from tidelog.run.contract import Change
+from tidelog.run.spark.cluster.session import start_session
 from tidelog.run.spark.engine import SparkEngine
-from tidelog.run.spark.session import start_session
 
 PROGRAM = """
 extern function careful(x: u32): u32

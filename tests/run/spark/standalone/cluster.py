@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyspark
 
-from tidelog.run.spark.java import provide_java
+from tidelog.run.spark.cluster.java import provide_java
 
 BIN = Path(pyspark.__file__).parent / "bin"
 MASTER, WORKER = "org.apache.spark.deploy.master.Master", "org.apache.spark.deploy.worker.Worker"
@@ -22,7 +22,7 @@ SETTINGS = {
     "spark.pyspark.python": sys.executable,
     "spark.locality.wait": "0",
     "spark.python.sql.dataFrameDebugging.enabled": "false",
-    "spark.python.daemon.module": "tidelog.run.spark.daemon",
+    "spark.python.daemon.module": "tidelog.run.spark.cluster.daemon",
 }
 """Those of `docs/cluster.md`, all but where checkpoints are."""
 

@@ -1,12 +1,11 @@
 """Compiled array functions. A kernel takes arrays and returns arrays; it knows nothing of relations or rules.
 
-Each kernel is the fast twin of a function in `run.columnar.arrays`, which defines it in numpy. Kernels are generic
-over arity and key width, so that a new rule never compiles anything; they are compiled once, cached on disk, and run
-without the interpreter lock. `sorting` sorts packed rows, `emitting` makes rows of matches, `narrow` is for codes that
-spread little, `tallying` counts derivations, `words` does everything else with them. Only `rounds` knows of rules, as
-`lines` of numbers: `gaining` and `losing` do whole rounds of few tuples, with `deriving`, `proving` and `searching`;
-their slow twin is the way other rounds go. `ranks` tells how ranks are given. Only numpy and numba are imported here,
-and the decorator that compiles.
+Each kernel is the fast twin of a function in `run.columnar.arrays.table`, which defines it in numpy. Kernels are
+generic over arity and key width, so that a new rule never compiles anything; they are compiled once, cached on disk,
+and run without the interpreter lock. `sorting` sorts packed rows, `emitting` makes rows of matches, `narrow` is for
+codes that spread little, `tallying` counts derivations, `words` does everything else with them. `searching` and `ranks`
+find rows and give ranks, also for the virtual machine (`run.columnar.machine`). Only numpy and numba are
+imported here, and the decorator that compiles.
 """
 
 HERE, LOST, DOUBTFUL = 1, 2, 3

@@ -1,6 +1,6 @@
 """Kernels that make rows of matches: each left row with each row of a range of a batch, fields moved into one row.
 
-`moves` are lines of six numbers (see `run.columnar.layout`); left rows come with their own fields in place.
+`moves` are lines of six numbers (see `run.columnar.storage.layout`); left rows come with their own fields in place.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from tidelog.run.columnar.kernels import lines
+from tidelog.run.columnar.machine.kernels import operands as lines
 from tidelog.run.kernel_cache import kernel
 
 U = np.uint64

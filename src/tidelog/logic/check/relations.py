@@ -1,0 +1,180 @@
+"""What declarations of relations and indexes must fulfil beyond names and column types.
+
+input relation Owner(host: string, who: string) primary key (o) o.host      key: the expression `host`
+index ByOs(os: string) on Host(_, os)                                       look up by the second column
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from tidelog.base.diagnostic import Report, did_you_mean
+from tidelog.base.expr import Const, Var
+from tidelog.base.free import free_variables, substitute
+from tidelog.base.types import Field, Type, show
+from tidelog.lang import syntax
+from tidelog.logic.check.check_atoms import place_atom
+from tidelog.logic.infer.infer import Inference
+from tidelog.logic.names.environment import Declarations, Environment
+from tidelog.logic.names.modules import Modules
+from tidelog.logic.names.scope import Scope
+from tidelog.logic.program import Atom, Index, PrimaryKey, Relation, Term, Wildcard
+from tidelog.logic.rewrite.fold_constants import fold_expression
+from tidelog.logic.rewrite.rows import make_row
+
+
+def check_relations(declarations: Declarations, report: Report) -> Mapping[str, Relation]:
+    """Check the relations of all modules and type their keys; return them by qualified name."""
+    relations: dict[str, Relation] = {}
+    shared: dict[Type, Type] = {}
+    for path, table in declarations.tables.items():
+        environment = declarations.environments[path]
+        for name, declared in table.relations.items():
+            relation = _with_shared_types(declarations.relation(table, name), shared)
+            _check_kind(declared, report)
+            if declared.primary_key is not None:
+                relation = _with_key(relation, declared, declared.primary_key, environment, report)
+            declarations.replace_relation(relation)
+            relations[relation.name] = relation
+    return relations
+
+
+def _with_shared_types(relation: Relation, shared: dict[Type, Type]) -> Relation:
+    """Make equal column types one object: comparing the types of a rule's variables then rarely looks inside them."""
+    columns = tuple([Field(c.name, shared.setdefault(c.type, c.type)) for c in relation.columns])
+    return replace(relation, columns=columns)
+
+
+def _check_kind(declared: syntax.RelationDef, report: Report) -> None:
+    if declared.kind == "relation":
+        return
+    meaning = {
+        "multiset": "counts how often each row was inserted",
+        "stream": "forgets its rows after each transaction",
+    }
+    report.add(
+        "E0420",
+        f"`{declared.name}` is a {declared.kind}, which Tidelog does not have",
+        declared.span,
+        note=f"a {declared.kind} {meaning[declared.kind]}; in Tidelog every relation is a set that lasts",
+        hint=f"declare it with `relation`; {_INSTEAD[declared.kind]}",
+    )
+
+
+_INSTEAD = {
+    "multiset": "to keep equal rows apart, add a column that tells them apart",
+    "stream": "delete its facts in the next transaction, for example with `clear`",
+}
+
+
+def _with_key(
+    relation: Relation, declared: syntax.RelationDef, key: syntax.PrimaryKey, environment: Environment, report: Report
+) -> Relation:
+    if declared.role != "input":
+        report.add(
+            "E0415",
+            f"`{declared.name}` is not an input relation, so it cannot have a primary key",
+            key.span,
+            note="a key tells which fact a transaction replaces; rules derive any number of rows",
+            hint="remove the key, or declare the relation as `input relation`",
+        )
+        return relation
+    mistakes = report.mistakes
+    inference = Inference(environment, report)
+    scope = Scope()
+    variable = scope.declare(key.variable, relation.element, "parameter", key.span)
+    expression = inference.finish(inference.expression(key.expression, scope))
+    if report.mistakes > mistakes:
+        return relation
+    columns = [Var(column.name, column.type, key.span) for column in relation.columns]
+    row = make_row(relation, columns, environment.definition, key.span)
+    expression = fold_expression(substitute(expression, {variable.unique: row}))
+    if not free_variables(expression):
+        report.add(
+            "E0421",
+            f"the primary key of `{declared.name}` does not depend on the row",
+            key.span,
+            note=f"`primary key ({key.variable}) e` computes the key from the row `{key.variable}`",
+            hint=f"use a column: `{key.variable}.{relation.columns[0].name}`" if relation.columns else "",
+        )
+    return replace(relation, primary_key=PrimaryKey(expression))
+
+
+def check_indexes(modules: Modules, declarations: Declarations, report: Report) -> Mapping[str, Index]:
+    """Return the declared indexes of all modules by qualified name."""
+    indexes: dict[str, Index] = {}
+    for path, module in modules.by_path.items():
+        for declared in module.declarations:
+            if isinstance(declared, syntax.IndexDef):
+                name = "::".join((*path, declared.name))
+                index = _check_index(declared, name, declarations.environments[path], report)
+                if index is not None and index.name in indexes:
+                    report.add(
+                        "E0202",
+                        f"index `{declared.name}` is declared twice",
+                        declared.span,
+                        note="a module has at most one index of a name",
+                        hint="rename one of them",
+                    )
+                elif index is not None:
+                    indexes[index.name] = index
+    return indexes
+
+
+def _check_index(declared: syntax.IndexDef, name: str, environment: Environment, report: Report) -> Index | None:
+    mistakes = report.mistakes
+    parameters = {p.name: Var(p.name, environment.type(p.type, report), p.span) for p in declared.parameters}
+    relation = environment.relation(declared.atom.relation, declared.atom.span, report)
+    if relation is None:
+        return None
+    given = place_atom(_with_columns(declared.atom), relation, report).arguments
+    inference = Inference(environment, report)
+    scope = Scope()
+    for variable in parameters.values():
+        scope.declare(variable.name, variable.type, "parameter", variable.span)
+    terms: list[Term] = []
+    for i, column in enumerate(relation.columns):
+        match given[i]:
+            case None | syntax.Wildcard():
+                terms.append(Wildcard(column.type))
+            case syntax.Name((word,), span) if word in parameters:
+                why = f"column `{column.name}` of `{relation.name}` has type `{show(column.type)}`"
+                inference.unify(column.type, parameters[word].type, span, why)
+                terms.append(parameters[word])
+            case syntax.Name((word,), span):
+                hint = did_you_mean(word, parameters) or f"declare it: `index {declared.name}({word}: ...)`"
+                note = "the columns of an index are its parameters, constants or `_`"
+                report.add("E0419", f"`{word}` is not a parameter of the index", span, note=note, hint=hint)
+            case expression:
+                term = fold_expression(inference.finish(inference.expression(expression, scope, column.type)))
+                if isinstance(term, Const):
+                    terms.append(term)
+                elif report.mistakes == mistakes:
+                    note = "the columns of an index are its parameters, constants or `_`"
+                    hint = "put the computed value into a relation, and declare the index on that"
+                    report.add("E0419", "an index cannot compute a column", expression.span, note=note, hint=hint)
+    used = {term.name for term in terms if isinstance(term, Var)}
+    for parameter in declared.parameters:
+        if parameter.name not in used and report.mistakes == mistakes:
+            report.add(
+                "E0419",
+                f"parameter `{parameter.name}` of the index stands for no column",
+                parameter.span,
+                note="an index looks rows up by the columns that its parameters stand for",
+                hint=f"use `{parameter.name}` in place of a `_`, or remove it",
+            )
+    if report.mistakes > mistakes:
+        return None
+    return Index(name, tuple(parameters.values()), Atom(relation.name, tuple(terms), declared.atom.span), declared.span)
+
+
+def _with_columns(atom: syntax.Atom) -> syntax.Atom:
+    """Return `R[C{a, b}]` as `R(a, b)`, and `R[a]` as `R(a)`."""
+    match atom.whole:
+        case None:
+            return atom
+        case syntax.Construct(_, arguments):
+            return replace(atom, arguments=arguments, whole=None)
+        case e:
+            return replace(atom, arguments=(syntax.Argument(None, e, e.span),), whole=None)

@@ -1,0 +1,172 @@
+"""Literals: numbers take their type from where they stand, strings may hold expressions, tuples, vectors and maps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidelog.base import expr, types
+from tidelog.base.expr import Const, Expr, MakeMap, MakeTuple, MakeVec, Operate
+from tidelog.base.integers import show_integer
+from tidelog.base.span import Span
+from tidelog.base.types import STRING, Bit, Double, Float, Named, Signed, Tuple, Type, TypeVariable, is_integer
+from tidelog.base.values import real as real_value
+from tidelog.base.values import single
+from tidelog.lang import syntax
+from tidelog.logic.names.resolve import resolve_width
+from tidelog.logic.names.scope import Scope
+from tidelog.logic.names.unify import ERROR, integer_range
+
+if TYPE_CHECKING:
+    from tidelog.logic.infer.infer import Inference
+
+INTERNED_STRING = Named(types.INTERN, (STRING,))
+
+
+def integer(inference: Inference, value: int, literal: syntax.IntLiteral, expected: Type | None, span: Span) -> Const:
+    """An integer literal, of its written width or of an integer type told by its place; `value` may be negated."""
+    if literal.width is not None:
+        written = resolve_width(literal.signed, literal.width, span, inference.report)
+        check_range(inference, value, written, span)
+        return Const(value, written, span)
+    wanted = inference.types.resolve(expected) if expected is not None else None
+    if wanted is not None and is_integer(wanted):
+        check_range(inference, value, wanted, span)
+        return Const(value, wanted, span)
+    type = inference.types.fresh("integer")
+    inference.literals.append((value, type, span))
+    return Const(value, type, span)
+
+
+def check_range(inference: Inference, value: int, type: Type, span: Span) -> None:
+    """Report a literal that its type cannot hold."""
+    type = inference.types.resolve(type)
+    limits = integer_range(type)
+    if limits is None or limits[0] <= value <= limits[1]:
+        return
+    inference.report.add(
+        "E0309",
+        f"`{show_integer(value)}` does not fit `{types.show(type)}`",
+        span,
+        note=f"`{types.show(type)}` has the values {limits[0]} to {limits[1]}",
+        hint="use a signed type" if value < 0 and isinstance(type, Bit) else "",
+    )
+
+
+def real(inference: Inference, text: str, literal: syntax.FloatLiteral, expected: Type | None) -> Const:
+    """A floating point literal: double, or float if its place or width says so; `text` may be negated."""
+    value = real_value(float(text))
+    if literal.width is not None:
+        return (
+            Const(single(value), types.FLOAT, literal.span)
+            if literal.width == 32
+            else Const(value, types.DOUBLE, literal.span)
+        )
+    wanted = inference.types.resolve(expected) if expected is not None else None
+    if isinstance(wanted, Float | Double):
+        return Const(single(value) if isinstance(wanted, Float) else value, wanted, literal.span)
+    return Const(value, inference.types.fresh("real"), literal.span)
+
+
+def string(inference: Inference, literal: syntax.StringLiteral, scope: Scope) -> Expr:
+    """A string; embedded expressions are turned into text and joined."""
+    span = literal.span
+    pieces: list[Expr] = []
+    for part in literal.parts:
+        if isinstance(part, str):
+            pieces.append(Const(part, STRING, span))
+        else:
+            pieces.append(text_of(inference, inference.expression(part, scope), part.span))
+    if not pieces:
+        pieces.append(Const("", STRING, span))
+    joined = pieces[0]
+    for piece in pieces[1:]:
+        joined = Operate("++", (joined, piece), STRING, span)
+    if not literal.interned:
+        return joined
+    if isinstance(joined, Const):
+        return Const(joined.value, INTERNED_STRING, span)
+    # An interned value is its content, so only the type changes.
+    return expr.Sequence((joined,), INTERNED_STRING, span)
+
+
+def text_of(inference: Inference, e: Expr, span: Span) -> Expr:
+    """Return the text of a value: itself, built in, or through the visible function `to_string` for its type."""
+
+    def attempt(final: bool) -> Expr | None:
+        type = inference.types.resolve(e.type)
+        if type is ERROR:
+            return inference.mistake(span)
+        if inference.is_open(type):
+            return inference.unknown_type("this text", span, type) if final else None
+        return _text_of_known(inference, e, type, span)
+
+    return inference.defer(STRING, span, attempt, (e.type,))
+
+
+def _text_of_known(inference: Inference, e: Expr, type: Type, span: Span) -> Expr:
+    if type == STRING:
+        return e
+    if is_built_in(type) or isinstance(type, TypeVariable):
+        # Of a generic type: decided when the function is instantiated.
+        return Operate("string", (e,), STRING, span)
+    for signature in inference.environment.functions(("to_string",)):
+        if len(signature.parameters) == 1 and inference.types.fits(signature.parameters[0].type, type):
+            by: dict[str, Type] = {v: inference.fresh() for v in signature.type_variables}
+            inference.unify(types.substitute(signature.parameters[0].type, by), type, span)
+            inference.unify(STRING, types.substitute(signature.result, by), span, "`to_string` returns a string")
+            return expr.Call(inference.use(signature, by, span), (e,), STRING, span=span)
+    shown = inference.types.show(type)
+    inference.report.add(
+        "E0502",
+        f"no function `to_string` for `{shown}`",
+        span,
+        note="`${...}` and the right side of `++` show built-in types themselves, others through `to_string`",
+        hint=f"declare `function to_string(x: {shown}): string`",
+    )
+    return inference.mistake(span)
+
+
+def is_built_in(type: Type) -> bool:
+    """Tell whether the operator `string` shows values of the type."""
+    return isinstance(type, types.Bool | types.String | types.BigInt | Bit | Signed | Float | Double)
+
+
+def tuple_(inference: Inference, e: syntax.TupleExpr, scope: Scope, expected: Type | None) -> Expr:
+    """A tuple; what is expected of it is handed to its components."""
+    wanted = inference.types.resolve(expected) if expected is not None else None
+    parts: tuple[Type | None, ...] = (None,) * len(e.items)
+    if isinstance(wanted, Tuple) and len(wanted.items) == len(e.items):
+        parts = wanted.items
+    items = tuple([inference.expression(item, scope, part) for item, part in zip(e.items, parts, strict=True)])
+    return MakeTuple(items, Tuple(tuple([item.type for item in items])), e.span)
+
+
+def vector(inference: Inference, e: syntax.VecLiteral, scope: Scope, expected: Type | None) -> Expr:
+    """A vector literal; all elements have one type."""
+    match inference.types.resolve(expected) if expected is not None else None:
+        case Named(types.VEC, (element,)):
+            pass
+        case _:
+            element = inference.fresh()
+    why = "the elements of a vector have one type"
+    items = tuple([inference.expression(item, scope, element, why) for item in e.items])
+    return MakeVec(items, Named(types.VEC, (element,)), e.span)
+
+
+def map_(inference: Inference, e: syntax.MapLiteral, scope: Scope, expected: Type | None) -> Expr:
+    """A map literal; all keys have one type, and all values."""
+    match inference.types.resolve(expected) if expected is not None else None:
+        case Named(types.MAP, (key, value)):
+            pass
+        case _:
+            key, value = inference.fresh(), inference.fresh()
+    pairs = tuple(
+        [
+            (
+                inference.expression(k, scope, key, "the keys of a map have one type"),
+                inference.expression(v, scope, value, "the values of a map have one type"),
+            )
+            for k, v in e.pairs
+        ]
+    )
+    return MakeMap(pairs, Named(types.MAP, (key, value)), e.span)

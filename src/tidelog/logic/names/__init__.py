@@ -1,0 +1,8 @@
+"""What names mean: modules found, declarations collected, types resolved. Imports no other room of `logic`.
+
+* `modules`, `names`, `declare`: which file an import means; the names a module declares; their environments.
+* `environment`, `scope`: what a name means in a module, and at a place in a rule or function.
+* `resolve`, `unify`: from written types to `base.types`; first-order unification of types that are not known yet.
+* `attributes`, `externs`, `shipped`: what stands before declarations, comes from Python, or is in the library.
+* `traverse`: walks of the syntax tree.
+"""

@@ -1,0 +1,92 @@
+"""Extern functions: what the program declares against what Python registered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tidelog.base import types
+from tidelog.base.diagnostic import Report, did_you_mean, render
+from tidelog.base.extern import Extern, Externs
+from tidelog.base.span import Source
+from tidelog.base.types import Function, Named, Tuple, Type, TypeVariable
+from tidelog.lang.parse import parse_type
+from tidelog.logic.names.environment import Signature
+from tidelog.logic.names.resolve import free_variables, resolve_type
+
+
+def check_extern(signature: Signature, extern: Extern | None, externs: Sequence[Externs], report: Report) -> None:
+    """Report an extern function that nobody registered, or that was registered with another type."""
+    span = signature.definition.span
+    if extern is None:
+        known = [name for table in externs for name in table]
+        report.add(
+            "E0510",
+            f"extern function `{signature.name}` is not registered",
+            span,
+            note="an extern function is a Python function, registered under its name before the program is checked",
+            hint=did_you_mean(signature.name, known) or f'register it: `@externs.register("{signature.name}")`',
+        )
+    elif extern.signature is not None:
+        registered = _registered(signature, extern.signature, report)
+        declared = _declared(signature)
+        if registered is not None and not same_up_to_names(declared, registered):
+            report.add(
+                "E0511",
+                f"extern function `{signature.name}` is registered with another type",
+                span,
+                note=f"declared `{types.show(declared)}`, registered `{types.show(registered)}`",
+            )
+
+
+def _declared(signature: Signature) -> Function:
+    return Function(
+        tuple(p.type for p in signature.parameters), signature.result, tuple(p.mutable for p in signature.parameters)
+    )
+
+
+def _registered(signature: Signature, text: str, report: Report) -> Type | None:
+    own = Report()
+    written = parse_type(Source(f"type of {signature.name}", text), own)
+    resolved = None
+    if written is not None:
+        resolved = resolve_type(signature.environment, written, own, frozenset(free_variables(written)))
+    if own.errors:
+        report.add(
+            "E0511",
+            f"extern function `{signature.name}` is registered with a type that cannot be read: `{text}`",
+            signature.definition.span,
+            note=render(own.errors[0]).splitlines()[0],
+        )
+        return None
+    return resolved
+
+
+def same_up_to_names(a: Type, b: Type) -> bool:
+    """Tell whether two types are equal but for the names of their type variables.
+
+    >>> same_up_to_names(Tuple((TypeVariable("A"), types.BOOL)), Tuple((TypeVariable("X"), types.BOOL)))
+    True
+    """
+    return _same(a, b, {}, {})
+
+
+def _same(a: Type, b: Type, there: dict[str, str], back: dict[str, str]) -> bool:
+    match a, b:
+        case TypeVariable(name), TypeVariable(other):
+            return there.setdefault(name, other) == other and back.setdefault(other, name) == name
+        case Named(name, arguments), Named(other, others):
+            return name == other and _all(arguments, others, there, back)
+        case Tuple(items), Tuple(others):
+            return _all(items, others, there, back)
+        case Function(parameters, result, mutable), Function(others, other_result, other_mutable):
+            return (
+                mutable == other_mutable
+                and _all(parameters, others, there, back)
+                and _same(result, other_result, there, back)
+            )
+        case _:
+            return a == b
+
+
+def _all(some: tuple[Type, ...], others: tuple[Type, ...], there: dict[str, str], back: dict[str, str]) -> bool:
+    return len(some) == len(others) and all(_same(a, b, there, back) for a, b in zip(some, others, strict=True))

@@ -1,0 +1,195 @@
+"""Finding the modules of a program: which file an import means, and what can be wrong with imports.
+
+`import a::b` reads `a/b.dl`, looked for in the directory of the main file, then in the library directories, then among
+the modules shipped with Tidelog (`logic/std`). Every module imports the prelude `std` without saying so. A module is
+known by its path; the main module's is empty. Shipped modules never change, so they are parsed once a process.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+from tidelog.base.diagnostic import Label, Report, did_you_mean
+from tidelog.base.record import record
+from tidelog.base.span import Source
+from tidelog.lang.parse import parse
+from tidelog.lang.syntax import ImperativeRule, Import, Module, Path, RuleDef
+
+Place = tuple[str, int]
+"""Where a rule stands: the name of its source and the offset in it."""
+
+MAIN: Path = ()
+PRELUDE: Path = ("std",)
+SHIPPED = pathlib.Path(__file__).parents[1] / "std"
+
+
+@record
+class Modules:
+    """The modules of a program by path; `library` are those shipped with Tidelog."""
+
+    by_path: Mapping[Path, Module]
+    library: frozenset[Path]
+
+
+def load_modules(
+    source: Source,
+    report: Report,
+    library: Sequence[pathlib.Path] = (),
+    additions: Sequence[Source] = (),
+    removed: Collection[Place] = (),
+) -> Modules:
+    """Parse the main text and everything it imports; the main module comes first.
+
+    `additions` are further texts of the main module, whose declarations follow its own. `removed` has the source name
+    and offset of rules that are left out, as if they were not written.
+    """
+    main = parse(source, report)
+    more = [parse(addition, report) for addition in additions]
+    if more:
+        declarations = main.declarations + tuple(d for module in more for d in module.declarations)
+        main = replace(main, declarations=declarations)
+    loader = _Loader(report, _directories(source, library))
+    loader.loaded[MAIN] = main
+    loader.follow(MAIN, main)
+    if PRELUDE not in loader.loaded:
+        loader.load(PRELUDE, None)
+    modules = {path: _without(module, removed) for path, module in loader.loaded.items()}
+    return Modules(modules, frozenset(loader.shipped))
+
+
+def _without(module: Module, removed: Collection[Place]) -> Module:
+    if not removed:
+        return module
+    left = tuple(
+        d
+        for d in module.declarations
+        if not isinstance(d, RuleDef | ImperativeRule) or (d.span.source.name, d.span.start) not in removed
+    )
+    return replace(module, declarations=left)
+
+
+def _directories(source: Source, library: Sequence[pathlib.Path]) -> tuple[pathlib.Path, ...]:
+    main = pathlib.Path(source.name)
+    own = (main.parent,) if _is_file(main) else ()
+    return (*own, *library, SHIPPED)
+
+
+def _is_file(path: pathlib.Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # the name of a text that is no file need not be a possible file name
+        return False
+
+
+@dataclass(slots=True)
+class _Loader:
+    report: Report
+    directories: tuple[pathlib.Path, ...]
+    loaded: dict[Path, Module] = field(default_factory=dict)
+    shipped: set[Path] = field(default_factory=set)
+    chain: list[tuple[Path, Import]] = field(default_factory=list)
+    """The imports that led to the module being loaded, outermost first."""
+
+    def follow(self, path: Path, module: Module) -> None:
+        """Load what a module imports, and check its aliases."""
+        imports = [d for d in module.declarations if isinstance(d, Import)]
+        self._check_aliases(imports)
+        for declaration in imports:
+            target = declaration.path
+            if target == path or any(target == opened for opened, _ in self.chain):
+                self._cycle(declaration)
+            elif target not in self.loaded:
+                self.load(target, declaration)
+
+    def load(self, path: Path, declaration: Import | None) -> None:
+        """Find, parse and follow one module; `declaration` is the import that asks for it, None for the prelude."""
+        directories = (SHIPPED,) if path == PRELUDE else self.directories
+        file = next((f for d in directories if _is_file(f := d.joinpath(*path).with_suffix(".dl"))), None)
+        if file is None:
+            assert declaration is not None, "the prelude is shipped with Tidelog"
+            self._missing(declaration)
+            return
+        if file.is_relative_to(SHIPPED):
+            module = _shipped(file)
+            self.shipped.add(path)
+        else:
+            try:
+                text = file.read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                self._unreadable(declaration, file, error)
+                return
+            module = parse(Source(str(file), text), self.report)
+        self.loaded[path] = module
+        if declaration is not None:
+            self.chain.append((path, declaration))
+            self.follow(path, module)
+            self.chain.pop()
+        else:
+            self.follow(path, module)
+
+    def _missing(self, declaration: Import) -> None:
+        file = "/".join(declaration.path) + ".dl"
+        name = "::".join(declaration.path)
+        self.report.add(
+            "E0250",
+            f"there is no module `{name}`",
+            declaration.span,
+            note=f"`import {name}` reads the file `{file}` beside the program, in a library directory, "
+            "or of the standard library",
+            hint=did_you_mean(name, self._known()),
+        )
+
+    def _known(self) -> list[str]:
+        files = ((directory, f) for directory in self.directories for f in directory.rglob("*.dl"))
+        return sorted({"::".join(f.relative_to(d).with_suffix("").parts) for d, f in files})
+
+    def _unreadable(self, declaration: Import | None, file: pathlib.Path, error: Exception) -> None:
+        assert declaration is not None, "the prelude is readable"
+        reason = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)
+        self.report.add(
+            "E0251",
+            f"the file `{file.name}` of module `{'::'.join(declaration.path)}` cannot be read: {reason}",
+            declaration.span,
+            note="a module is a text file in UTF-8",
+            hint="save the file as UTF-8" if isinstance(error, UnicodeDecodeError) else "",
+        )
+
+    def _cycle(self, declaration: Import) -> None:
+        paths = [path for path, _ in self.chain]
+        start = paths.index(declaration.path) if declaration.path in paths else 0
+        names = ["::".join(path) or "the program" for path in paths[start:] or [declaration.path]]
+        self.report.add(
+            "E0252",
+            f"module `{'::'.join(declaration.path)}` imports itself",
+            declaration.span,
+            note=f"imports form no cycle; here: {' -> '.join([*names, names[0]])}",
+            hint="remove the import" if len(names) == 1 else "move what they share into a module of its own",
+        )
+
+    def _check_aliases(self, imports: Sequence[Import]) -> None:
+        aliases: dict[str, Import] = {}
+        for declaration in imports:
+            alias = declaration.alias
+            if alias is None:
+                continue
+            earlier = aliases.setdefault(alias, declaration)
+            if earlier.path != declaration.path:
+                self.report.add(
+                    "E0253",
+                    f"the alias `{alias}` already means module `{'::'.join(earlier.path)}`",
+                    declaration.span,
+                    labels=[Label(earlier.span, "first used here")],
+                    note="an alias stands for one module",
+                    hint="choose another alias",
+                )
+
+
+@cache
+def _shipped(file: pathlib.Path) -> Module:
+    report = Report()
+    module = parse(Source(f"std/{file.relative_to(SHIPPED).as_posix()}", file.read_text(encoding="utf-8")), report)
+    assert not report.errors, f"{file.name}: {report.errors[0].message}"
+    return module

@@ -1,0 +1,55 @@
+"""Which expressions are patterns, and which names they bind.
+
+A pattern is built from variables, wildcards, constants, tuples, constructors, references (`&p`), `x @ p` and type
+annotations. Everything else is an expression that is computed and compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tidelog.base.span import Span
+from tidelog.lang import syntax
+from tidelog.lang.syntax import Expr
+from tidelog.logic.names.traverse import rewrite
+
+
+def pattern_names(pattern: Expr) -> Iterator[tuple[str, Span]]:
+    """The variables that a pattern binds, with their places; expressions inside a pattern bind nothing.
+
+    >>> [name for name, _ in pattern_names(syntax.TupleExpr((syntax.Name(("x",)), syntax.VarDecl("y"))))]
+    ['x', 'y']
+    """
+    match pattern:
+        case syntax.Name((name,), span) | syntax.VarDecl(name, span):
+            yield name, span
+        case syntax.TupleExpr(items):
+            for item in items:
+                yield from pattern_names(item)
+        case syntax.Construct(_, arguments):
+            for argument in arguments:
+                yield from pattern_names(argument.value)
+        case syntax.At(name, inner, span):
+            yield name, span
+            yield from pattern_names(inner)
+        case syntax.Annotated(inner, _) | syntax.Unary("&", inner):
+            yield from pattern_names(inner)
+        case _:
+            pass
+
+
+def without_names(pattern: Expr) -> Expr:
+    """Return a pattern that fits the same values and binds nothing."""
+
+    def drop(expression: Expr) -> Expr | None:
+        match expression:
+            case syntax.Name((_,), span) | syntax.VarDecl(_, span):
+                return syntax.Wildcard(span)
+            case syntax.At(_, inner, _):
+                return without_names(inner)
+            case syntax.Annotated(syntax.Name() | syntax.VarDecl() | syntax.Wildcard(), _, span):
+                return syntax.Wildcard(span)
+            case _:
+                return None
+
+    return rewrite(pattern, drop)

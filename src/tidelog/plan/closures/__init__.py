@@ -1,0 +1,6 @@
+"""Kinds of recursion that engines know a better way for. Imports `join`.
+
+* `recognise`, `same_generation`, `classify`: closures, equivalences, same generation; what a stratum is.
+* `linearise`, `decompose`, `exchange`: linear form; independent pieces; partitions that exchange what is new.
+* `split_closures`, `split_modules`: what feeds a closure apart from it.
+"""

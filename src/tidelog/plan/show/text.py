@@ -1,0 +1,143 @@
+"""A plan as text for people: strata in order, each rule in the user's words, and how it is evaluated.
+
+    stratum 1: Reach (recursive)
+      Reach(a, c) :- Reach(a, b), Open(b, c).
+        from scratch
+          scan Reach(a, b)
+          join Open(b, c) on b
+          give Reach(a, c)
+        when Open changes
+          scan delta Open(b, c)
+          join old Reach(a, b) on b
+          give Reach(a, c)
+
+A tree is left-deep, so it reads as the steps of a pipeline, first step first. Of a stratum that is a closure the
+heading says so: `(recursive; transitive, left-linear)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import indent
+from typing import assert_never
+
+from tidelog.base.expr import Var
+from tidelog.base.show import show_expression
+from tidelog.plan.closures.recognise import closure_of
+from tidelog.plan.closures.same_generation import same_generation
+from tidelog.plan.join.spine import spine
+from tidelog.plan.nodes import (
+    Aggregate,
+    AntiJoin,
+    Extend,
+    Join,
+    Node,
+    Plan,
+    Product,
+    Project,
+    Relation,
+    Rule,
+    Scan,
+    Select,
+    Stratum,
+    Unit,
+    Unnest,
+    Variant,
+)
+from tidelog.plan.show.tree import show_aggregate, show_scan
+
+
+def show_text(plan: Plan, *, variants: bool = True) -> str:
+    """Write a plan; `variants` says whether to show how each rule follows changes."""
+    blocks = [_inputs(plan)] if any(relation.role == "input" for relation in plan.relations.values()) else []
+    blocks += [show_stratum(stratum, variants=variants) for stratum in plan.strata]
+    if plan.indexes:
+        lines = [f"  {show_order(plan.relations[index.relation], index.columns)}" for index in plan.indexes]
+        blocks.append("\n".join(["indexes", *lines]))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _inputs(plan: Plan) -> str:
+    names = [_columns(relation) for relation in plan.relations.values() if relation.role == "input"]
+    return "\n".join(["inputs", *(f"  {name}" for name in names)])
+
+
+def _columns(relation: Relation) -> str:
+    return f"{relation.name}({', '.join(column.name for column in relation.columns)})"
+
+
+def show_order(relation: Relation, columns: tuple[int, ...]) -> str:
+    """Write an order of a relation's columns by their names."""
+    return f"{relation.name} by {', '.join(relation.columns[column].name for column in columns)}"
+
+
+def show_stratum(stratum: Stratum, *, variants: bool = True) -> str:
+    """Write a stratum with its rules."""
+    closure = closure_of(stratum)
+    kind = f"; {closure.kind.value}, {closure.form.value}" if closure is not None else ""
+    kind = kind or ("; same generation" if same_generation(stratum) is not None else "")
+    recursive = f" (recursive{kind})" if stratum.recursive else ""
+    lines = [f"stratum {stratum.number}: {', '.join(stratum.relations)}{recursive}"]
+    lines += [indent(show_rule(rule, variants=variants), "  ") for rule in stratum.rules]
+    return "\n".join(lines)
+
+
+def show_rule(rule: Rule, *, variants: bool = True) -> str:
+    """Write a rule: its text as the user wrote it, and its trees as pipelines."""
+    name = f'#[name = "{rule.origin.name}"]\n' if rule.origin.name is not None else ""
+    lines = [name + rule.origin.text, "  from scratch", indent(show_pipeline(rule.full.tree), "    ")]
+    for variant in rule.variants if variants else ():
+        lines += [f"  {_occasion(rule, variant)}", indent(show_pipeline(variant.tree), "    ")]
+    if variants:
+        groups = [rule.reads[i] for i, aggregated in enumerate(rule.aggregated) if aggregated]
+        lines += [f"  when {relation} changes\n    evaluate the groups touched" for relation in groups]
+    return "\n".join(lines)
+
+
+def _occasion(rule: Rule, variant: Variant) -> str:
+    assert variant.delta is not None
+    relation = rule.reads[variant.delta]
+    places = [i for i, name in enumerate(rule.reads) if name == relation]
+    which = f" (occurrence {places.index(variant.delta) + 1})" if len(places) > 1 else ""
+    opposite = ", the other way round" if variant.negative else ""
+    return f"when {relation} changes{which}{opposite}"
+
+
+def show_pipeline(tree: Project) -> str:
+    """Write a left-deep tree as steps, the first one first."""
+    return "\n".join(step for node in spine(tree) for step in _steps(node))
+
+
+def _steps(node: Node) -> Iterator[str]:
+    match node:
+        case Unit():
+            pass
+        case Scan():
+            yield f"scan {show_scan(node)}"
+        case Aggregate():
+            yield f"group {show_aggregate(node)}"
+        case Join(right=right, keys=keys):
+            yield f"join {_side(right)}{_on(keys)}"
+        case Product(right=right):
+            yield f"product with {_side(right)}"
+        case AntiJoin(right=right, keys=keys):
+            yield f"without {show_scan(right)}{_on(keys)}"
+        case Select(condition=condition):
+            yield f"select {show_expression(condition)}"
+        case Extend(variable=variable, expression=expression):
+            yield f"let {variable.name} = {show_expression(expression)}"
+        case Unnest(variable=variable, expression=expression):
+            yield f"each {variable.name} in {show_expression(expression)}"
+        case Project(relation=relation, expressions=expressions):
+            yield f"give {relation}({', '.join(map(show_expression, expressions))})"
+        case _:
+            assert_never(node)
+
+
+def _side(node: Node) -> str:
+    assert isinstance(node, Scan | Aggregate), "trees are left-deep"
+    return show_scan(node) if isinstance(node, Scan) else f"group {show_aggregate(node)}"
+
+
+def _on(keys: tuple[Var, ...]) -> str:
+    return f" on {', '.join(key.name for key in keys)}" if keys else ""

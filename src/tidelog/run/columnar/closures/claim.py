@@ -1,0 +1,198 @@
+"""Strata evaluated in one step instead of round by round: closures (`plan.closures.recognise`), by `run.closure`.
+
+Same generation (`plan.closures.same_generation`) is, too, where it need not follow changes, unless it has too many
+values.
+
+A relation that is a closure has no support: its tuples are what its structure says (`closed`). Where it is to follow
+changes, the structure is kept from one update to the next. Then the tuples that are fed and the steps that come and go
+change a few of its rows, and the difference is the change of the relation. What feeds a closure has a relation of its
+own, unless it is copied from another (`plan.closures.split_closures`); changes of its rules are changes of that
+relation.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from tidelog.plan.closures.recognise import Closure, closure_of
+from tidelog.plan.closures.same_generation import SameGeneration, same_generation
+from tidelog.plan.closures.split_closures import Wanted, split_closures
+from tidelog.plan.closures.split_modules import split_modules
+from tidelog.plan.nodes import Plan, Stratum
+from tidelog.run.columnar.arrays.table import Words
+from tidelog.run.columnar.closures.closed import Closed, Shape, Steps, closed
+from tidelog.run.columnar.closures.fed import all_fed, columns_of, step
+from tidelog.run.columnar.closures.generations import generate
+from tidelog.run.columnar.closures.paired import Columns
+from tidelog.run.columnar.storage.batch import Batch
+from tidelog.run.columnar.storage.layout import range_of
+from tidelog.run.columnar.storage.lazy import LazyBatch
+from tidelog.run.columnar.storage.relation import Relation
+from tidelog.run.columnar.storage.rows import pack_columns
+from tidelog.run.columnar.store import Store
+from tidelog.run.contract import Phase, Work
+from tidelog.run.limits import Watch
+from tidelog.run.maintain.rounds import changed_below, reads_change
+from tidelog.run.maintain.seminaive import bootstrap
+from tidelog.run.phases import AFTER, DELETED, INSERTED, View
+
+HOW = "closure"
+"""The name of this strategy in profiles."""
+
+
+class Claims:
+    """The strata of one plan that are closures, as far as they are wanted. `lasting` if they follow changes.
+
+    With `modules`, closures that are fed from their own strata are modules of these (`plan.closures.split_modules`).
+    """
+
+    def __init__(
+        self, given: Plan, wanted: Wanted, *, lasting: bool, modules: bool = False, earlier: Claims | None = None
+    ) -> None:
+        self.given = given
+        self.lasting = lasting
+        self.plan: Plan = given
+        if lasting:
+            before = earlier.plan if earlier is not None else None
+            self.plan = split_closures(given, wanted, before)
+            if modules:
+                self.plan = split_modules(self.plan, wanted, before)
+        found = ((stratum, closure_of(stratum)) for stratum in self.plan.strata if wanted(stratum, self.plan))
+        self._closures = {stratum.relations[0]: closure for stratum, closure in found if closure is not None}
+        self._generations: dict[str, SameGeneration] = {}
+        if not lasting:
+            others = ((s, same_generation(s)) for s in self.plan.strata if wanted(s, self.plan))
+            self._generations = {stratum.relations[0]: one for stratum, one in others if one is not None}
+
+    @property
+    def relations(self) -> frozenset[str]:
+        """The relations that have structures of their own."""
+        return frozenset((*self._closures, *self._generations))
+
+    def claims(self, stratum: Stratum) -> bool:
+        """Tell whether a stratum is a closure or same generation, and is to be evaluated as such."""
+        return stratum.relations[0] in self._closures or stratum.relations[0] in self._generations
+
+    def evaluate(self, store: Store, stratum: Stratum, watch: Watch) -> int:
+        """Evaluate a closure, or same generation, from scratch; return the number of rounds."""
+        name = stratum.relations[0]
+        watch.begin_round(stratum, 1)
+        store.enter(Phase.BOOT, frozenset(stratum.relations))
+        target = store.touch(name)
+        others: Columns = {}
+        if name in self._generations:
+            generated = generate(store, self._generations[name])
+            if generated is None:
+                return bootstrap(store, stratum, watch)
+            found = generated
+        else:
+            made, others = close(store, self._closures[name], lasting=self.lasting)
+            if self.lasting:
+                store.closed[name] = made
+            found = made.tuples
+        watch.look()
+        watch.add_tuples(found.pairs.size)
+        target.admit(found.ranges(target.arity))
+        if any(len(codes) for codes in others.values()):
+            target.admit([range_of(codes) for codes in others.values()])
+            target.set_delta(Batch(_packed(others, target)))
+            target.settle()
+        target.hold(found.batch(target.layout), found.ranges(target.arity))
+        return 1
+
+    def follow(self, store: Store, stratum: Stratum, before: Closed, watch: Watch) -> Work | None:
+        """Bring a closure whose rules have not changed up to date; None if nothing reaches it."""
+        closure = self._closures[stratum.relations[0]]
+        if not any(reads_change(store, rule) for rule in stratum.rules):
+            return None
+        start, spent = time.perf_counter(), store.derivations
+        watch.begin_round(stratum, 1)
+        target = store.touch(closure.relation)
+        fed = []
+        for phase, losing in ((Phase.LOSE, True), (Phase.GAIN, False)):
+            store.enter(phase, frozenset(stratum.relations))
+            bags = store.derive(changed_below(store, closure.feeds, store.members, losing=losing))
+            fed.append(columns_of(bags.get(closure.relation, ()), target.arity))
+        (lost, others_lost), (gained, others_gained) = (_divided(before.shape, columns) for columns in fed)
+        steps = [_steps(store, closure, before.shape, view) for view in (DELETED, INSERTED)]
+        after, deleted, inserted = before.change(lost, gained, *steps)
+        watch.look()
+        watch.add_tuples(inserted.size)
+        store.closed[closure.relation] = after
+        graph, thresholds = after.held.graph, store.tuning.closures
+        if thresholds.nodes_spare + int(thresholds.nodes_for_edge) * graph.edges < graph.nodes:
+            # Values that no tuple has any more are nodes without edges: numbered anew, they are gone.
+            store.closed[closure.relation] = close(store, closure, lasting=self.lasting)[0]
+        tuples = after.tuples
+        target.admit(tuples.ranges(target.arity))
+        if before.shape.constants:
+            target.admit([range_of(codes) for codes in others_gained.values()])
+            gone, new = (
+                _merged(tuples.write(pairs, target.layout), _packed(others, target))
+                for pairs, others in ((deleted, others_lost), (inserted, others_gained))
+            )
+            target.exchange(Batch(gone), Batch(new), store.journal)
+        else:
+            gone_lazy, new_lazy = (
+                LazyBatch(pairs.size, lambda pairs=pairs: tuples.write(pairs, target.layout))  # type: ignore[misc]
+                for pairs in (deleted, inserted)
+            )
+            ranges = tuples.ranges(target.arity)
+            target.exchange(gone_lazy, new_lazy, store.journal, (tuples.batch(target.layout), ranges))
+        used = store.derivations - spent
+        return Work(stratum.number, stratum.relations, HOW, "", 1, used, time.perf_counter() - start)
+
+    def check(self, store: Store) -> Iterable[str]:
+        """Yield which closures differ from those evaluated from scratch."""
+        for name, closure in self._closures.items():
+            store.enter(Phase.LOSE, frozenset((name,)))
+            target = store.relation(name)
+            again, others = close(store, closure, lasting=self.lasting)
+            found = again.tuples
+            target.admit(found.ranges(target.arity))
+            rows = _merged(found.write(found.pairs, target.layout), _packed(others, target))
+            held = target.rows()
+            if held.shape != rows.shape or (held != rows).any() or target.count() != held.shape[1]:
+                yield f"{name}: {held.shape[1]} tuples are held, the closure has {rows.shape[1]}"
+
+
+def close(store: Store, closure: Closure, *, lasting: bool) -> tuple[Closed, Columns]:
+    """Return the closure of what its feeds derive, and the tuples fed that are not of it for their constants."""
+    shape = Shape.of(closure, store.codec)
+    fed, others = _divided(shape, all_fed(store, closure.relation, closure.feeds))
+    return closed(shape, fed, _steps(store, closure, shape, AFTER), store.tools, lasting=lasting), others
+
+
+def _divided(shape: Shape, columns: Columns) -> tuple[Columns, Columns]:
+    """Return the tuples that have the constants of a closure, and the others."""
+    fits = shape.fits(columns)
+    if fits.all():
+        return columns, {column: codes[:0] for column, codes in columns.items()}
+    one, other = ({c: codes[chosen] for c, codes in columns.items()} for chosen in (fits, ~fits))
+    return one, other
+
+
+def _packed(columns: Mapping[int, Words], target: Relation) -> Words:
+    return pack_columns([list(columns.values())], (), target)
+
+
+def _merged(one: Words, other: Words) -> Words:
+    rows = np.concatenate((one, other), axis=1)
+    return np.ascontiguousarray(rows[:, np.lexsort(rows[::-1])]) if other.shape[1] else one
+
+
+def _steps(store: Store, closure: Closure, shape: Shape, view: View) -> Steps:
+    """Return the steps of a closure that are not what is fed, as a view shows them."""
+    if not shape.own:
+        return []
+    scans = zip(closure.steps, closure.step_columns, strict=True)
+    return [step(store, scan, columns, view) for scan, columns in scans]
+
+
+def explained(work: Work | None, reason: str) -> Work | None:
+    """Return what was done, as that of a closure evaluated from scratch for a reason."""
+    return None if work is None else replace(work, strategy=HOW, reason=reason)

@@ -1,0 +1,151 @@
+"""Join orders from live sizes, and the column orders that serve them.
+
+A body of three or more scans is ordered again when the sizes of its relations have changed much since its order was
+last chosen. Distinct values of a column are estimated from a sample of its relation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tidelog.base.tuning import Tuning
+from tidelog.plan.join.estimate import Estimate
+from tidelog.plan.join.order_joins import order_joins
+from tidelog.plan.nodes import Plan, Project, Rule, Scan, Version
+from tidelog.plan.rewrite.rederive import HEAD, rederive
+from tidelog.plan.rewrite.rediscover import rediscover
+from tidelog.run.columnar.arrays.table import prefix
+from tidelog.run.columnar.rules.join_plan import Course, Courses
+from tidelog.run.columnar.storage.dictionary import Codec
+from tidelog.run.columnar.storage.relation import Relation
+from tidelog.run.contract import Phase
+
+if TYPE_CHECKING:
+    from tidelog.run.columnar.machine.program import Script
+
+
+class Orders:
+    """The orders chosen so far for the rules of a program."""
+
+    def __init__(self, codec: Codec, tuning: Tuning) -> None:
+        self.tuning = tuning
+        self._courses = Courses(codec, tuning)
+        self._chosen: dict[tuple[int, int | None, bool], tuple[Rule, tuple[int, ...], Course]] = {}
+        self._distinct: dict[str, tuple[int, list[int]]] = {}
+        self.scripts: dict[tuple[Phase, tuple[int, ...]], Script] = {}
+        """What kernels were told of rules."""
+        self._planned: tuple[Plan | None, dict[str, list[tuple[int, ...]]]] = None, {}
+
+    def planned(self, relation: str, plan: Plan) -> Sequence[tuple[int, ...]]:
+        """Return the column orders that serve all probes of a relation in a plan."""
+        known, orders = self._planned
+        if known is not plan:
+            orders = {}
+            for index in plan.indexes:
+                orders.setdefault(index.relation, []).append(index.columns)
+            self._planned = plan, orders
+        return orders.get(relation, ())
+
+    def course(self, tree: Project) -> Course:
+        """Return the course of a tree in the order it has."""
+        return self._courses.of(tree)
+
+    def best(self, rule: Rule, tree: Project, relation: Callable[[str], Relation]) -> Course:
+        """Return the course of a rule's tree, or of a better order of it for the relations as they are."""
+        course = self._courses.of(tree)
+        scans = course.scans
+        if len(scans) < self.tuning.estimates.scans:
+            return course
+        first = next((scan.occurrence for scan in scans if scan.version is Version.DELTA), None)
+        order = rediscover if any(scan.version is Version.PART for scan in scans) else rederive
+        names = list(dict.fromkeys(scan.relation for scan in scans))
+        sizes = {name: relation(name).count() for name in names}
+        again = int(self.tuning.estimates.again)
+        shape = tuple(sizes[name].bit_length() // again for name in names)
+        key = id(rule), first, order is rediscover
+        known = self._chosen.get(key)
+        if known is not None and known[0] is rule and known[1] == shape:
+            return known[2]
+        distinct = {name: self._distinct_values(relation(name), sizes[name]) for name in names}
+        planning = self.tuning.planning
+        if first == HEAD:
+            made = order(rule.body, sizes, distinct, planning)
+        else:
+            made = order_joins(rule.body, first, sizes, distinct, planning)
+        course = self._courses.make(made)
+        self._chosen[key] = rule, shape, course
+        return course
+
+    def estimate(self, course: Course, relation: Callable[[str], Relation]) -> float:
+        """Return how many derivations a course is expected to find: the delta, times what each later scan finds."""
+        rows = 1.0
+        for scan, found in self._expected(course, relation):
+            delta = relation(scan.relation).main.delta
+            rows *= delta.size if scan.version is Version.DELTA and delta is not None and delta.size else found
+        return rows
+
+    def work(self, course: Course, relation: Callable[[str], Relation]) -> float:
+        """Return how many rows the scans of a course are expected to find in all for a tuple of the delta it begins at.
+
+        A delta that comes later only filters; nobody knows how much.
+        """
+        rows, work = 1.0, 0.0
+        for scan, found in self._expected(course, relation):
+            if scan.version not in (Version.DELTA, Version.PART):
+                rows *= found
+                work += rows
+        return work
+
+    def _expected(self, course: Course, relation: Callable[[str], Relation]) -> Iterator[tuple[Scan, float]]:
+        """Yield each scan of a course, and how many rows it is expected to find for a binding."""
+        scans = course.scans
+        names = {scan.relation for scan in scans}
+        sizes = {name: relation(name).count() for name in names}
+        distinct = {name: self._distinct_values(relation(name), sizes[name]) for name in names}
+        estimate = Estimate(sizes, distinct, self.tuning.planning)
+        bits: dict[str, int] = {}
+        for scan in scans:
+            for variable in scan.columns:
+                bits.setdefault(variable.name, 1 << len(bits))
+        bound = 0
+        for scan in scans:
+            yield scan, estimate.rows(scan, bits, bound)
+            bound |= sum(bits[variable.name] for variable in scan.columns if not bits[variable.name] & bound)
+
+    def _distinct_values(self, relation: Relation, size: int) -> list[int]:
+        known = self._distinct.get(relation.name)
+        if known is not None and known[0] == size.bit_length():
+            return known[1]
+        counts = estimate_distinct(relation, size)
+        self._distinct[relation.name] = size.bit_length(), counts
+        return counts
+
+
+def estimate_distinct(relation: Relation, size: int) -> list[int]:
+    """Estimate the number of distinct values in each column from rows at even distances.
+
+    Where an order begins with the column, a row in a run of n equal values stands for 1/n of a value. Otherwise the
+    values of the rows are counted, and scaled up if they hardly repeat: too many where equal values stand together.
+    """
+    return [_distinct_in(relation, column, size) for column in range(relation.arity)]
+
+
+def _distinct_in(relation: Relation, column: int, size: int) -> int:
+    order = relation.led_by((column,))
+    chosen = relation.main if order is None else order
+    batches = (*chosen.settled, *chosen.inserted, chosen.delta)
+    largest = max((batch for batch in batches if batch is not None), key=lambda batch: batch.size, default=None)
+    if largest is None or not largest.size:
+        return 1
+    thresholds = relation.arrays.tuning.estimates
+    step = largest.size // thresholds.sample if thresholds.sample < largest.size else 1
+    rows = np.ascontiguousarray(largest.rows[:, ::step])
+    if order is None:
+        seen = len(np.unique(relation.layout.codes(rows, column)))
+        return seen if thresholds.repeated * seen < rows.shape[1] else max(1, seen * size // rows.shape[1])
+    full, shift = order.layout.prefix(1)
+    low, high, _ = relation.arrays(largest.size).ranges(prefix(rows, full, shift), largest.rows, full, shift)
+    return max(1, round(size * float(np.mean(1 / (high - low)))))

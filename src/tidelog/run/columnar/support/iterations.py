@@ -1,0 +1,100 @@
+"""Derivations scheduled for iterations, and what becomes of tuples in one of them: `run.contract.Iterations`.
+
+What is scheduled is kept by relation and iteration as bags, in which a lost derivation counts below zero. To settle an
+iteration is to add up what is due for each head:
+
+| the head is | it |
+| --- | --- |
+| in an earlier iteration | stays: only the first iteration of a tuple is kept |
+| in this iteration | has so many more derivations in it, and leaves if none is left |
+| in a later iteration | leaves it and comes here, if it has derivations here |
+| absent | comes, if it has derivations |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from tidelog.run.columnar.arrays.table import Words
+from tidelog.run.columnar.arrays.tally import sums
+from tidelog.run.columnar.rules.evaluate import Bag
+from tidelog.run.columnar.storage.batch import Batch, Journal
+from tidelog.run.columnar.storage.relation import Relation
+from tidelog.run.columnar.support.absorb import gather
+from tidelog.run.phases import ALIVE, DYING
+
+
+class Schedule:
+    """What is due in each iteration of a stratum."""
+
+    def __init__(self) -> None:
+        self._due: dict[str, dict[int, list[Bag]]] = {}
+        self._coming: dict[str, tuple[int, Bag]] = {}
+
+    def add(self, relation: Relation, bags: Sequence[Bag], sign: int) -> None:
+        """Schedule derivations, except those of a later iteration than their heads', which have no effect."""
+        found = gather(relation, bags)
+        count = found.rows.shape[1]
+        iteration = np.ones(count, np.int32) if found.rank is None else found.rank + 1
+        times = np.full(count, sign, np.int64) if found.times is None else found.times * sign
+        keep = np.ones(count, bool)
+        for batch, places, targets in relation.locate(relation.main, found.rows, DYING):
+            keep[places] = iteration[places] <= batch.ranks()[targets]
+        places = np.flatnonzero(keep)
+        places = places[np.argsort(iteration[places], kind="stable")]
+        starts = np.flatnonzero(np.diff(iteration[places], prepend=0))
+        due = self._due.setdefault(relation.name, {})
+        for start, end in pairwise([*starts.tolist(), len(places)]):
+            part = places[start:end]
+            bag = Bag(relation.layout, np.ascontiguousarray(found.rows[:, part]), None, times[part])
+            due.setdefault(int(iteration[part[0]]), []).append(bag)
+
+    def due(self, relations: Sequence[str]) -> int | None:
+        """Return the first iteration for which something is scheduled."""
+        return min((first for name in relations for first in self._due.get(name, ())), default=None)
+
+    def settle(self, relation: Relation, iteration: int, journal: Journal) -> Batch | None:
+        """Count what is due, and keep what comes; return the tuples that leave, with the rank they had."""
+        bags = self._due.get(relation.name, {}).pop(iteration, None)
+        if bags is None:
+            return None
+        found = gather(relation, bags)
+        assert found.times is not None, "what is scheduled is counted"
+        firsts = relation.arrays(found.rows.shape[1]).firsts(found.rows)
+        heads = np.ascontiguousarray(found.rows[:, firsts])
+        net = sums(found.times, firsts)
+        rank = np.full(len(firsts), np.iinfo(np.int32).max, np.int32)
+        leaves = np.zeros(len(firsts), bool)
+        for batch, places, targets in relation.locate(relation.main, heads, ALIVE):
+            assert batch.counts is not None
+            rank[places] = batch.ranks()[targets]
+            here = rank[places] == iteration
+            after = batch.counts[0, targets[here]] + net[places[here]]
+            if (after < 0).any():
+                raise OverflowError("a tuple has more than 2**63 derivations, more than can be counted")
+            journal.write(batch.counts[0], targets[here], after)
+            leaves[places[here]] = after == 0
+            leaves[places] |= (rank[places] > iteration) & (net[places] > 0)
+        comes = (rank > iteration) & (net > 0)
+        assert (net[rank > iteration] >= 0).all(), "no derivation is lost that was not there"
+        if comes.any():
+            self._coming[relation.name] = iteration, Bag(relation.layout, _chosen(heads, comes), None, net[comes])
+        if not leaves.any():
+            return None
+        return Batch(_chosen(heads, leaves), rank[leaves], relation.counts(int(leaves.sum()), 0))
+
+    def coming(self, relation: Relation) -> Batch:
+        """Return the tuples that come in the iteration settled last; from then on nothing comes."""
+        iteration, bag = self._coming.pop(relation.name, (0, None))
+        if bag is None:
+            return relation.nothing()
+        found = gather(relation, [bag])
+        assert found.times is not None
+        return Batch(found.rows, iteration, found.times[np.newaxis])
+
+
+def _chosen(rows: Words, which: np.ndarray) -> Words:
+    return np.ascontiguousarray(rows[:, which])

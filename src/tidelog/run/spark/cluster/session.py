@@ -1,0 +1,150 @@
+"""The Spark session to run on: the user's, or a local one with settings that suit many small jobs.
+
+The engine never changes the user's session. It works in a session beside it, which shares the cluster and the data but
+has settings of its own: adaptive execution is off, because a checkpoint taken under it forgets how its rows are
+partitioned and the next join shuffles them again; the number of partitions is fixed for the same reason.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from tidelog.base.diagnostic import did_you_mean
+from tidelog.base.errors import UserError
+from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning_spark import Spark
+from tidelog.run.limits import tell
+from tidelog.run.spark.cluster.java import provide_java
+
+PREFIX = "spark.tidelog."
+SETTINGS = {"partitions": 1, "driverRows": 0, "broadcastRows": 0, "replicateRows": 0, "wholeRows": 0}
+"""What a session can be told about the engine, after the prefix, and the least it may be."""
+THRESHOLDS = {
+    "driverRows": "driver_rows",
+    "broadcastRows": "broadcast_rows",
+    "replicateRows": "replicate_rows",
+    "wholeRows": "whole_rows",
+}
+"""Which of them come before a threshold of the table."""
+
+_FUNCTIONS = ("col", "lit", "broadcast", "sum", "max", "min", "count", "count_if")
+_CLASSES = {
+    "PythonUtils": ("toSeq",),
+    "functions": _FUNCTIONS,
+    "org.apache.spark.sql.functions": _FUNCTIONS,
+    "org.apache.spark.sql.classic.SparkSession": ("getActiveSession", "setActiveSession"),
+    "PythonSQLUtils": ("readArrowStreamFromFile", "toDataFrame"),
+    "SimplePythonFunction": (),
+    "org.apache.spark.sql.execution.python.UserDefinedPythonFunction": (),
+    "org.apache.spark.storage.StorageLevel": (),
+}
+"""Java classes that PySpark calls, as it names them, and their static members."""
+
+_START = {
+    "spark.app.name": "tidelog",
+    "spark.locality.wait": "0",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.ui.retainedExecutions": "1",
+    "spark.python.sql.dataFrameDebugging.enabled": "false",  # or every DataFrame and Column made asks for its caller
+    "spark.python.worker.reuse": "true",
+    "spark.python.daemon.module": "tidelog.run.spark.cluster.daemon",
+}
+
+
+def start_session(cores: int | str = "*", settings: dict[str, str] | None = None) -> SparkSession:
+    """Return the running session, or start a local one."""
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        return running
+    tell("starting Spark")
+    provide_java()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    builder = SparkSession.builder.master(f"local[{cores}]")
+    for name, value in {**_START, **(settings or {})}.items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    return spark
+
+
+def settings_of(spark: SparkSession | None) -> dict[str, int]:
+    """Return what a session, or the running one, says about the engine; raise `UserError` if it makes no sense."""
+    session = spark or SparkSession.getActiveSession()
+    if session is None:
+        return {}
+    found: dict[str, int] = {}
+    for name in _names(session):
+        if not name.startswith(PREFIX):
+            continue
+        key, value = name.removeprefix(PREFIX), str(session.conf.get(name))
+        if key not in SETTINGS:
+            hint = did_you_mean(key, SETTINGS)
+            raise UserError(f"the engine has no setting `{name}`; " + (hint or f"there are {', '.join(SETTINGS)}"))
+        if not value.isdecimal() or int(value) < SETTINGS[key]:
+            raise UserError(f"`{name}`: expected a number of at least {SETTINGS[key]}, found {value!r}")
+        found[key] = int(value)
+    return found
+
+
+def _names(session: SparkSession) -> list[str]:
+    """Return the names of a session's settings: by one call, where `conf.getAll` takes hundreds."""
+    found: str = session._jsparkSession.conf().getAll().keySet().mkString("\n")  # noqa: SLF001
+    return found.split("\n")
+
+
+def engine_session(spark: SparkSession, partitions: int | None = None, tuning: Spark = DEFAULT.spark) -> SparkSession:
+    """Return a session beside the user's, with the settings of the engine."""
+    _keep_classes(spark)
+    own = spark.newSession()
+    cores = spark.sparkContext.defaultParallelism
+    # on one machine more pieces than cores only cost; on a cluster they even out executors of unequal speed
+    count = partitions or max(2, cores if is_local(spark) else 2 * cores)
+    for name, value in {
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.shuffle.partitions": str(count),
+        "spark.sql.execution.arrow.maxRecordsPerBatch": str(int(tuning.arrow_rows)),
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.sql.ui.explainMode": "simple",  # nobody reads the plan of every round, yet Spark writes it down
+        "spark.sql.maxPlanStringLength": "1000",
+        "spark.sql.dataFrameQueryContext.enabled": "false",  # or every step of a query notes who called for it
+        "spark.sql.constraintPropagation.enabled": "false",  # cells are never null, so there is little to infer
+        "spark.sql.autoBroadcastJoinThreshold": "-1",  # the engine knows the sizes, and says what to broadcast
+        "spark.sql.crossJoin.enabled": "true",
+    }.items():
+        own.conf.set(name, value)
+    return own
+
+
+def _keep_classes(spark: SparkSession) -> None:
+    """Let PySpark find the Java classes it calls all the time without asking Java again: a fifth of a round's calls.
+
+    To find one by its short name Java looks into some hundred archives for each package that it might be in.
+    """
+    jvm: Any = spark._jvm  # noqa: SLF001
+    for name, members in _CLASSES.items():
+        if name not in vars(jvm):
+            found = getattr(jvm, name)
+            for member in members:
+                setattr(found, member, getattr(found, member))
+            setattr(jvm, name, found)
+
+
+def is_local(spark: SparkSession) -> bool:
+    """Tell whether driver and executors are one process."""
+    return (spark.sparkContext.master or "").startswith("local[")
+
+
+def adopt(frame: DataFrame, spark: SparkSession) -> DataFrame:
+    """Return the same rows as a DataFrame of another session of the same cluster, so that its settings count."""
+    if frame.sparkSession is spark:
+        return frame
+    jvm: Any = spark._jvm  # noqa: SLF001
+    jsession = spark._jsparkSession  # noqa: SLF001
+    plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001
+    return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(jsession, plan), spark)

@@ -1,0 +1,155 @@
+"""Relations as the user's DataFrames, and the user's DataFrames as facts, without a detour by the driver.
+
+| type | in a DataFrame given out | accepted |
+| --- | --- | --- |
+| bool, string, float, double | boolean, string, double | the same, float |
+| bit<N>, signed<N> up to 63 and 64 bits | long | any integer type, decimals without fraction |
+| bit<64> | decimal(20, 0) | any integer type, decimals without fraction |
+| everything else | string, as the language writes values | by the driver only |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as f
+from pyspark.sql import types as s
+
+from tidelog.base import types as t
+from tidelog.base.conform import bounds
+from tidelog.base.errors import DataError
+from tidelog.base.types import Field, Type, TypeDefinition
+from tidelog.run.contract import Rows
+from tidelog.run.spark.cluster.session import start_session
+from tidelog.run.spark.frames.checkpoint import collect
+from tidelog.run.spark.frames.encode import WORD, Cells, content, spark_type
+from tidelog.run.spark.frames.relation import column_name
+from tidelog.run.spark.frames.rows import frame_of
+
+_WIDE = s.DecimalType(20, 0)
+
+
+def given_out(frame: DataFrame, columns: Sequence[Field]) -> DataFrame:
+    """Return a relation's cells as a DataFrame with its columns."""
+    return frame.select(*[_shown(f.col(column_name(i)), c.type).alias(c.name) for i, c in enumerate(columns)])
+
+
+def signed_frame(
+    inserted: Rows,
+    deleted: Rows,
+    columns: Sequence[Field],
+    definitions: Mapping[str, TypeDefinition],
+    weight: str,
+    spark: SparkSession | None = None,
+) -> DataFrame:
+    """Return a change as a DataFrame with a column of +1 and -1."""
+    types, cells, session = [column.type for column in columns], Cells(definitions), spark or start_session()
+    parts = [
+        given_out(frame_of(rows, types, cells, session), columns).withColumn(weight, f.lit(sign).cast("long"))
+        for rows, sign in ((inserted, 1), (deleted, -1))
+        if len(rows) or sign > 0
+    ]
+    return parts[0] if len(parts) == 1 else parts[0].unionByName(parts[1])
+
+
+def _shown(cell: Column, type: Type) -> Column:
+    if content(type) != t.Bit(64):
+        return cell
+    wide = cell.cast(_WIDE)
+    return f.when(cell < 0, wide + f.lit(str(WORD)).cast(_WIDE)).otherwise(wide).cast(_WIDE)
+
+
+def taken_in(frame: DataFrame, relation: str, columns: Sequence[Field]) -> tuple[DataFrame, int] | None:
+    """Return a user's DataFrame as cells, and its number of rows; None if it must go by the driver.
+
+    Raises `DataError` for a missing column, a column of another type, a null, or a number out of range.
+    """
+    if not columns or not all(_is_simple(column.type) for column in columns):
+        return None
+    missing = [column.name for column in columns if column.name not in frame.columns]
+    if missing:
+        raise DataError(
+            f"{relation}: the DataFrame has no column {', '.join(missing)}; it has {', '.join(frame.columns)}"
+        )
+    found = {field.name: field.dataType for field in frame.schema.fields}
+    for column in columns:
+        if not _accepts(column.type, found[column.name]):
+            given = found[column.name].simpleString()
+            raise DataError(
+                f"{relation}.{column.name} has type {t.show(column.type)}; the DataFrame's column is {given}"
+            )
+    wrong = {
+        (kind, column.name): test
+        for column in columns
+        for kind, test in _mistakes(f.col(f"`{column.name}`"), column.type, found[column.name])
+    }
+    rows, mistakes = _counted(frame, [reduce(Column.__or__, wrong.values())])
+    if mistakes:
+        for (kind, name), count in zip(wrong, _counted(frame, list(wrong.values()))[1:], strict=True):
+            if count:
+                raise DataError(f"{relation}.{name}: {count} rows are {'null' if kind == 'null' else 'out of range'}")
+    cells = [_cell(f.col(f"`{c.name}`"), c.type).alias(column_name(i)) for i, c in enumerate(columns)]
+    return frame.select(*cells), rows
+
+
+def _counted(frame: DataFrame, tests: Sequence[Column]) -> list[int]:
+    """Return the number of rows, and of those for which each test is true."""
+    counts = [f.count(f.lit(1)), *map(f.count_if, tests)]
+    (row,) = collect(frame.agg(*[count.alias(str(number)) for number, count in enumerate(counts)])).to_pylist()
+    return list(row.values())
+
+
+def _is_simple(type: Type) -> bool:
+    match content(type):
+        case t.Bool() | t.String() | t.Double() | t.Float():
+            return True
+        case t.Bit(width) | t.Signed(width):
+            return width <= 64
+        case _:
+            return False
+
+
+def _accepts(type: Type, given: s.DataType) -> bool:
+    match content(type):
+        case t.Bool():
+            return isinstance(given, s.BooleanType)
+        case t.String():
+            return isinstance(given, s.StringType)
+        case t.Double() | t.Float():
+            return isinstance(given, s.FloatType | s.DoubleType)
+        case _:
+            return isinstance(given, s.IntegralType) or (isinstance(given, s.DecimalType) and given.scale == 0)
+
+
+def _mistakes(column: Column, type: Type, given: s.DataType) -> list[tuple[str, Column]]:
+    tests = [("null", column.isNull())]
+    kind = content(type)
+    if isinstance(kind, t.Bit | t.Signed):
+        low, high = bounds(kind)
+        if isinstance(given, s.IntegralType):  # so it is a long at most
+            low, high = max(low, -WORD // 2), min(high, WORD // 2 - 1)
+            wide, least, most = column, f.lit(low), f.lit(high)
+        else:
+            wide = column.cast(wide_type())
+            least, most = (f.lit(str(end)).cast(wide_type()) for end in (low, high))
+        tests.append(("range", (wide < least) | (wide > most)))
+    return tests
+
+
+def wide_type() -> s.DecimalType:
+    """Return a type that holds every integer of a DataFrame."""
+    return s.DecimalType(38, 0)
+
+
+def _cell(column: Column, type: Type) -> Column:
+    kind = content(type)
+    if kind == t.Bit(64):
+        wide = column.cast(wide_type())
+        wrapped = wide - f.lit(str(WORD)).cast(wide_type())
+        return f.when(wide >= f.lit(str(WORD // 2)).cast(wide_type()), wrapped).otherwise(wide).cast("long")
+    if isinstance(kind, t.Double | t.Float):
+        value = column.cast("double")
+        return f.when(value == 0.0, f.lit(0.0)).otherwise(value)  # there is no negative zero
+    return column.cast(spark_type(type))

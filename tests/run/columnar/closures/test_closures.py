@@ -1,0 +1,220 @@
+"""Closures evaluated by their own structures: the answers of the reference engine, and rows written only when read.
+
+TIDELOG_HISTORIES sets the number of histories for each strategy.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from tests.generate.checking import follow
+from tests.generate.pipeline import plan_text
+from tidelog import Database
+from tidelog.base.errors import LimitError
+from tidelog.base.tuning import DEFAULT
+from tidelog.plan.nodes import Plan
+from tidelog.run.columnar.engine import ColumnarEngine
+from tidelog.run.columnar.storage.lazy import LazyBatch
+from tidelog.run.contract import Change, Limits
+from tidelog.session.soak.brute import brute_force
+from tidelog.session.soak.closures import closure_history
+from tidelog.session.soak.histories import History
+
+HISTORIES = int(os.environ.get("TIDELOG_HISTORIES", "72"))
+CLOSURE = """
+input relation E(a: u32, b: u32)
+output relation T(a: u32, b: u32)
+T(x, y) :- E(x, y).
+T(x, z) :- T(x, y), T(y, z).
+"""
+RING = [(i, (i + 1) % 50) for i in range(50)]
+
+
+@pytest.mark.parametrize("strategy", ["auto", "recompute"])
+@pytest.mark.parametrize("block", range(4))
+def test_histories_of_closures(block: int, strategy: str) -> None:
+    for seed in range(block, HISTORIES, 4):
+        follow(closure_history(Random(seed)), lambda plan: ColumnarEngine(plan, strategy=strategy))
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_histories_that_nobody_reads(block: int) -> None:
+    for seed in range(block, HISTORIES, 4):
+        follow_changes(closure_history(Random(1_000 + seed)), ColumnarEngine)
+
+
+def follow_changes(history: History, make: Callable[[Plan], ColumnarEngine]) -> None:
+    """Play a history and read nothing but what changes, and how many tuples there are; sometimes undo a step."""
+    engine = make(plan_text(str(history.start)))
+    program = history.start
+    known = {name: frozenset(rows) for name, rows in brute_force(program, tries=3_000_000).items()}
+    for number, (step, after) in enumerate(history.programs()):
+        place = f"step {number}: {step}\n{after}"
+        facts = {
+            name: Change(step.inserted.get(name, ()), step.deleted.get(name, ()))
+            for name in step.inserted.keys() | step.deleted.keys()
+        }
+        plan = plan_text(str(after)) if step.rules_added or step.rules_removed else None
+        if number % 3 == 2:
+            token = engine.snapshot()
+            engine.update(facts, plan)
+            engine.restore(token)
+            assert {name: engine.count(name) for name in known} == {name: len(rows) for name, rows in known.items()}
+        token = engine.snapshot()
+        update = engine.update(facts, plan)
+        expected = brute_force(after, tries=3_000_000)
+        for name, rows in expected.items():
+            change = update.changes.get(name, Change())
+            inserted, deleted = frozenset(change.inserted), frozenset(change.deleted)
+            assert (inserted, deleted) == (rows - known[name], known[name] - rows), f"{name} after {place}"
+            assert len(change.inserted) == len(inserted), f"{name} after {place}"
+            assert engine.count(name) == len(rows), f"{name} after {place}"
+        known = {name: frozenset(rows) for name, rows in expected.items()}
+    assert {name: frozenset(engine.rows(name)) for name in known} == known
+    assert not engine.verify()
+
+
+def test_nothing_is_written_until_it_is_read() -> None:
+    engine = ColumnarEngine(plan_text(CLOSURE), strategy="recompute")
+    update = engine.update({"E": Change(RING)})
+    assert [work.strategy for work in update.work] == ["closure"]
+    (batch,) = engine.holding("T")[0].main.settled
+    assert isinstance(batch, LazyBatch)
+    assert engine.count("T") == len(update.changes["T"].inserted) == 2500
+    assert engine.contains("T", (3, 2))
+    assert not engine.contains("T", (3, 50))
+    assert not batch.written
+    assert sorted(engine.rows("T")) == [(x, y) for x in range(50) for y in range(50)]
+    assert batch.written
+
+
+@pytest.mark.parametrize("read", [False, True])
+def test_values_that_are_gone_leave_nothing(read: bool) -> None:
+    engine = ColumnarEngine(plan_text(CLOSURE), tuning=DEFAULT.having({"closures.nodes_spare": 10}))
+    engine.update({"E": Change([(0, 1)])})
+    for number in range(1, 60):
+        update = engine.update({"E": Change([(number, number + 1)], [(number - 1, number)])})
+        assert [work.strategy for work in update.work] == ["closure"]
+        assert [list(part) for part in (update.changes["T"].inserted, update.changes["T"].deleted)] == [
+            [(number, number + 1)],
+            [(number - 1, number)],
+        ]
+        if read:
+            assert list(engine.rows("T")) == [(number, number + 1)]
+        assert engine._state.closed["T"].values.count <= 20
+    assert list(engine.rows("T")) == [(59, 60)]
+
+
+def test_limits() -> None:
+    engine = ColumnarEngine(plan_text(CLOSURE), strategy="recompute")
+    with pytest.raises(LimitError, match=r"stratum 0 \(T\) took more than 2499 new tuples"):
+        engine.update({"E": Change(RING)}, limits=Limits(tuples=2499))
+    assert engine.count("T") == 0
+
+
+def test_wide_keys_and_many_words() -> None:
+    text = """
+    input relation E(g: signed<64>, h: signed<64>, a: signed<64>, b: signed<64>)
+    output relation T(g: signed<64>, h: signed<64>, a: signed<64>, b: signed<64>)
+    T(g, h, x, y) :- E(g, h, x, y).
+    T(g, h, x, z) :- T(g, h, x, y), T(g, h, y, z).
+    """
+    engine = ColumnarEngine(plan_text(text), strategy="recompute")
+    low, high = -(1 << 63), (1 << 63) - 1
+    engine.update({"E": Change([(low, high, low, 0), (low, high, 0, high), (high, low, 0, low)])})
+    assert sorted(engine.rows("T")) == [
+        (low, high, low, 0),
+        (low, high, low, high),
+        (low, high, 0, high),
+        (high, low, 0, low),
+    ]
+
+
+SAME = """
+input relation E(a: u32, b: u32)
+input relation F(a: u32, b: u32)
+output relation S(a: u32, b: u32)
+output relation U(a: u32)
+U(x) :- S(x, 3), not S(3, x).
+"""
+GENERATIONS = [
+    "S(x, y) :- E(p, x), E(p, y), x != y. S(x, y) :- E(a, x), S(a, b), E(b, y).",
+    "S(x, y) :- E(p, x), E(p, y). S(x, y) :- E(x, a), S(a, b), F(b, y), y != x.",
+    "S(x, y) :- F(x, y). S(x, y) :- E(x, a), S(b, a), F(b, y).",
+    "S(x, y) :- F(x, y). S(x, y) :- E(x, 7), F(7, y). S(x, y) :- E(x, a), S(b, a), F(b, y), x != y.",
+]
+
+
+@pytest.mark.parametrize("rules", GENERATIONS)
+@pytest.mark.parametrize("form", ["plain", "compiled", "too large"])
+def test_same_generation(rules: str, form: str) -> None:
+    most = {"closures.generation_bytes": 0} if form == "too large" else {}
+    tuning = DEFAULT.having({"compiling.edges": 0 if form == "compiled" else 1 << 60, **most})
+    plan = plan_text(SAME + rules)
+    engine = ColumnarEngine(plan, strategy="recompute", tuning=tuning)
+    other = ColumnarEngine(plan, strategy="recompute", closures=False)
+    for seed in range(6):
+        random = Random(seed)
+        nodes = random.choice((8, 90))
+        facts = {
+            name: Change([(random.randrange(nodes), random.randrange(nodes)) for _ in range(nodes)], engine.rows(name))
+            for name in "EF"
+        }
+        update = engine.update(facts)
+        assert {name: set(change.inserted) for name, change in update.changes.items()} == {
+            name: set(change.inserted) for name, change in other.update(facts).changes.items()
+        }
+        for name in "SU":
+            assert engine.count(name) == other.count(name)
+            assert list(engine.rows(name)) == list(other.rows(name))
+        if form != "too large":
+            assert [(work.strategy, work.rounds) for work in update.work][:1] == [("closure", 1)]
+
+
+@pytest.mark.parametrize("strategy", ["auto", "modular"])
+def test_closures_read_for_the_first_time_after_a_deletion(strategy: str) -> None:
+    """Sparse road-like graphs, of whose closures nobody has read a row before edges went."""
+    random = Random(14)
+    edges = {
+        (a, min(9_999, max(0, a + random.randint(-6, 6)))) for a in (random.randrange(10_000) for _ in range(9_000))
+    }
+    edges |= {(1, 1), (0, 1)}
+    gone = {(0, 1), *random.sample(sorted(edges), len(edges) // 20)}
+    database = Database(
+        """
+        input relation Road(a: u32, b: u32)
+        output relation Reach(a: u32, b: u32)
+        Reach(a, b) :- Road(a, b).
+        Reach(a, c) :- Reach(a, b), Road(b, c).
+        """,
+        strategy=strategy,
+    )
+    with database.transaction() as tx:
+        tx.insert("Road", sorted(edges))
+    with database.transaction() as tx:
+        tx.delete("Road", sorted(gone))
+    expected = closure_of_pairs(edges - gone)
+    assert set(database.relation("Reach").rows(ordered=False)) == expected
+    assert set(tx.result.changes["Reach"].deleted) == closure_of_pairs(edges) - expected
+
+
+def closure_of_pairs(edges: set[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Search from every node."""
+    after: dict[int, list[int]] = {}
+    for a, b in edges:
+        after.setdefault(a, []).append(b)
+    found: set[tuple[int, int]] = set()
+    for start in after:
+        seen: set[int] = set()
+        waiting = [start]
+        while waiting:
+            for b in after.get(waiting.pop(), ()):
+                if b not in seen:
+                    seen.add(b)
+                    waiting.append(b)
+        found |= {(start, b) for b in seen}
+    return found
