@@ -26,7 +26,7 @@ from benchmarks.tables import count, ratio, seconds, table
 from benchmarks.workloads import PROGRAMS, WORKLOADS
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract import Change, Engine, Row
+from tidelog.run.contract.engine import Change, Engine, Row
 from tidelog.run.dbsp.engine import DbspEngine
 from tidelog.session.formats.files import read_facts
 from tidelog.session.frames.plain import Plain

@@ -34,7 +34,7 @@ from pyspark.sql import functions as f
 from benchmarks.race_tidelog import evaluate, planned
 from benchmarks.workloads import WORKLOADS
 from tidelog.plan.nodes import Plan
-from tidelog.run.contract import Change, Rows
+from tidelog.run.contract.engine import Change, Rows
 from tidelog.run.spark.cluster.session import start_session
 from tidelog.run.spark.engine import SparkEngine
 from tidelog.session.formats.files import read_facts

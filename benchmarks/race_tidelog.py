@@ -20,7 +20,7 @@ from tidelog.logic.passes import analyse
 from tidelog.plan.nodes import Plan
 from tidelog.plan.passes import plan_program
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract import Change, Rows
+from tidelog.run.contract.engine import Change, Rows
 from tidelog.session.formats.files import read_facts
 from tidelog.session.frames.plain import Plain
 

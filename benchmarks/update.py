@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from tidelog import Database
-from tidelog.run.contract import Row, Work
+from tidelog.run.contract.engine import Row, Work
 from tidelog.session.formats.files import read_facts
 from tidelog.session.frames.plain import Plain
 from tidelog.session.transaction import Transaction

@@ -31,7 +31,7 @@ from benchmarks.regret.kernels import loads
 from benchmarks.regret.warm import commit_tiny
 from benchmarks.regret.workloads import Workload
 from tidelog import Database
-from tidelog.run.contract import Work
+from tidelog.run.contract.engine import Work
 from tidelog.session.transaction import Transaction
 
 IN_TABLES = 1_000

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     )
     from tidelog.base.extern import Externs
     from tidelog.base.values import FrozenMap, Variant
-    from tidelog.run.contract import Limits, Switch
+    from tidelog.run.contract.engine import Limits, Switch
     from tidelog.session.changes import Change, Changes, Commit
     from tidelog.session.database import Database
     from tidelog.session.engines import available as engines
@@ -106,14 +106,14 @@ _HOMES = {
     "Externs": "base.extern",
     "FrozenMap": "base.values",
     "LimitError": "base.errors",
-    "Limits": "run.contract",
+    "Limits": "run.contract.engine",
     "MissingExtraError": "base.errors",
     "ProgramError": "base.errors",
     "RelationView": "session.relation",
     "Rule": "session.rules",
     "Subscription": "session.subscriptions",
     "SubscriptionWarning": "session.subscriptions",
-    "Switch": "run.contract",
+    "Switch": "run.contract.engine",
     "TidelogError": "base.errors",
     "Transaction": "session.transaction",
     "UserError": "base.errors",

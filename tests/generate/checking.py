@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tests.generate.pipeline import answers, plan_text
 from tidelog.plan.nodes import Plan
-from tidelog.run.contract import Change, Engine
+from tidelog.run.contract.engine import Change, Engine
 from tidelog.session.soak.brute import brute_force
 from tidelog.session.soak.histories import History
 from tidelog.session.soak.spec import Row

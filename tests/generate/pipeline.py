@@ -10,7 +10,7 @@ from tidelog.base.span import Source
 from tidelog.logic.passes import analyse
 from tidelog.plan.nodes import Plan
 from tidelog.plan.passes import plan_program
-from tidelog.run.contract import Change, Engine
+from tidelog.run.contract.engine import Change, Engine
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.session.soak.spec import Program, Row
 

@@ -39,7 +39,7 @@ from tidelog.logic.passes import analyse
 from tidelog.logic.program import Program
 from tidelog.plan.nodes import Plan
 from tidelog.plan.passes import plan_program
-from tidelog.run.contract import Change, Limits
+from tidelog.run.contract.engine import Change, Limits
 from tidelog.run.reference.engine import ReferenceEngine
 
 WORD = re.compile(r'//[^\n]*|"(?:[^"\\]|\\.)*"|\w+|\s+|.', re.DOTALL)

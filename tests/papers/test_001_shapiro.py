@@ -15,7 +15,7 @@ from tidelog.plan.nodes import Plan
 from tidelog.plan.show.dred import show_dred
 from tidelog.plan.show.tree import show_tree
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract import Change, Engine
+from tidelog.run.contract.engine import Change, Engine
 from tidelog.run.reference.algebra import Algebra
 from tidelog.run.reference.evaluate import Evaluator
 from tidelog.run.tuples.engine import EVALUATORS, TuplesEngine

@@ -13,7 +13,7 @@ from tests.generate.pipeline import plan_text
 from tests.papers.elastic import Fact, Facts, State, bootstrap, bootstraps, epochs, iterations, parse, tuples, update
 from tests.run.support import support
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract import Change
+from tidelog.run.contract.engine import Change
 from tidelog.run.tuples.engine import TuplesEngine
 
 DECLARATIONS = """

@@ -12,7 +12,7 @@ from tests.cases import case_name, externs_of, inside, program_cases
 from tests.engines import IN_PROCESS
 from tidelog import Database
 from tidelog.plan.nodes import Plan
-from tidelog.run.contract import Change, Engine, Row
+from tidelog.run.contract.engine import Change, Engine, Row
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.session.engines import make_engine
 from tidelog.session.formats.files import read_facts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.columnar.storage.rows import decoded
-from tidelog.run.contract import Row
+from tidelog.run.contract.engine import Row
 from tidelog.run.tuples.engine import TuplesEngine
 
 

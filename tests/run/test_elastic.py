@@ -20,7 +20,8 @@ from tidelog.base.tuning import DEFAULT
 from tidelog.plan.nodes import Plan, Scan
 from tidelog.run.columnar import store
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract import Change, Phase, Row, Support, Switch, Work
+from tidelog.run.contract.backend import Phase, Support
+from tidelog.run.contract.engine import Change, Row, Switch, Work
 from tidelog.run.maintain.cost import Cost
 from tidelog.run.tuples.differences import Difference
 from tidelog.run.tuples.engine import TuplesEngine, Ways

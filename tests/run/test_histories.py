@@ -16,7 +16,7 @@ from tests.generate.checking import follow
 from tests.generate.pipeline import answers, plan_text
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract import Change, Engine, Update
+from tidelog.run.contract.engine import Change, Engine, Update
 from tidelog.run.dbsp.engine import DbspEngine
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.run.tuples.engine import TuplesEngine

@@ -9,7 +9,7 @@ import pytest
 from tests.generate.checking import follow
 from tests.generate.pipeline import plan_text
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract import Change
+from tidelog.run.contract.engine import Change
 from tidelog.session.soak.closures import Closures
 from tidelog.session.soak.histories import history_of
 

@@ -10,7 +10,7 @@ import pytest
 from tests.generate.expressions import expression_program
 from tests.generate.pipeline import answers, plan_text
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract import Change
+from tidelog.run.contract.engine import Change
 from tidelog.run.reference.engine import ReferenceEngine
 
 PROGRAMS = int(os.environ.get("TIDELOG_PROGRAMS", "24"))

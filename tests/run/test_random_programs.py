@@ -21,7 +21,7 @@ from tidelog.base.span import Source
 from tidelog.lang.format import format_module
 from tidelog.lang.parse import parse
 from tidelog.plan.nodes import Plan, Project, Rule, Scan, Version
-from tidelog.run.contract import Change
+from tidelog.run.contract.engine import Change
 from tidelog.run.reference.algebra import Algebra
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.run.reference.evaluate import Evaluator

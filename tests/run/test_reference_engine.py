@@ -13,7 +13,7 @@ from tidelog.base.errors import EvaluationError, LimitError
 from tidelog.base.types import BIGINT, BOOL, GROUP, Bit, Field, Named, Type
 from tidelog.base.values import Group
 from tidelog.plan import nodes as p
-from tidelog.run.contract import Change, Limits
+from tidelog.run.contract.engine import Change, Limits
 from tidelog.run.reference.engine import ReferenceEngine
 
 NUMBER = Bit(32)

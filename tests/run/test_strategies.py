@@ -16,8 +16,8 @@ import pytest
 
 from tests.generate.pipeline import answers, plan_text
 from tidelog.plan.nodes import Plan
-from tidelog.run import contract
-from tidelog.run.contract import Change, Engine
+from tidelog.run.contract import engine as contract
+from tidelog.run.contract.engine import Change, Engine
 from tidelog.session.engines import CHOICES, ENGINES, STRATEGY, available, make_engine
 from tidelog.session.soak.histories import History, Step, random_history
 from tidelog.session.soak.spec import Program

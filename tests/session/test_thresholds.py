@@ -21,7 +21,7 @@ from tidelog.base.thresholds import Paths
 from tidelog.base.tuning import Tuning, all_paths
 from tidelog.base.types import Type
 from tidelog.plan.nodes import Relation
-from tidelog.run.contract import Row
+from tidelog.run.contract.engine import Row
 from tidelog.session.formats.delimited import COMMA, FACTS, TAB, read_rows
 from tidelog.session.formats.files import read_facts, write_outputs
 from tidelog.session.formats.jsonlines import read_jsonlines

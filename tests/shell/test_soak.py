@@ -15,7 +15,7 @@ import pytest
 from tests.shell.conftest import Tidelog
 from tidelog.base.thresholds import Paths
 from tidelog.plan.nodes import Plan
-from tidelog.run.contract import NO_LIMITS, Change, Limits, Update
+from tidelog.run.contract.engine import NO_LIMITS, Change, Limits, Update
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.session import engines
 from tidelog.session.soak.following import Following

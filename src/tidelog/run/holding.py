@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 from tidelog.plan.nodes import Plan, Rule, Scan, Version
-from tidelog.run.contract import Phase
+from tidelog.run.contract.backend import Phase
 from tidelog.run.limits import Watch
 from tidelog.run.phases import View, view_of
 

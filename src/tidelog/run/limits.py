@@ -14,7 +14,7 @@ from tidelog.base.errors import LimitError
 from tidelog.base.meter import Meter
 from tidelog.base.record import record
 from tidelog.plan.nodes import Rule, Stratum
-from tidelog.run.contract import NO_LIMITS, Limits
+from tidelog.run.contract.engine import NO_LIMITS, Limits
 
 
 @record

@@ -1,4 +1,4 @@
-"""What a scan sees in each phase of an update: `run.contract.Phase` as views of a relation, for every engine.
+"""What a scan sees in each phase of an update: `contract.Phase` as views of a relation, for every engine.
 
 During an update a relation keeps apart what changes. Rows that are removed keep their place among the *settled* ones
 and are marked; rows that become true stand in *inserted*, those of the current round in the *delta*; *deleted* are the
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from tidelog.base.record import record
 from tidelog.plan.nodes import Rule, Scan, Version
-from tidelog.run.contract import Phase
+from tidelog.run.contract.backend import Phase
 
 ALIVE, DYING, REMOVED, GARBAGE = 0, 1, 2, 3
 """A row holds; is removed in this round; was removed earlier in this update; was removed in an earlier update."""

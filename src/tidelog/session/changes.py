@@ -14,8 +14,8 @@ from tidelog.base.record import record
 from tidelog.base.types import Field, Type
 from tidelog.base.values import in_order
 from tidelog.plan.nodes import Relation
-from tidelog.run import contract
-from tidelog.run.contract import Row, Rows, Work
+from tidelog.run.contract import engine as contract
+from tidelog.run.contract.engine import Row, Rows, Work
 from tidelog.session.frames.plain import Plain
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from tidelog.base.meter import within
 from tidelog.base.span import Source
 from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.plan.nodes import DeclaredIndex, Plan
-from tidelog.run.contract import NO_LIMITS, Limits, Row, Switch, Work
+from tidelog.run.contract.engine import NO_LIMITS, Limits, Row, Switch, Work
 from tidelog.session.engines import Options
 from tidelog.session.relation import RelationView
 from tidelog.session.remarks import Remarks

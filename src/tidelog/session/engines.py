@@ -20,7 +20,7 @@ from tidelog.base.errors import MissingExtraError, UserError
 from tidelog.base.record import record
 from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.plan.nodes import Plan
-from tidelog.run.contract import NO_LIMITS, Engine, Limits, Switch
+from tidelog.run.contract.engine import NO_LIMITS, Engine, Limits, Switch
 
 
 @record

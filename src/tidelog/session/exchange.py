@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidelog.base.arguments import expect
 from tidelog.base.text import show_cell
-from tidelog.run.contract import Row
+from tidelog.run.contract.engine import Row
 from tidelog.session.database import Database
 from tidelog.session.frames.plain import Plain
 from tidelog.session.frames.plain_write import finite

@@ -10,7 +10,7 @@ from tidelog.base.errors import DataError
 from tidelog.base.expr import Const, Var
 from tidelog.base.types import show
 from tidelog.plan.nodes import DeclaredIndex, Relation
-from tidelog.run.contract import Row, Rows
+from tidelog.run.contract.engine import Row, Rows
 from tidelog.session.changes import in_row_order
 from tidelog.session.frames.misfit import Misfit
 from tidelog.session.frames.plain import Plain

@@ -10,7 +10,7 @@ from tidelog.base.expr import Expr, MakeTuple, Var
 from tidelog.base.text import show_row
 from tidelog.base.values import Value
 from tidelog.plan.nodes import Plan, Relation
-from tidelog.run.contract import Change, Row, Rows
+from tidelog.run.contract.engine import Change, Row, Rows
 
 
 def key_function(relation: Relation, plan: Plan) -> Callable[[Row], Value]:

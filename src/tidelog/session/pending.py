@@ -12,7 +12,7 @@ from typing import Any
 from tidelog.base.arguments import brief
 from tidelog.base.errors import DataError
 from tidelog.base.values import Value
-from tidelog.run.contract import Change, Row, Rows
+from tidelog.run.contract.engine import Change, Row, Rows
 
 
 class PendingFacts:

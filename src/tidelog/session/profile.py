@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidelog.run.contract import Work
+from tidelog.run.contract.engine import Work
 from tidelog.session.changes import Commit
 
 

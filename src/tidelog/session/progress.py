@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from tidelog.run.contract import Limits
+from tidelog.run.contract.engine import Limits
 from tidelog.run.limits import Progress, observer
 
 

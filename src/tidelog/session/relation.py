@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from tidelog.base import types
 from tidelog.base.errors import DataError
 from tidelog.plan.nodes import Relation
-from tidelog.run.contract import Row, Rows
+from tidelog.run.contract.engine import Row, Rows
 from tidelog.session.changes import in_row_order, to_pandas, to_polars
 from tidelog.session.frames.plain import Plain
 from tidelog.session.frames.rows import RowReader

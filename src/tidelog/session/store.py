@@ -29,8 +29,8 @@ from tidelog.base.text import show_row
 from tidelog.base.tuning import DEFAULT
 from tidelog.plan.nodes import EMPTY_PLAN, Plan, Relation
 from tidelog.plan.rewrite.separate_facts import stored_in
-from tidelog.run import contract
-from tidelog.run.contract import NO_LIMITS, Engine, Limits, Row, Rows, Switch, Work
+from tidelog.run.contract import engine as contract
+from tidelog.run.contract.engine import NO_LIMITS, Engine, Limits, Row, Rows, Switch, Work
 from tidelog.session.changes import Change, Changes, Commit, check_known
 from tidelog.session.engines import Options, make_engine
 from tidelog.session.frames.misfit import Misfit

@@ -19,7 +19,7 @@ from weakref import ref
 from tidelog.base.arguments import expect
 from tidelog.base.errors import DataError, UserError
 from tidelog.base.lock import Hold, Life, ending
-from tidelog.run.contract import Change, Limits, Row, Rows
+from tidelog.run.contract.engine import Change, Limits, Row, Rows
 from tidelog.session.changes import Changes, Commit
 from tidelog.session.pending import PendingFacts, PendingKeyed
 from tidelog.session.rules import RuleBase

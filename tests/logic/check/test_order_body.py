@@ -16,7 +16,7 @@ from tidelog.lang.format import format_module
 from tidelog.lang.parse import parse
 from tidelog.lang.syntax import Declaration, RuleDef
 from tidelog.logic.rewrite.rule_names import last_grouping
-from tidelog.run.contract import Row
+from tidelog.run.contract.engine import Row
 from tidelog.session.exchange import load_facts, outputs
 
 SEED = 1

@@ -6,7 +6,7 @@ import pytest
 
 from tests.generate.pipeline import plan_text
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract import Change
+from tidelog.run.contract.engine import Change
 
 DECLARED = """
 input relation A(x: u8, y: u8)

@@ -15,7 +15,7 @@ from tests.generate.pipeline import answers, plan_text
 from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract import Change
+from tidelog.run.contract.engine import Change
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.session.soak.histories import random_history
 

@@ -17,7 +17,7 @@ from tests.generate.checking import follow
 from tidelog.base.tuning import DEFAULT
 from tidelog.run.columnar import engine, store
 from tidelog.run.columnar.support import absorb
-from tidelog.run.contract import Change, Row, Switch, Work
+from tidelog.run.contract.engine import Change, Row, Switch, Work
 from tidelog.run.maintain import choose, cost
 from tidelog.run.threads import share
 from tidelog.session.database import Database

@@ -10,7 +10,7 @@ import pytest
 from tests.generate.pipeline import answers, plan_text
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.columnar.storage.batch import Journal
-from tidelog.run.contract import Change
+from tidelog.run.contract.engine import Change
 from tidelog.run.limits import Watch
 
 PROGRAM = """

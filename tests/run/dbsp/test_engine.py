@@ -10,7 +10,7 @@ from tests.generate.checking import follow
 from tests.generate.pipeline import answers, plan_text
 from tidelog import Database, Externs, LimitError, Limits, UserError
 from tidelog.base.errors import EvaluationError
-from tidelog.run.contract import Change, Engine, Switch
+from tidelog.run.contract.engine import Change, Engine, Switch
 from tidelog.run.dbsp.engine import DbspEngine
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.session.soak.histories import random_history

@@ -13,7 +13,7 @@ from pyspark.sql import functions as f
 
 from tidelog.base.types import Type
 from tidelog.plan.nodes import Plan
-from tidelog.run.contract import NO_LIMITS, Change, Limits, Rows, Update
+from tidelog.run.contract.engine import NO_LIMITS, Change, Limits, Rows, Update
 from tidelog.run.spark.engine import SparkEngine
 from tidelog.run.spark.frames.checkpoint import collect, united
 from tidelog.run.spark.frames.encode import spark_type

@@ -21,7 +21,7 @@ from tidelog import Database, DataError, EvaluationError, LimitError, UserError
 from tidelog.base.tuning import DEFAULT
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract import Change, Limits
+from tidelog.run.contract.engine import Change, Limits
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.run.spark.engine import SparkEngine
 from tidelog.run.spark.frames.checkpoint import Part

@@ -19,7 +19,7 @@ from tidelog.base.thresholds import Paths
 from tidelog.base.tuning import Tuning, all_paths
 from tidelog.base.tuning_spark import Spark
 from tidelog.plan.nodes import Plan
-from tidelog.run.contract import Change
+from tidelog.run.contract.engine import Change
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.run.spark.engine import SparkEngine
 from tidelog.session.soak.closures import Closures

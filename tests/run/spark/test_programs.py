@@ -18,7 +18,7 @@ from tests.run.spark.test_engine import alike
 from tidelog import Database
 from tidelog.plan.closures.decompose import decompose
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract import Change
+from tidelog.run.contract.engine import Change
 from tidelog.run.spark.engine import SparkEngine
 from tidelog.session.exchange import load_facts
 

@@ -16,7 +16,7 @@ from tests.generate.pipeline import answers, plan_text
 from tests.run.spark.test_engine import alike
 from tidelog.base.tuning import DEFAULT
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract import Change
+from tidelog.run.contract.engine import Change
 from tidelog.run.spark.cluster.session import engine_session
 from tidelog.run.spark.durability.replay import Slot, Template
 from tidelog.run.spark.engine import SparkEngine

@@ -7,7 +7,7 @@ import pytest
 import tidelog
 from tests.generate.pipeline import answers, plan_text
 from tidelog.base.errors import EvaluationError, UserError
-from tidelog.run.contract import Change
+from tidelog.run.contract.engine import Change
 from tidelog.run.tuples.differences import DIFFERENCES
 from tidelog.run.tuples.engine import EVALUATORS, TuplesEngine
 from tidelog.run.tuples.index import INDEXES

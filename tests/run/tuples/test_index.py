@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidelog.base.values import NAN, order_key
-from tidelog.run.contract import Row
+from tidelog.run.contract.engine import Row
 from tidelog.run.tuples.index import INDEXES, Columns, SpineIndex
 
 ROWS = st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3))

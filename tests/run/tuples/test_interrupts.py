@@ -12,7 +12,7 @@ import pytest
 
 from tests.generate.pipeline import answers, plan_text
 from tidelog.run import tuples
-from tidelog.run.contract import Change
+from tidelog.run.contract.engine import Change
 from tidelog.run.tuples.engine import TuplesEngine
 
 PROGRAM = """

@@ -19,7 +19,7 @@ from tidelog.base.tuning_files import Files
 from tidelog.base.types import UNIT, Field, Named, Type
 from tidelog.base.values import Variant
 from tidelog.plan.nodes import Relation
-from tidelog.run.contract import Row
+from tidelog.run.contract.engine import Row
 from tidelog.session.formats.delimited import COMMA, TAB, Dialect, read_delimited, read_rows, write_csv, write_rows
 from tidelog.session.formats.delimited_arrow import read_columns
 from tidelog.session.formats.files import read_facts, write_outputs

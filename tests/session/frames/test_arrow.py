@@ -14,7 +14,7 @@ from tidelog.base.errors import DataError
 from tidelog.base.types import UNIT, Field, Named, Type
 from tidelog.base.values import Value
 from tidelog.plan.nodes import Relation
-from tidelog.run.contract import Row
+from tidelog.run.contract.engine import Row
 from tidelog.session.frames.arrow import TableRows, arrow_type, as_table, make_array, make_table, read_table
 from tidelog.session.frames.plain import OPTION, Plain
 

@@ -14,7 +14,7 @@ from tidelog.plan.nodes import Plan
 from tidelog.run.closure import held
 from tidelog.run.columnar.arrays import table as arrays
 from tidelog.run.columnar.kernels import words
-from tidelog.run.contract import NO_LIMITS, Change, Limits, Update
+from tidelog.run.contract.engine import NO_LIMITS, Change, Limits, Update
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.session import engines
 from tidelog.session.soak.families import draw_history

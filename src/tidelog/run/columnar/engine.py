@@ -32,7 +32,8 @@ from tidelog.run.columnar.storage.relation import Relation, Where
 from tidelog.run.columnar.storage.rows import DecodedRows, code_parts, decoded, find, pack_columns, ranges_of
 from tidelog.run.columnar.store import Store
 from tidelog.run.columnar.support.verify import check_support
-from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Support, Switch, Update, Work
+from tidelog.run.contract.backend import Support
+from tidelog.run.contract.engine import NO_LIMITS, Change, Limits, Row, Rows, Switch, Update, Work
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.choose import Earlier, Strategy, maintain, reached, strategy_of, support_of
 from tidelog.run.maintain.cost import Costs

@@ -1,4 +1,4 @@
-"""The state of a program in the columnar engine, and the leaf operations on it (`run.contract.Backend`)."""
+"""The state of a program in the columnar engine, and the leaf operations on it (`contract.Backend`)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tidelog.run.columnar.support.cost import COMPARED, COUNTED, FIRST, SIFTED, 
 from tidelog.run.columnar.support.iterations import Schedule
 from tidelog.run.columnar.support.lifting import lift, lifts, note
 from tidelog.run.columnar.support.regroup import regroup
-from tidelog.run.contract import Job, Phase, Support
+from tidelog.run.contract.backend import Job, Phase, Support
 from tidelog.run.holding import Dividing
 from tidelog.run.limits import OverBudgetError, RuleRun, Watch, analysis
 from tidelog.run.maintain.rounds import rederivation

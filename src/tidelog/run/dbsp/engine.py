@@ -29,7 +29,7 @@ from tidelog.run.columnar.rules.scalars import Scalars
 from tidelog.run.columnar.storage.dictionary import Codec
 from tidelog.run.columnar.storage.layout import Field, Layout
 from tidelog.run.columnar.storage.rows import DecodedRows, code_columns, decoded_in
-from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
+from tidelog.run.contract.engine import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
 from tidelog.run.dbsp.expressions import ColumnExpressions
 from tidelog.run.dbsp.interpreter import Interpreter
 from tidelog.run.dbsp.kit import LEVEL, Clause, Gather

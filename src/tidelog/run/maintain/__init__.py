@@ -1,4 +1,4 @@
-"""Maintenance algorithms, one a file, written once over `run.contract.Backend`; each reads like its paper.
+"""Maintenance algorithms, one a file, written once over `contract.Backend`; each reads like its paper.
 
 * `seminaive`: a stratum from scratch, each tuple with the support that is kept.
 * `ranked`: a stratum brought up to date by ranked support.

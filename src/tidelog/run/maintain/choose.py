@@ -34,7 +34,8 @@ from typing import Any
 from tidelog.base.record import record
 from tidelog.base.tuning_updates import Budgets
 from tidelog.plan.nodes import Plan, Rule, Stratum
-from tidelog.run.contract import Backend, Support, Switch, Work
+from tidelog.run.contract.backend import Backend, Support
+from tidelog.run.contract.engine import Switch, Work
 from tidelog.run.limits import OverBudgetError, Watch
 from tidelog.run.maintain import dred, elastic, modular, ranked
 from tidelog.run.maintain.cost import NOTHING, UNLIMITED, Budget, Cost, Costs, budget_of

@@ -9,7 +9,7 @@ from typing import assert_never
 
 from tidelog.base.record import record
 from tidelog.base.tuning_updates import Budgets
-from tidelog.run.contract import Switch
+from tidelog.run.contract.engine import Switch
 
 
 @record

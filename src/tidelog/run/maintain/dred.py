@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tidelog.plan.nodes import Rule, Stratum
-from tidelog.run.contract import Backend
+from tidelog.run.contract.backend import Backend
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.rounds import backwards, delete, gain, insert, lose
 

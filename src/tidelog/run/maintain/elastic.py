@@ -40,7 +40,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tidelog.plan.nodes import Rule, Stratum
-from tidelog.run.contract import Iterations, Phase
+from tidelog.run.contract.backend import Phase
+from tidelog.run.contract.optional import Iterations
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.rounds import gain, lose, touched
 

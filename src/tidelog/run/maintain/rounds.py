@@ -1,6 +1,6 @@
 """What the update algorithms are made of: the trees that find lost and gained derivations, and rounds to a fixpoint.
 
-An update of a stratum goes through the phases of `run.contract.Phase`: `lose` and `delete`, which counts the support of
+An update of a stratum goes through the phases of `contract.Phase`: `lose` and `delete`, which counts the support of
 tuples when they first lose some if nobody has before, and of those that are lifted, `backwards` or `left_over` to find
 removed tuples again, `gain` and `insert`. Each lost or gained derivation is enumerated exactly once (see `plan.nodes`
 on versions).
@@ -14,7 +14,7 @@ from typing import Any
 from tidelog.plan.nodes import Project, Rule, Stratum
 from tidelog.plan.rewrite.rederive import rederive
 from tidelog.plan.rewrite.rediscover import rediscover
-from tidelog.run.contract import Backend, Job, Phase
+from tidelog.run.contract.backend import Backend, Job, Phase
 from tidelog.run.limits import Watch
 
 Bags = Mapping[str, Any]

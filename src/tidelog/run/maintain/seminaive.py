@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tidelog.plan.nodes import Stratum
-from tidelog.run.contract import Backend, Phase
+from tidelog.run.contract.backend import Backend, Phase
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.rounds import touched
 

@@ -18,7 +18,7 @@ from tidelog.base.errors import EvaluationError
 from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.plan.nodes import Plan, Rule
 from tidelog.plan.rewrite.separate_facts import stored_in
-from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
+from tidelog.run.contract.engine import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
 from tidelog.run.limits import Watch
 from tidelog.run.reference.algebra import Algebra
 from tidelog.run.reference.evaluate import Evaluator

@@ -25,7 +25,7 @@ from tidelog.plan.closures.decompose import Way
 from tidelog.plan.nodes import EMPTY_PLAN, Plan, Stratum
 from tidelog.plan.rewrite.separate_facts import stored_in
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
+from tidelog.run.contract.engine import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
 from tidelog.run.limits import Watch, tell
 from tidelog.run.maintain.choose import Earlier, Strategy, maintain, reached, strategy_of
 from tidelog.run.maintain.cost import NOTHING, Cost, Costs

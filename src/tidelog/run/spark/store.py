@@ -1,4 +1,4 @@
-"""The state of a program in Spark, and the leaf operations on it (`run.contract.Backend`).
+"""The state of a program in Spark, and the leaf operations on it (`contract.Backend`).
 
 Deriving only builds queries; absorbing and releasing run them, one job for all relations of a stratum in a round.
 Relations are copied before their first change and DataFrames never change, so undoing is forgetting.
@@ -19,7 +19,8 @@ from tidelog.base.expr import Const, Function
 from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.base.types import Type, TypeDefinition
 from tidelog.plan.nodes import Aggregate, Plan, Rule, Stratum, Unit
-from tidelog.run.contract import Job, Phase, Row
+from tidelog.run.contract.backend import Job, Phase
+from tidelog.run.contract.engine import Row
 from tidelog.run.holding import Holding
 from tidelog.run.limits import OverBudgetError, Watch
 from tidelog.run.phases import AFTER, BEFORE, DELETED, INSERTED

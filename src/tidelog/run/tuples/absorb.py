@@ -1,6 +1,6 @@
 """From bags of derivations to tuples: counting support, finding what is new and what is lost.
 
-What a tuple carries decides how (`run.contract.Support`). With ranked support that is its rank, its derivations of
+What a tuple carries decides how (`contract.Support`). With ranked support that is its rank, its derivations of
 lower rank, which support it, and all of them. What the update algorithm that keeps first iterations does to counts is
 in `iterations`.
 """
@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from tidelog.run.contract import Row, Support
+from tidelog.run.contract.backend import Support
+from tidelog.run.contract.engine import Row
 from tidelog.run.tuples.relation import Journal, Relation
 
 Bag = list[tuple[Row, int]]

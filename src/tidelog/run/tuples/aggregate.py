@@ -8,7 +8,7 @@ from typing import Any
 
 from tidelog.base.values import Group
 from tidelog.plan.nodes import Aggregate
-from tidelog.run.contract import Row
+from tidelog.run.contract.engine import Row
 from tidelog.run.scalar.failure import ScalarError
 from tidelog.run.tuples.evaluator import stepping
 from tidelog.run.tuples.index import Columns

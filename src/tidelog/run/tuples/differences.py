@@ -20,7 +20,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 
-from tidelog.run.contract import Row
+from tidelog.run.contract.engine import Row
 from tidelog.run.phases import DYING, REMOVED
 from tidelog.run.tuples.relation import Journal, Relation, Support
 

@@ -17,7 +17,8 @@ from tidelog.base.record import record
 from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.plan.nodes import EMPTY_PLAN, Plan, Stratum
 from tidelog.plan.rewrite.separate_facts import stored_in
-from tidelog.run.contract import NO_LIMITS, Change, Limits, Row, Rows, Support, Switch, Update, Work
+from tidelog.run.contract.backend import Support
+from tidelog.run.contract.engine import NO_LIMITS, Change, Limits, Row, Rows, Switch, Update, Work
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.choose import Earlier, Strategy, maintain, reached, strategy_of, support_of
 from tidelog.run.maintain.cost import Costs

@@ -14,7 +14,7 @@ from tidelog.base.growth import counted
 from tidelog.base.meter import current
 from tidelog.base.tuning_plans import Tuples
 from tidelog.plan.nodes import Aggregate, Project, Scan
-from tidelog.run.contract import Row
+from tidelog.run.contract.engine import Row
 from tidelog.run.tuples.absorb import Bag
 from tidelog.run.tuples.index import Columns
 from tidelog.run.tuples.relation import Find, Support

@@ -18,7 +18,7 @@ from operator import itemgetter
 from typing import Any, Protocol
 
 from tidelog.base.record import record
-from tidelog.run.contract import Row
+from tidelog.run.contract.engine import Row
 
 Key = Any
 Columns = tuple[int, ...]

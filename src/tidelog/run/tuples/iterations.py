@@ -1,10 +1,10 @@
-"""Derivations scheduled for iterations, and the difference that an iteration makes: `run.contract.Iterations`."""
+"""Derivations scheduled for iterations, and the difference that an iteration makes: `contract.Iterations`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tidelog.run.contract import Row
+from tidelog.run.contract.engine import Row
 from tidelog.run.phases import ALIVE, DYING
 from tidelog.run.tuples.absorb import Bag
 from tidelog.run.tuples.differences import Difference, Kind

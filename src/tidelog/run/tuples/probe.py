@@ -7,7 +7,7 @@ from typing import Any
 
 from tidelog.base.expr import Const, Var
 from tidelog.base.record import record
-from tidelog.run.contract import Row
+from tidelog.run.contract.engine import Row
 from tidelog.run.tuples.index import Columns
 
 

@@ -2,7 +2,7 @@
 
 During an update a relation keeps apart what changes, as `run.phases` says: settled rows that are removed are marked,
 what becomes true stands in `inserted` and the `delta`. Nothing of that is there between updates. `supports` has what is
-kept of each tuple (`run.contract.Support`). A `Journal` can undo what an update did to the relations it was given.
+kept of each tuple (`contract.Support`). A `Journal` can undo what an update did to the relations it was given.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from tidelog.base import types as t
 from tidelog.base.types import Type
 from tidelog.base.values import order_key
-from tidelog.run.contract import Row
+from tidelog.run.contract.engine import Row
 from tidelog.run.phases import ALIVE, CURRENT, DELETED, DYING, REMOVED, View
 from tidelog.run.tuples.index import Columns, Index, Key, Ordering
 

@@ -11,7 +11,8 @@ from operator import itemgetter
 from tidelog.base.record import record
 from tidelog.base.tuning_plans import Tuples
 from tidelog.plan.nodes import Aggregate, Plan, Project, Rule, Scan, Version
-from tidelog.run.contract import Job, Phase, Row, Support
+from tidelog.run.contract.backend import Job, Phase, Support
+from tidelog.run.contract.engine import Row
 from tidelog.run.holding import Dividing
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.rounds import rederivation

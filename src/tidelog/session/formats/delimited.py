@@ -39,7 +39,7 @@ from tidelog.base.tuning_files import Files
 from tidelog.base.types import Field, Type
 from tidelog.base.values import Value
 from tidelog.plan.nodes import Relation
-from tidelog.run.contract import Row, Rows
+from tidelog.run.contract.engine import Row, Rows
 from tidelog.session.changes import in_row_order
 from tidelog.session.formats.mistakes import Mistakes
 from tidelog.session.frames.plain import Plain

@@ -22,7 +22,7 @@ from tidelog.base.tuning import DEFAULT
 from tidelog.base.tuning_files import Files
 from tidelog.base.types import Field
 from tidelog.plan.nodes import Relation
-from tidelog.run.contract import Rows
+from tidelog.run.contract.engine import Rows
 from tidelog.session.formats.delimited import Dialect, read_text, read_whole
 from tidelog.session.frames.arrow import TableRows, arrow_type, column_values, fit_column, is_simple, rows_table
 from tidelog.session.frames.plain import Plain

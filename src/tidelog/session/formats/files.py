@@ -22,7 +22,7 @@ from tidelog.base.record import record
 from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.base.tuning_files import Files
 from tidelog.plan.nodes import Relation
-from tidelog.run.contract import Rows
+from tidelog.run.contract.engine import Rows
 from tidelog.session.formats.delimited import COMMA, FACTS, TAB, Dialect, read_delimited, suspected_header, write_csv
 from tidelog.session.formats.jsonlines import read_jsonlines
 from tidelog.session.frames.plain import Plain

@@ -12,7 +12,7 @@ from typing import Any
 from tidelog.base.errors import DataError
 from tidelog.base.integers import read_integer
 from tidelog.plan.nodes import Relation
-from tidelog.run.contract import Row
+from tidelog.run.contract.engine import Row
 from tidelog.session.formats.delimited import DAMAGED, open_text
 from tidelog.session.formats.mistakes import Mistakes
 from tidelog.session.frames.misfit import Misfit

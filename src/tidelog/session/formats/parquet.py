@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from tidelog.base.errors import DataError
 from tidelog.base.meter import ask, current
 from tidelog.plan.nodes import Relation
-from tidelog.run.contract import Rows
+from tidelog.run.contract.engine import Rows
 from tidelog.session.formats.delimited import DAMAGED, read_whole
 from tidelog.session.frames.arrow import read_table
 from tidelog.session.frames.plain import Plain

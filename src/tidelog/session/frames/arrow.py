@@ -35,7 +35,7 @@ from tidelog.base.text import show_value
 from tidelog.base.types import Field, Named, Type
 from tidelog.base.values import real
 from tidelog.plan.nodes import Relation
-from tidelog.run.contract import Row
+from tidelog.run.contract.engine import Row
 from tidelog.session.frames.misfit import Misfit
 from tidelog.session.frames.plain import Plain
 from tidelog.session.frames.plain_write import is_enumeration, tag_name

@@ -25,7 +25,7 @@ from tidelog.base.tuning_files import Rows
 from tidelog.base.types import Field, Type
 from tidelog.base.values import Value, Variant
 from tidelog.plan.nodes import Relation
-from tidelog.run.contract import Row
+from tidelog.run.contract.engine import Row
 from tidelog.session.frames.misfit import Misfit
 from tidelog.session.frames.plain import Plain
 from tidelog.session.frames.plain_read import Read

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Protocol
 
-from tidelog.run import contract
+from tidelog.run.contract import engine as contract
 from tidelog.session.changes import WEIGHT, Change, Commit
 from tidelog.session.database import Database
 from tidelog.session.frames.plain import Plain

@@ -32,7 +32,7 @@ from tidelog.base.tuning import DEFAULT
 from tidelog.base.tuning_files import Pipelines
 from tidelog.base.types import Field, Type
 from tidelog.plan.nodes import Relation
-from tidelog.run.contract import Row
+from tidelog.run.contract.engine import Row
 from tidelog.session.frames.arrow import is_simple, read_table
 from tidelog.session.frames.plain import Plain
 from tidelog.session.pipeline.config import SourceTable

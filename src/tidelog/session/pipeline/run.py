@@ -25,7 +25,7 @@ from tidelog.base.record import record
 from tidelog.base.span import Source
 from tidelog.base.tuning import DEFAULT, Tuning
 from tidelog.plan.nodes import Plan
-from tidelog.run.contract import Work
+from tidelog.run.contract.engine import Work
 from tidelog.session.database import Database
 from tidelog.session.pipeline.config import Config, Sink
 from tidelog.session.pipeline.effect import CommitEffect, Effect, RebuildEffect

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from tidelog.base.errors import LimitError
 from tidelog.base.thresholds import Paths
-from tidelog.run.contract import Limits, Row
+from tidelog.run.contract.engine import Limits, Row
 from tidelog.session.changes import Change, Changes
 from tidelog.session.soak.histories import History, Step
 from tidelog.session.soak.looks import FollowBy, Inspect, Look, Read, Verify

@@ -14,7 +14,7 @@ from typing import Any
 from tidelog.base.record import record
 from tidelog.base.thresholds import Paths
 from tidelog.base.tuning import DEFAULT, Tuning, all_thresholds
-from tidelog.run.contract import NO_LIMITS, Limits, Switch
+from tidelog.run.contract.engine import NO_LIMITS, Limits, Switch
 from tidelog.session.database import Database
 from tidelog.session.engines import CHOICES, ENGINES, STRATEGY
 from tidelog.session.soak.spec import TYPE_TEXT, Program

@@ -19,7 +19,7 @@ from tidelog.base.tuning import DEFAULT
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.columnar.storage.lazy import LazyBatch
-from tidelog.run.contract import Change, Limits
+from tidelog.run.contract.engine import Change, Limits
 from tidelog.session.soak.brute import brute_force
 from tidelog.session.soak.closures import closure_history
 from tidelog.session.soak.histories import History

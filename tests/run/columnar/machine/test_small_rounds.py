@@ -16,7 +16,7 @@ from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.columnar.machine import small_rounds
 from tidelog.run.columnar.machine.inputs import Told
-from tidelog.run.contract import Change, Limits, Row, Update
+from tidelog.run.contract.engine import Change, Limits, Row, Update
 from tidelog.session.soak.histories import random_history
 
 HISTORIES = 12

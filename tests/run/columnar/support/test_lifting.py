@@ -16,7 +16,8 @@ from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.columnar.kernels.ranks import ROOM
 from tidelog.run.columnar.storage import relation
 from tidelog.run.columnar.storage.batch import Batch
-from tidelog.run.contract import Change, Row, Support, Switch, Update
+from tidelog.run.contract.backend import Support
+from tidelog.run.contract.engine import Change, Row, Switch, Update
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.session.soak.histories import random_history
 

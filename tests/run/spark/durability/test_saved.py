@@ -12,7 +12,7 @@ from tests.generate.pipeline import plan_text
 from tidelog.base.errors import EvaluationError, UserError
 from tidelog.base.tuning import Tuning
 from tidelog.base.tuning_spark import Spark
-from tidelog.run.contract import Change
+from tidelog.run.contract.engine import Change
 from tidelog.run.phases import AFTER
 from tidelog.run.spark.durability.saved import Archive
 from tidelog.run.spark.engine import SparkEngine

@@ -20,7 +20,7 @@ from tests.generate.pipeline import answers, plan_text
 from tests.run.spark.conftest import TINY
 from tests.run.spark.faults.tasks import play
 from tidelog.run import limits
-from tidelog.run.contract import Change
+from tidelog.run.contract.engine import Change
 from tidelog.run.limits import Progress
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.run.spark.cluster.session import start_session

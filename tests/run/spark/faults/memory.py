@@ -13,7 +13,7 @@ from pyspark.sql import functions as f
 
 from tests.generate.pipeline import plan_text
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract import Change
+from tidelog.run.contract.engine import Change
 from tidelog.run.spark.engine import SparkEngine
 
 SMALL = {"spark.driver.memory": "1g", "spark.memory.fraction": "0.02", "spark.driver.maxResultSize": "1m"}

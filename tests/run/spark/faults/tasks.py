@@ -13,7 +13,7 @@ from tests.run.spark.conftest import TINY
 from tests.run.spark.faults.memory import SMALL, outgrow
 from tidelog import Database
 from tidelog.base.extern import Externs
-from tidelog.run.contract import Change
+from tidelog.run.contract.engine import Change
 from tidelog.run.spark.cluster.session import start_session
 from tidelog.run.spark.engine import SparkEngine
 

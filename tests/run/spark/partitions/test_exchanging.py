@@ -16,7 +16,7 @@ from tidelog.base.errors import EvaluationError, LimitError
 from tidelog.plan.closures.exchange import fragments_of, spread
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract import Change, Limits
+from tidelog.run.contract.engine import Change, Limits
 from tidelog.run.spark.durability.saved import Archive
 from tidelog.run.spark.engine import SparkEngine
 from tidelog.run.spark.partitions.by_key import Claims

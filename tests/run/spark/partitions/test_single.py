@@ -13,7 +13,7 @@ from tests.run.spark.at_once import AtOnce
 from tests.run.spark.test_engine import alike
 from tidelog.base.errors import EvaluationError, LimitError
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract import Change, Limits
+from tidelog.run.contract.engine import Change, Limits
 from tidelog.run.spark.engine import SparkEngine
 from tidelog.session.soak.histories import random_history
 

@@ -34,7 +34,8 @@ from tidelog.run.columnar.storage.lazy import LazyBatch
 from tidelog.run.columnar.storage.relation import Relation
 from tidelog.run.columnar.storage.rows import pack_columns
 from tidelog.run.columnar.store import Store
-from tidelog.run.contract import Phase, Work
+from tidelog.run.contract.backend import Phase
+from tidelog.run.contract.engine import Work
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.rounds import changed_below, reads_change
 from tidelog.run.maintain.seminaive import bootstrap

@@ -18,7 +18,7 @@ from tidelog.run.columnar.storage.batch import Batch
 from tidelog.run.columnar.storage.dictionary import Codec, code_floats, code_signed, read_floats, read_signed
 from tidelog.run.columnar.storage.layout import Layout, Range, range_of
 from tidelog.run.columnar.storage.relation import Relation
-from tidelog.run.contract import Row, Rows
+from tidelog.run.contract.engine import Row, Rows
 
 Columns = Sequence[Words]
 

@@ -1,6 +1,6 @@
 """From bags of derivations to tuples: counting support, finding what is new and what is lost.
 
-What a tuple carries decides how (`run.contract.Support`). With ranked support it has two counts: its derivations of a
+What a tuple carries decides how (`contract.Support`). With ranked support it has two counts: its derivations of a
 rank below its own, which support it, and all of them (see `run.maintain.ranked`). With counted support it has the same
 with rank 1 throughout (see `run.maintain.modular`).
 """
@@ -24,7 +24,7 @@ from tidelog.run.columnar.rules.evaluate import Bag
 from tidelog.run.columnar.storage.batch import Batch, Journal, Log
 from tidelog.run.columnar.storage.layout import Layout, moves
 from tidelog.run.columnar.storage.relation import Relation, Where
-from tidelog.run.contract import Support
+from tidelog.run.contract.backend import Support
 from tidelog.run.phases import ALIVE, REMOVED
 
 

@@ -1,4 +1,4 @@
-"""What this engine's operations cost in work, which decides when an update gives way (`run.contract.Switch`).
+"""What this engine's operations cost in work, which decides when an update gives way (`contract.Switch`).
 
 A unit is some 25 ns of processor time. The weights were fitted by hand to evaluations from scratch and to updates of 10
 to 1,000 facts, by stratum: those of a text editor (CRDT), of Andersen's analysis, of LUBM and of closures. Of 90 that
@@ -13,7 +13,7 @@ it. A deletion may leave less to evaluate than there was: no weight can tell.
 from __future__ import annotations
 
 from tidelog.base.record import record
-from tidelog.run.contract import Phase
+from tidelog.run.contract.backend import Phase
 
 
 @record

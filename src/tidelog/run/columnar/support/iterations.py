@@ -1,4 +1,4 @@
-"""Derivations scheduled for iterations, and what becomes of tuples in one of them: `run.contract.Iterations`.
+"""Derivations scheduled for iterations, and what becomes of tuples in one of them: `contract.Iterations`.
 
 What is scheduled is kept by relation and iteration as bags, in which a lost derivation counts below zero. To settle an
 iteration is to add up what is due for each head:

@@ -12,7 +12,7 @@ from tidelog.run.columnar.arrays.table import Places, chosen
 from tidelog.run.columnar.kernels.ranks import Lowest, lifted, note_lifted
 from tidelog.run.columnar.storage.batch import Batch, Journal, Ranks
 from tidelog.run.columnar.storage.relation import Relation
-from tidelog.run.contract import Support
+from tidelog.run.contract.backend import Support
 from tidelog.run.phases import ALIVE
 
 

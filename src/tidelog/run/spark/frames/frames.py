@@ -21,7 +21,7 @@ from tidelog.base import types as t
 from tidelog.base.conform import bounds
 from tidelog.base.errors import DataError
 from tidelog.base.types import Field, Type, TypeDefinition
-from tidelog.run.contract import Rows
+from tidelog.run.contract.engine import Rows
 from tidelog.run.spark.cluster.session import start_session
 from tidelog.run.spark.frames.checkpoint import collect
 from tidelog.run.spark.frames.encode import WORD, Cells, content, spark_type

@@ -13,7 +13,7 @@ from pyspark.sql import functions as f
 
 from tidelog.base import types as t
 from tidelog.base.types import Type
-from tidelog.run.contract import Row, Rows
+from tidelog.run.contract.engine import Row, Rows
 from tidelog.run.spark.frames.checkpoint import collect
 from tidelog.run.spark.frames.encode import Cells, arrow_type, content, spark_type
 from tidelog.run.spark.frames.recovery import attempted

@@ -38,7 +38,8 @@ from tidelog.plan.closures.decompose import Way, decompose, relations_below
 from tidelog.plan.closures.exchange import may_spread
 from tidelog.plan.closures.linearise import Linearised
 from tidelog.plan.nodes import Plan, Rule, Stratum
-from tidelog.run.contract import NO_LIMITS, Limits, Phase
+from tidelog.run.contract.backend import Phase
+from tidelog.run.contract.engine import NO_LIMITS, Limits
 from tidelog.run.limits import Watch, tell
 from tidelog.run.maintain.rounds import changed_below, full, reads_change
 from tidelog.run.maintain.seminaive import bootstrap

@@ -11,7 +11,7 @@ from pyspark.sql import functions as f
 
 from tidelog.plan.nodes import Plan
 from tidelog.plan.rewrite.separate_facts import stored_in
-from tidelog.run.contract import Change
+from tidelog.run.contract.engine import Change
 from tidelog.run.spark.frames.checkpoint import Part, Question, answers, gathered
 from tidelog.run.spark.frames.relation import RANK, SUPPORT, Parts, Relation, by_hash
 from tidelog.run.spark.frames.rows import frame_of

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from tidelog.base.errors import LimitError
 from tidelog.plan.closures.decompose import relations_below
 from tidelog.plan.nodes import Stratum
-from tidelog.run.contract import Limits
+from tidelog.run.contract.engine import Limits
 from tidelog.run.limits import Watch, tell
 from tidelog.run.phases import AFTER, CURRENT
 from tidelog.run.spark.frames.checkpoint import Part, collect, settle
