@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from tidelog.base.tuning import all_thresholds
@@ -158,12 +159,24 @@ def test_numbers_are_seen() -> None:
     assert list(numbers(ast.parse(text))) == ["A", "B", "C", "D", "E", "J"]
 
 
-def test_every_threshold_has_its_reason_and_draws_that_differ_from_its_default() -> None:
-    for name, one in all_thresholds():
-        assert one.metadata["reason"].endswith("."), name
-        assert one.metadata["fitted"], name
-        assert one.metadata["draws"], name
-        assert one.default not in one.metadata["draws"], name
+def reasons() -> Iterator[tuple[str, str | None]]:
+    """Yield the name of each field that is a threshold, and the docstring below it."""
+    for path in (SOURCE / "base").rglob("*.py"):
+        classes = [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.ClassDef)]
+        for first, second in (pair for one in classes for pair in pairwise([*one.body, ast.Pass()])):
+            match first, second:
+                case ast.AnnAssign(ast.Name(name), value=ast.Call(ast.Name("threshold"))), ast.Expr(ast.Constant(text)):
+                    yield name, text if isinstance(text, str) else None
+                case ast.AnnAssign(ast.Name(name), value=ast.Call(ast.Name("threshold"))), _:
+                    yield name, None
+                case _:
+                    pass
+
+
+def test_every_threshold_has_a_reason_below_it() -> None:
+    found = list(reasons())
+    assert sorted(name for name, _ in found) == sorted(name.partition(".")[2] for name, _ in all_thresholds())
+    assert [name for name, reason in found if reason is None or not reason.endswith(".")] == []
 
 
 ENGINES = {"run/columnar/engine.py", "run/columnar/functions.py", "run/closure/functions.py"}

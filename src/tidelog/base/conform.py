@@ -10,123 +10,100 @@ import math
 from collections.abc import Hashable, Iterable, Mapping
 from typing import assert_never
 
-from tidelog.base.types import (
-    GROUP,
-    INTERN,
-    MAP,
-    REF,
-    SET,
-    VEC,
-    BigInt,
-    Bit,
-    Bool,
-    Constructor,
-    Double,
-    Float,
-    Function,
-    Named,
-    Signed,
-    String,
-    Tuple,
-    Type,
-    TypeDefinition,
-    TypeVariable,
-    show,
-    substitute,
-)
+from tidelog.base import types as t
 from tidelog.base.values import NAN, FrozenMap, Group, Value, Variant, single
 
-Types = Mapping[str, TypeDefinition]
+Types = Mapping[str, t.TypeDefinition]
 
 
-def conforms(value: Value, type: Type, types: Types) -> str | None:
+def conforms(value: Value, type: t.Type, types: Types) -> str | None:
     """Return None if the object is a value of the type, else the reason why it is not.
 
-    >>> conforms(7, Bit(8), {}), conforms(300, Bit(8), {})
+    >>> conforms(7, t.Bit(8), {}), conforms(300, t.Bit(8), {})
     (None, '300 is not between 0 and 255 (bit<8>)')
     """
     match type:
-        case Bool():
+        case t.Bool():
             return None if isinstance(value, bool) else _misfit(value, "a bool (Python bool)")
-        case String():
+        case t.String():
             return _string(value)
-        case BigInt():
+        case t.BigInt():
             return None if _is_whole(value) else _misfit(value, "a bigint (Python int)")
-        case Bit() | Signed():
+        case t.Bit() | t.Signed():
             return _sized(value, type)
-        case Float() | Double():
+        case t.Float() | t.Double():
             return _real(value, type)
-        case Tuple(items):
+        case t.Tuple(items):
             if not isinstance(value, tuple) or len(value) != len(items):
-                return _misfit(value, f"a {show(type)} (Python tuple of {len(items)})")
+                return _misfit(value, f"a {t.show(type)} (Python tuple of {len(items)})")
             return _first(_within(f"component {i}", value[i], item, types) for i, item in enumerate(items))
-        case Named():
+        case t.Named():
             return _named(value, type, types)
-        case Function():
-            return None if callable(value) else _misfit(value, f"a {show(type)}")
-        case TypeVariable():
+        case t.Function():
+            return None if callable(value) else _misfit(value, f"a {t.show(type)}")
+        case t.TypeVariable():
             return None
         case _:
             assert_never(type)
 
 
-def fields_of(type: Named, constructor: Constructor, types: Types) -> tuple[Type, ...]:
+def fields_of(type: t.Named, constructor: t.Constructor, types: Types) -> tuple[t.Type, ...]:
     """Return the types of a constructor's fields, for a type with these arguments."""
     if not type.arguments:
         return tuple(field.type for field in constructor.fields)
     by = dict(zip(types[type.name].parameters, type.arguments, strict=True))
-    return tuple(substitute(field.type, by) for field in constructor.fields)
+    return tuple(t.substitute(field.type, by) for field in constructor.fields)
 
 
-def _named(value: Value, type: Named, types: Types) -> str | None:
+def _named(value: Value, type: t.Named, types: Types) -> str | None:
     match type:
-        case Named(name, (item,)) if name == VEC:
+        case t.Named(name, (item,)) if name == t.VEC:
             if not isinstance(value, tuple):
-                return _misfit(value, f"a {show(type)} (Python tuple)")
+                return _misfit(value, f"a {t.show(type)} (Python tuple)")
             return _first(_within(f"element {i}", x, item, types) for i, x in enumerate(value))
-        case Named(name, (item,)) if name == SET:
+        case t.Named(name, (item,)) if name == t.SET:
             if not isinstance(value, frozenset):
-                return _misfit(value, f"a {show(type)} (Python frozenset)")
+                return _misfit(value, f"a {t.show(type)} (Python frozenset)")
             return _first(_within("an element", x, item, types) for x in value)
-        case Named(name, (key, item)) if name == MAP:
+        case t.Named(name, (key, item)) if name == t.MAP:
             if not isinstance(value, FrozenMap):
-                return _misfit(value, f"a {show(type)} (FrozenMap)")
+                return _misfit(value, f"a {t.show(type)} (FrozenMap)")
             pairs = value.items()
             return _first(_within("a key", k, key, types) or _within("a value", x, item, types) for k, x in pairs)
-        case Named(name, (key, item)) if name == GROUP:
+        case t.Named(name, (key, item)) if name == t.GROUP:
             if not isinstance(value, Group):
-                return _misfit(value, f"a {show(type)} (Group)")
+                return _misfit(value, f"a {t.show(type)} (Group)")
             members = (_within("a value", x, item, types) for x, _ in value.members)
             return _within("the key", value.key, key, types) or _first(members)
-        case Named(name, (inner,)) if name in {REF, INTERN}:
+        case t.Named(name, (inner,)) if name in {t.REF, t.INTERN}:
             return conforms(value, inner, types)
         case _:
             return _constructed(value, type, types)
 
 
-def _constructed(value: Value, type: Named, types: Types) -> str | None:
+def _constructed(value: Value, type: t.Named, types: Types) -> str | None:
     constructors = types[type.name].constructors
     if not constructors:
-        return None if isinstance(value, Hashable) else _misfit(value, f"a {show(type)}, which must be hashable")
+        return None if isinstance(value, Hashable) else _misfit(value, f"a {t.show(type)}, which must be hashable")
     if not isinstance(value, Variant) or value.position >= len(constructors):
-        return _misfit(value, f"a {show(type)} (Variant)")
+        return _misfit(value, f"a {t.show(type)} (Variant)")
     constructor = constructors[value.position]
     if value.name != constructor.name or len(value.fields) != len(constructor.fields):
-        return _misfit(value, f"a {show(type)}: constructor {value.position} is {constructor.name}")
+        return _misfit(value, f"a {t.show(type)}: constructor {value.position} is {constructor.name}")
     named = zip(constructor.fields, value.fields, fields_of(type, constructor, types), strict=True)
     return _first(_within(f"field {field.name}", x, inner, types) for field, x, inner in named)
 
 
-def _sized(value: Value, type: Bit | Signed) -> str | None:
+def _sized(value: Value, type: t.Bit | t.Signed) -> str | None:
     low, high = bounds(type)
     if not _is_whole(value):
-        return _misfit(value, f"a {show(type)} (Python int)")
-    return None if low <= value <= high else f"{value} is not between {low} and {high} ({show(type)})"
+        return _misfit(value, f"a {t.show(type)} (Python int)")
+    return None if low <= value <= high else f"{value} is not between {low} and {high} ({t.show(type)})"
 
 
-def bounds(type: Bit | Signed) -> tuple[int, int]:
+def bounds(type: t.Bit | t.Signed) -> tuple[int, int]:
     """Return the least and the greatest value of an integer type with a width."""
-    if isinstance(type, Bit):
+    if isinstance(type, t.Bit):
         return 0, (1 << type.width) - 1
     return -(1 << (type.width - 1)), (1 << (type.width - 1)) - 1
 
@@ -139,12 +116,12 @@ def _string(value: Value) -> str | None:
     return _misfit(value, "Unicode text, as it has surrogates")
 
 
-def _real(value: Value, type: Float | Double) -> str | None:
+def _real(value: Value, type: t.Float | t.Double) -> str | None:
     if not isinstance(value, float):
-        return _misfit(value, f"a {show(type)} (Python float)")
+        return _misfit(value, f"a {t.show(type)} (Python float)")
     if math.isnan(value):
         return None if value is NAN else "NaN must be tidelog.base.values.NAN"
-    if isinstance(type, Float) and single(value) != value:
+    if isinstance(type, t.Float) and single(value) != value:
         return _misfit(value, "a float (a multiple of a 24-bit number)")
     return None
 
@@ -153,7 +130,7 @@ def _is_whole(value: Value) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _within(place: str, value: Value, type: Type, types: Types) -> str | None:
+def _within(place: str, value: Value, type: t.Type, types: Types) -> str | None:
     reason = conforms(value, type, types)
     return reason and f"{place}: {reason}"
 

@@ -6,32 +6,11 @@ import re
 from collections.abc import Callable
 from typing import TypeVar, assert_never
 
+from tidelog.base import types as t
 from tidelog.base.conform import Types, bounds, fields_of
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError
 from tidelog.base.integers import read_integer
-from tidelog.base.types import (
-    GROUP,
-    INTERN,
-    MAP,
-    REF,
-    SET,
-    VEC,
-    BigInt,
-    Bit,
-    Bool,
-    Constructor,
-    Double,
-    Float,
-    Function,
-    Named,
-    Signed,
-    String,
-    Tuple,
-    Type,
-    TypeVariable,
-    show,
-)
 from tidelog.base.values import FrozenMap, Value, Variant, real, single
 
 _SPACE = re.compile(r"\s*")
@@ -48,10 +27,10 @@ _RADIX = {None: 10, "d": 10, "h": 16, "o": 8, "b": 2}
 Item = TypeVar("Item")
 
 
-def read_value(text: str, type: Type, types: Types) -> Value:
+def read_value(text: str, type: t.Type, types: Types) -> Value:
     """Read a value of a type from the whole of a text; `DataError` says what was expected where.
 
-    >>> read_value("(0x10, 2)", Tuple((Bit(8), Signed(8))), {})
+    >>> read_value("(0x10, 2)", t.Tuple((t.Bit(8), t.Signed(8))), {})
     (16, 2)
     """
     reader = Reader(text, types)
@@ -60,12 +39,12 @@ def read_value(text: str, type: Type, types: Types) -> Value:
     return value
 
 
-def read_cell(text: str, type: Type, types: Types) -> Value:
+def read_cell(text: str, type: t.Type, types: Types) -> Value:
     """Read a cell of a table: a string is the text as it stands."""
     plain = type
-    while isinstance(plain, Named) and plain.name in {REF, INTERN}:
+    while isinstance(plain, t.Named) and plain.name in {t.REF, t.INTERN}:
         plain = plain.arguments[0]
-    return text if isinstance(plain, String) else read_value(text, type, types)
+    return text if isinstance(plain, t.String) else read_value(text, type, types)
 
 
 class Reader:
@@ -76,29 +55,29 @@ class Reader:
         self.types = types
         self.position = position
 
-    def value(self, type: Type) -> Value:
+    def value(self, type: t.Type) -> Value:
         """Read a value of a type."""
         match type:
-            case Bool():
+            case t.Bool():
                 return self._bool()
-            case String():
+            case t.String():
                 return self._string()
-            case BigInt() | Bit() | Signed():
+            case t.BigInt() | t.Bit() | t.Signed():
                 return self._integer(type)
-            case Float():
+            case t.Float():
                 return single(self._real(type))
-            case Double():
+            case t.Double():
                 return real(self._real(type))
-            case Tuple(items):
+            case t.Tuple(items):
                 return self._tuple(type, items)
-            case Named():
+            case t.Named():
                 return self._named(type)
-            case Function() | TypeVariable():
-                raise self.error(f"nothing, as values of type {show(type)} cannot be written")
+            case t.Function() | t.TypeVariable():
+                raise self.error(f"nothing, as values of type {t.show(type)} cannot be written")
             case _:
                 assert_never(type)
 
-    def row(self, columns: Constructor) -> tuple[Value, ...]:
+    def row(self, columns: t.Constructor) -> tuple[Value, ...]:
         """Read the arguments of a constructor or relation, by position or by name, after the opening bracket."""
         return self._arguments(columns, tuple(field.type for field in columns.fields), ")")
 
@@ -149,29 +128,29 @@ class Reader:
             raise self.error("true or false")
         return word[0] == "true"
 
-    def _integer(self, type: BigInt | Bit | Signed) -> int:
+    def _integer(self, type: t.BigInt | t.Bit | t.Signed) -> int:
         start = self.position
         found = self._match(_INTEGER)
         if not found:
-            raise self.error(f"a {show(type)}")
+            raise self.error(f"a {t.show(type)}")
         sign, hexadecimal, radix, digits = found.groups()
         try:
             number = int(hexadecimal, 16) if hexadecimal else read_integer(digits, _RADIX[radix])
         except ValueError:
             self.position = start
-            raise self.error(f"a {show(type)}") from None
+            raise self.error(f"a {t.show(type)}") from None
         number = -number if sign == "-" else number
-        if not isinstance(type, BigInt):
+        if not isinstance(type, t.BigInt):
             low, high = bounds(type)
             if not low <= number <= high:
                 self.position = start
-                raise self.error(f"a {show(type)}, between {low} and {high},")
+                raise self.error(f"a {t.show(type)}, between {low} and {high},")
         return number
 
-    def _real(self, type: Type) -> float:
+    def _real(self, type: t.Type) -> float:
         found = self._match(_REAL)
         if not found:
-            raise self.error(f"a {show(type)}")
+            raise self.error(f"a {t.show(type)}")
         return float(re.sub(r"(32|64)'f|_", "", found[0]))
 
     def _string(self) -> str:
@@ -195,9 +174,9 @@ class Reader:
         self.position = start
         raise self.error(f"a string with known escapes (not `{escape[0]}`)")
 
-    def _tuple(self, type: Tuple, items: tuple[Type, ...]) -> tuple[Value, ...]:
+    def _tuple(self, type: t.Tuple, items: tuple[t.Type, ...]) -> tuple[Value, ...]:
         if not self.take("("):
-            raise self.error(f"a {show(type)}, which starts with `(`")
+            raise self.error(f"a {t.show(type)}, which starts with `(`")
         values = []
         for i, item in enumerate(items):
             if i:
@@ -206,25 +185,25 @@ class Reader:
         self._expect(")")
         return tuple(values)
 
-    def _named(self, type: Named) -> Value:
+    def _named(self, type: t.Named) -> Value:
         match type:
-            case Named(name, (item,)) if name == VEC:
+            case t.Named(name, (item,)) if name == t.VEC:
                 return tuple(self._items(type, lambda: self.value(item)))
-            case Named(name, (item,)) if name == SET:
+            case t.Named(name, (item,)) if name == t.SET:
                 return frozenset(self._items(type, lambda: self.value(item)))
-            case Named(name, (key, item)) if name == MAP:
+            case t.Named(name, (key, item)) if name == t.MAP:
                 return FrozenMap(self._items(type, lambda: self._pair(key, item)))
-            case Named(name, (inner,)) if name in {REF, INTERN}:
+            case t.Named(name, (inner,)) if name in {t.REF, t.INTERN}:
                 self.take("&")
                 return self.value(inner)
-            case _ if type.name != GROUP and type.name in self.types and self.types[type.name].constructors:
+            case _ if type.name != t.GROUP and type.name in self.types and self.types[type.name].constructors:
                 return self._constructed(type)
             case _:
-                raise self.error(f"nothing, as values of type {show(type)} cannot be written")
+                raise self.error(f"nothing, as values of type {t.show(type)} cannot be written")
 
-    def _items(self, type: Type, item: Callable[[], Item]) -> list[Item]:
+    def _items(self, type: t.Type, item: Callable[[], Item]) -> list[Item]:
         if not self.take("["):
-            raise self.error(f"a {show(type)}, which starts with `[`")
+            raise self.error(f"a {t.show(type)}, which starts with `[`")
         found: list[Item] = []
         while not self.take("]"):
             if found:
@@ -232,11 +211,11 @@ class Reader:
             found.append(item())
         return found
 
-    def _pair(self, key: Type, value: Type) -> tuple[Value, Value]:
+    def _pair(self, key: t.Type, value: t.Type) -> tuple[Value, Value]:
         """Read `(key, value)` or `key -> value`; a key may be a tuple, so the bracket alone does not tell."""
         start = self.position
         try:
-            first, second = self._tuple(Tuple((key, value)), (key, value))
+            first, second = self._tuple(t.Tuple((key, value)), (key, value))
         except DataError:
             self.position = start
         else:
@@ -247,7 +226,7 @@ class Reader:
         self._expect("->")
         return first, self.value(value)
 
-    def _constructed(self, type: Named) -> Variant:
+    def _constructed(self, type: t.Named) -> Variant:
         start = self.position
         # The type is known, so the last part of a name tells the constructor, however a module was called.
         constructors = {c.name.rpartition("::")[2]: c for c in self.types[type.name].constructors}
@@ -258,17 +237,17 @@ class Reader:
             self.position = start
             known = list(constructors)
             hint = did_you_mean(name, known)
-            raise self.error(f"a {show(type)} ({', '.join(known)}{'; ' if hint else ''}{hint})")
+            raise self.error(f"a {t.show(type)} ({', '.join(known)}{'; ' if hint else ''}{hint})")
         inner = fields_of(type, constructor, self.types)
         fields = self._arguments(constructor, inner, "}") if self.take("{") else self._none(constructor)
         return Variant(constructor.name, constructor.position, fields)
 
-    def _none(self, constructor: Constructor) -> tuple[Value, ...]:
+    def _none(self, constructor: t.Constructor) -> tuple[Value, ...]:
         if constructor.fields:
             raise self.error(f"`{{` and the fields of {constructor.name}")
         return ()
 
-    def _arguments(self, constructor: Constructor, inner: tuple[Type, ...], close: str) -> tuple[Value, ...]:
+    def _arguments(self, constructor: t.Constructor, inner: tuple[t.Type, ...], close: str) -> tuple[Value, ...]:
         if self._peek() == ".":
             return self._by_name(constructor, inner, close)
         values = []
@@ -279,7 +258,7 @@ class Reader:
         self._expect(close)
         return tuple(values)
 
-    def _by_name(self, constructor: Constructor, inner: tuple[Type, ...], close: str) -> tuple[Value, ...]:
+    def _by_name(self, constructor: t.Constructor, inner: tuple[t.Type, ...], close: str) -> tuple[Value, ...]:
         values: dict[str, Value] = {}
         while not self.take(close):
             if values:

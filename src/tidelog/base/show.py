@@ -9,38 +9,7 @@ from __future__ import annotations
 import json
 from typing import assert_never
 
-from tidelog.base.expr import (
-    AnyPattern,
-    Apply,
-    Assign,
-    Break,
-    Call,
-    Const,
-    ConstPattern,
-    Construct,
-    ConstructorPattern,
-    Continue,
-    Declare,
-    Expr,
-    For,
-    FunctionValue,
-    If,
-    Is,
-    Lambda,
-    MakeMap,
-    MakeTuple,
-    MakeVec,
-    Match,
-    Operate,
-    Pattern,
-    Place,
-    Project,
-    Return,
-    Sequence,
-    TuplePattern,
-    Var,
-    VarPattern,
-)
+from tidelog.base import expr as e
 from tidelog.base.types import show
 from tidelog.base.values import FrozenMap, Group, Value, Variant, in_order
 
@@ -92,70 +61,70 @@ def show_value(value: Value) -> str:
             return str(value)
 
 
-def show_expression(expression: Expr) -> str:
+def show_expression(expression: e.Expr) -> str:
     """Write an expression on one line.
 
     >>> from tidelog.base.types import BIGINT
-    >>> x, y = Var("x", BIGINT), Var("y", BIGINT)
-    >>> show_expression(Operate("*", (x, Operate("+", (x, y), BIGINT)), BIGINT))
+    >>> x, y = e.Var("x", BIGINT), e.Var("y", BIGINT)
+    >>> show_expression(e.Operate("*", (x, e.Operate("+", (x, y), BIGINT)), BIGINT))
     'x * (x + y)'
     """
     return _show(expression, 0)
 
 
-def _show(expression: Expr, outer: int) -> str:
+def _show(expression: e.Expr, outer: int) -> str:
     """Write an expression as an operand of an operator of strength `outer`."""
     match expression:
-        case Const(value):
+        case e.Const(value):
             return show_value(value)
-        case Var(name) | FunctionValue(name):
+        case e.Var(name) | e.FunctionValue(name):
             return name
-        case MakeTuple(items):
+        case e.MakeTuple(items):
             return f"({_list(items)})"
-        case Construct(constructor, arguments):
+        case e.Construct(constructor, arguments):
             return f"{_plain(constructor.name)}{{{_list(arguments)}}}"
-        case MakeVec(items):
+        case e.MakeVec(items):
             return f"[{_list(items)}]"
-        case MakeMap(pairs):
+        case e.MakeMap(pairs):
             return f"[{', '.join(f'{show_expression(k)} -> {show_expression(v)}' for k, v in pairs)}]"
-        case Project(of, index):
+        case e.Project(of, index):
             return f"{_show(of, _TIGHT)}.{index}"
-        case Is(of, constructor):
+        case e.Is(of, constructor):
             return _enclose(f"{_show(of, _TIGHT)} is {_plain(constructor.name)}", outer > _STRENGTH["=="])
-        case Operate():
+        case e.Operate():
             return _operation(expression, outer)
-        case Call(function, arguments):
+        case e.Call(function, arguments):
             return f"{function}({_list(arguments)})"
-        case Apply(function, arguments):
+        case e.Apply(function, arguments):
             return f"{_show(function, _TIGHT)}({_list(arguments)})"
-        case Lambda(parameters, body):
+        case e.Lambda(parameters, body):
             names = ", ".join(parameter.name for parameter in parameters)
             return _enclose(f"|{names}| {show_expression(body)}", outer > 0)
-        case If(condition, then, otherwise):
+        case e.If(condition, then, otherwise):
             chosen = f"{show_expression(then)} else {show_expression(otherwise)}"
             return _enclose(f"if ({show_expression(condition)}) {chosen}", outer > 0)
-        case Match(subject, arms):
+        case e.Match(subject, arms):
             shown = ", ".join(f"{show_pattern(pattern)} -> {show_expression(body)}" for pattern, body in arms)
             return f"match ({show_expression(subject)}) {{{shown}}}"
-        case Sequence(items):
+        case e.Sequence(items):
             return f"{{{'; '.join(map(show_expression, items))}}}"
-        case Declare(pattern, value):
+        case e.Declare(pattern, value):
             return f"var {show_pattern(pattern)} = {show_expression(value)}"
-        case Assign(place, value):
+        case e.Assign(place, value):
             return f"{_place(place)} = {show_expression(value)}"
-        case For(pattern, iterable, body):
+        case e.For(pattern, iterable, body):
             return f"for ({show_pattern(pattern)} in {show_expression(iterable)}) {show_expression(body)}"
-        case Break():
+        case e.Break():
             return "break"
-        case Continue():
+        case e.Continue():
             return "continue"
-        case Return(value):
+        case e.Return(value):
             return f"return {show_expression(value)}"
         case _:
             assert_never(expression)
 
 
-def _operation(operation: Operate, outer: int) -> str:
+def _operation(operation: e.Operate, outer: int) -> str:
     operator, operands = operation.operator, operation.operands
     if operator in _PREFIX:
         return _enclose(_PREFIX[operator] + _show(operands[0], _TIGHT), outer >= _TIGHT)
@@ -171,30 +140,30 @@ def _operation(operation: Operate, outer: int) -> str:
     return f"{operator}({_list(operands)})"
 
 
-def show_pattern(pattern: Pattern) -> str:
+def show_pattern(pattern: e.Pattern) -> str:
     """Write a pattern."""
     match pattern:
-        case AnyPattern():
+        case e.AnyPattern():
             return "_"
-        case VarPattern(name, _, AnyPattern()):
+        case e.VarPattern(name, _, e.AnyPattern()):
             return name
-        case VarPattern(name, _, inner):
+        case e.VarPattern(name, _, inner):
             return f"{name} @ {show_pattern(inner)}"
-        case ConstPattern(value):
+        case e.ConstPattern(value):
             return show_value(value)
-        case TuplePattern(items):
+        case e.TuplePattern(items):
             return f"({', '.join(map(show_pattern, items))})"
-        case ConstructorPattern(constructor, items):
+        case e.ConstructorPattern(constructor, items):
             return f"{_plain(constructor.name)}{{{', '.join(map(show_pattern, items))}}}"
         case _:
             assert_never(pattern)
 
 
-def _list(expressions: tuple[Expr, ...]) -> str:
+def _list(expressions: tuple[e.Expr, ...]) -> str:
     return ", ".join(map(show_expression, expressions))
 
 
-def _place(place: Place) -> str:
+def _place(place: e.Place) -> str:
     return ".".join((place.name, *map(str, place.path)))
 
 

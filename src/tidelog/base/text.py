@@ -16,91 +16,71 @@ import math
 from collections.abc import Sequence
 from typing import assert_never
 
+from tidelog.base import types as t
 from tidelog.base.conform import Types, fields_of
 from tidelog.base.growth import POINTER, before_integers
 from tidelog.base.integers import show_integer
 from tidelog.base.meter import ask, step
-from tidelog.base.types import (
-    GROUP,
-    INTERN,
-    MAP,
-    REF,
-    SET,
-    VEC,
-    BigInt,
-    Bit,
-    Bool,
-    Double,
-    Field,
-    Float,
-    Function,
-    Named,
-    Signed,
-    String,
-    Tuple,
-    Type,
-    TypeVariable,
-)
 from tidelog.base.values import Value, in_order, single
 
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
 
 
-def show_value(value: Value, type: Type, types: Types) -> str:
+def show_value(value: Value, type: t.Type, types: Types) -> str:
     """Write a value in the display form.
 
-    >>> show_value((1, "a"), Tuple((Bit(8), String())), {})
+    >>> show_value((1, "a"), t.Tuple((t.Bit(8), t.STRING)), {})
     '(1, "a")'
     """
     match type:
-        case Bool():
+        case t.Bool():
             return "true" if value else "false"
-        case String():
+        case t.String():
             return quote(value)
-        case BigInt() | Bit() | Signed():
+        case t.BigInt() | t.Bit() | t.Signed():
             before_integers("string", value)
             return show_integer(value)
-        case Double():
+        case t.Double():
             return show_real(value)
-        case Float():
+        case t.Float():
             return show_single(value)
-        case Tuple(items):
+        case t.Tuple(items):
             step()
             return f"({', '.join(show_value(x, item, types) for x, item in zip(value, items, strict=True))})"
-        case Named():
+        case t.Named():
             return _show_named(value, type, types)
-        case Function() | TypeVariable():
+        case t.Function() | t.TypeVariable():
             return repr(value)
         case _:
             assert_never(type)
 
 
-def show_cell(value: Value, type: Type, types: Types) -> str:
+def show_cell(value: Value, type: t.Type, types: Types) -> str:
     """Write a value as a cell of a table: a string is itself, everything else has the display form."""
     return value if isinstance(value, str) else show_value(value, type, types)
 
 
-def show_row(relation: str, columns: Sequence[Field], row: Sequence[Value], types: Types) -> str:
+def show_row(relation: str, columns: Sequence[t.Field], row: Sequence[Value], types: Types) -> str:
     """Write a tuple of a relation.
 
-    >>> show_row("Path", [Field("a", Bit(8)), Field("b", Bit(8))], (1, 2), {})
+    >>> show_row("Path", [t.Field("a", t.Bit(8)), t.Field("b", t.Bit(8))], (1, 2), {})
     'Path{.a = 1, .b = 2}'
     """
     shown = (f".{c.name} = {show_value(x, c.type, types)}" for c, x in zip(columns, row, strict=True))
     return f"{relation}{{{', '.join(shown)}}}"
 
 
-def _show_named(value: Value, type: Named, types: Types) -> str:
+def _show_named(value: Value, type: t.Named, types: Types) -> str:
     match type:
-        case Named(name, (item,)) if name == VEC:
+        case t.Named(name, (item,)) if name == t.VEC:
             return f"[{', '.join(show_value(x, item, types) for x in value)}]"
-        case Named(name, (item,)) if name == SET:
+        case t.Named(name, (item,)) if name == t.SET:
             return f"[{', '.join(show_value(x, item, types) for x in in_order(value))}]"
-        case Named(name, arguments) if name == MAP:
-            return f"[{', '.join(show_value(pair, Tuple(arguments), types) for pair in value.items())}]"
-        case Named(name, (_, item)) if name == GROUP:
+        case t.Named(name, arguments) if name == t.MAP:
+            return f"[{', '.join(show_value(pair, t.Tuple(arguments), types) for pair in value.items())}]"
+        case t.Named(name, (_, item)) if name == t.GROUP:
             return f"[{', '.join(show_value(x, item, types) for x, _ in value.members)}]"
-        case Named(name, (inner,)) if name in {REF, INTERN}:
+        case t.Named(name, (inner,)) if name in {t.REF, t.INTERN}:
             return show_value(value, inner, types)
         case _:
             definition = types.get(type.name)
@@ -108,15 +88,9 @@ def _show_named(value: Value, type: Named, types: Types) -> str:
                 return repr(value)
             constructor = definition.constructors[value.position]
             step()
-            return show_row(
-                constructor.name.removeprefix("std::"),
-                [
-                    Field(f.name, t)
-                    for f, t in zip(constructor.fields, fields_of(type, constructor, types), strict=True)
-                ],
-                value.fields,
-                types,
-            )
+            own = zip(constructor.fields, fields_of(type, constructor, types), strict=True)
+            fields = [t.Field(f.name, inner) for f, inner in own]
+            return show_row(constructor.name.removeprefix("std::"), fields, value.fields, types)
 
 
 def quote(text: str) -> str:

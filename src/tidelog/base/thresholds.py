@@ -4,9 +4,9 @@ An engine chooses among many ways to compute the same thing by comparing a size 
 ways meant for much data are seldom taken there. FoundationDB's remedy is to draw such constants ("knobs") at random in
 tests, small enough that every way is common. `tuning` has the table; this module has what a field of it is.
 
-In use a threshold is a plain number and costs nothing. Drawn for a test it is a `DrawnInt` or a `DrawnFloat`: a number
-whose comparisons are noted in `Paths`, and so is each time it is handed to a kernel, by `int(...)` or `float(...)`. A
-product or a sum with a drawn number is drawn, too, so that `2 * few < rows` is noted as well.
+In use a threshold is a plain number and costs nothing. Drawn for a test it is a number whose comparisons are noted in
+`Paths`, and so is each time it is handed to a kernel, by `int(...)` or `float(...)`. A product or a sum with a drawn
+number is drawn, too, so that `2 * few < rows` is noted as well.
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ Path = tuple[str, str]
 """A threshold, and the way taken: something was `under` or `over` it, or a kernel was given `= 3`."""
 
 
-def threshold(default: Any, draws: tuple[Number, ...], reason: str, fitted: str, *, kernel: bool = False) -> Any:
-    """Return a field of the table.
+def threshold(default: Any, *, draws: tuple[Number, ...], fitted: str, kernel: bool = False) -> Any:
+    """Return a field of the table; the docstring below it says what it chooses, and why it has this value.
 
     `draws` are the values that tests choose from beside the default; on tiny data some of them lead one way and some
-    the other. `reason` says what the threshold chooses and why it has this value, and `fitted` the benchmark on which
-    it was found. A `kernel` compares with it where nobody can note it: tests see that each value was given to one.
+    the other. `fitted` is the benchmark on which the value was found. A `kernel` compares with it where no comparison
+    can be noted: tests see that each value was given to one.
     """
-    metadata = {"draws": draws, "reason": reason, "fitted": fitted, "kernel": kernel}
-    return field(default=default, metadata=metadata)
+    return field(default=default, metadata={"draws": draws, "fitted": fitted, "kernel": kernel})
 
 
 class Paths:
@@ -48,56 +47,14 @@ class Paths:
 
     def drawn(self, name: str, value: Number) -> Any:
         """Return a number whose comparisons are noted here."""
-        return DrawnInt.of(value, name, self) if isinstance(value, int) else DrawnFloat.of(value, name, self)
+        made = _DRAWN[int if isinstance(value, int) else float](value)
+        made.name, made.paths = name, self
+        return made
 
     def note(self, name: str, ways: Iterable[str]) -> None:
         """Note which ways were taken."""
         for way in ways:
             self.taken[name, way] += 1
-
-
-class DrawnInt(int):
-    """An integer threshold drawn at random."""
-
-    name: str
-    paths: Paths
-
-    @staticmethod
-    def of(value: int, name: str, paths: Paths) -> DrawnInt:
-        """Return a number that notes what it is compared with."""
-        made = DrawnInt(value)
-        made.name, made.paths = name, paths
-        return made
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return int, (int.__int__(self),)  # what another process does with it is not seen here
-
-    def __int__(self) -> int:
-        value = int.__int__(self)
-        self.paths.note(self.name, (f"= {value}",))
-        return value
-
-
-class DrawnFloat(float):
-    """A threshold drawn at random that is not an integer."""
-
-    name: str
-    paths: Paths
-
-    @staticmethod
-    def of(value: float, name: str, paths: Paths) -> DrawnFloat:
-        """Return a number that notes what it is compared with."""
-        made = DrawnFloat(value)
-        made.name, made.paths = name, paths
-        return made
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return float, (float.__float__(self),)
-
-    def __float__(self) -> float:
-        value = float.__float__(self)
-        self.paths.note(self.name, (f"= {value}",))
-        return value
 
 
 def _compared(plain: Any, operator: str) -> Callable[[Any, Any], Any]:
@@ -117,6 +74,8 @@ def _compared(plain: Any, operator: str) -> Callable[[Any, Any], Any]:
 
 
 def _calculated(plain: Any, operator: str) -> Callable[[Any, Any], Any]:
+    """Return an operator whose result is drawn, too."""
+
     def method(self: Any, other: Any) -> Any:
         found = getattr(plain, operator)(self, other)
         if found is NotImplemented and isinstance(other, float):
@@ -126,8 +85,23 @@ def _calculated(plain: Any, operator: str) -> Callable[[Any, Any], Any]:
     return method
 
 
-for _drawn, _plain in ((DrawnInt, int), (DrawnFloat, float)):
-    for _operator in ("__lt__", "__le__", "__gt__", "__ge__"):
-        setattr(_drawn, _operator, _compared(_plain, _operator))
-    for _operator in ("__mul__", "__rmul__", "__add__", "__radd__", "__sub__", "__rsub__", "__floordiv__"):
-        setattr(_drawn, _operator, _calculated(_plain, _operator))
+def _drawn_class(plain: type[Number]) -> type[Any]:
+    """Return a subclass of `int` or `float` whose numbers have a name, and `paths` in which comparisons are noted."""
+
+    def given(self: Any) -> Number:
+        value: Number = plain.__pos__(self)
+        self.paths.note(self.name, (f"= {value}",))
+        return value
+
+    def reduce(self: Any) -> tuple[Any, ...]:
+        return plain, (plain.__pos__(self),)  # what another process does with it is not seen here
+
+    methods: dict[str, Any] = {"__reduce__": reduce, f"__{plain.__name__}__": given}
+    for operator in ("__lt__", "__le__", "__gt__", "__ge__"):
+        methods[operator] = _compared(plain, operator)
+    for operator in ("__mul__", "__rmul__", "__add__", "__radd__", "__sub__", "__rsub__", "__floordiv__"):
+        methods[operator] = _calculated(plain, operator)
+    return type(f"Drawn{plain.__name__.capitalize()}", (plain,), methods)
+
+
+_DRAWN = {plain: _drawn_class(plain) for plain in (int, float)}

@@ -94,7 +94,7 @@ def _draw(random: Random, one: Field[Any]) -> Number:
 
 
 def all_thresholds() -> Iterator[tuple[str, Field[Any]]]:
-    """Yield the full name of every threshold, and its field, whose metadata has the reason and the draws."""
+    """Yield the full name of every threshold, and its field, whose metadata has the draws."""
     for part in fields(Tuning):
         for one in fields(getattr(DEFAULT, part.name)):
             yield f"{part.name}.{one.name}", one

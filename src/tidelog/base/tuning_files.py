@@ -13,65 +13,31 @@ from tidelog.base.thresholds import threshold
 class Rows:
     """How rows given by a user are checked, and how rows that were read are kept (`session.frames.rows`)."""
 
-    array_rows: int = threshold(
-        64,
-        draws=(1, 3),
-        reason="From this number of rows on, numbers are checked as an array, which an engine can use again.",
-        fitted="updates",
-    )
-    kept_rows: int = threshold(
-        100_000,
-        draws=(0, 3),
-        reason="From this number of rows on, what was read of a relation is kept in Arrow: worth loading it.",
-        fitted="loading",
-    )
+    array_rows: int = threshold(64, draws=(1, 3), fitted="updates")
+    """From this number of rows on, numbers are checked as an array, which an engine can use again."""
+    kept_rows: int = threshold(100_000, draws=(0, 3), fitted="loading")
+    """From this number of rows on, what was read of a relation is kept in Arrow: worth loading it."""
 
 
 @record
 class Files:
     """How files are read and written (`session.formats.delimited`)."""
 
-    read_bytes: int = threshold(
-        1 << 18,
-        draws=(0, 40),
-        reason="A file of this many bytes is worth loading Arrow, which takes as long as reading them row by row.",
-        fitted="loading",
-    )
-    block_bytes: int = threshold(
-        1 << 24,
-        draws=(16, 100),
-        reason="Bytes of a file that Arrow parses at a time, in parallel; best for files of 100 MB on two cores.",
-        fitted="loading",
-        kernel=True,
-    )
-    written_rows: int = threshold(
-        100_000,
-        draws=(0, 3),
-        reason="From this number of rows on Arrow writes faster, the time to load it included.",
-        fitted="loading",
-    )
-    slice_rows: int = threshold(
-        1 << 18,
-        draws=(1, 2),
-        reason="Rows that become text at a time: enough for Arrow, few enough for memory.",
-        fitted="loading",
-        kernel=True,
-    )
+    read_bytes: int = threshold(1 << 18, draws=(0, 40), fitted="loading")
+    """A file of this many bytes is worth loading Arrow, which takes as long as reading them row by row."""
+    block_bytes: int = threshold(1 << 24, draws=(16, 100), fitted="loading", kernel=True)
+    """Bytes of a file that Arrow parses at a time, in parallel; best for files of 100 MB on two cores."""
+    written_rows: int = threshold(100_000, draws=(0, 3), fitted="loading")
+    """From this number of rows on Arrow writes faster, the time to load it included."""
+    slice_rows: int = threshold(1 << 18, draws=(1, 2), fitted="loading", kernel=True)
+    """Rows that become text at a time: enough for Arrow, few enough for memory."""
 
 
 @record
 class Pipelines:
     """Where the tables of a pipeline are read and written (`session.pipeline`)."""
 
-    driver_rows: int = threshold(
-        100_000,
-        draws=(0, 2),
-        reason="Up to this number of rows the driver reads and writes a source or a table of the state, without jobs.",
-        fitted="none: like the engine's `driver_rows`",
-    )
-    file_rows: int = threshold(
-        100_000,
-        draws=(0, 2),
-        reason="Up to this number of rows a sink is one file; more are written by all executors at once.",
-        fitted="none: like the engine's `driver_rows`",
-    )
+    driver_rows: int = threshold(100_000, draws=(0, 2), fitted="none: like the engine's `driver_rows`")
+    """Up to this number of rows the driver reads and writes a source or a table of the state, without jobs."""
+    file_rows: int = threshold(100_000, draws=(0, 2), fitted="none: like the engine's `driver_rows`")
+    """Up to this number of rows a sink is one file; more are written by all executors at once."""

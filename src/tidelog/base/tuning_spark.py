@@ -13,85 +13,35 @@ from tidelog.base.thresholds import threshold
 class Spark:
     """Where rows are held and joined on Spark, and who evaluates a stratum (`run.spark`)."""
 
-    driver_rows: int = threshold(
-        100_000,
-        draws=(0, 3, 20),
-        reason="Up to this number of tuples in all the columnar engine does everything on the driver, without jobs.",
-        fitted="race-spark",
-    )
+    driver_rows: int = threshold(100_000, draws=(0, 3, 20), fitted="race-spark")
+    """Up to this number of tuples in all the columnar engine does everything on the driver, without jobs."""
     broadcast_rows: int = threshold(
-        100_000,
-        draws=(0, 3),
-        reason="A side of a join with at most this number of rows is sent to all executors; the other is not shuffled.",
-        fitted="none: about a megabyte, well below Spark's own 10 MB",
+        100_000, draws=(0, 3), fitted="none: about a megabyte, well below Spark's own 10 MB"
     )
-    replicate_rows: int = threshold(
-        5_000_000,
-        draws=(0, 2, 10),
-        reason="Up to this number of rows, what a stratum reads goes whole to every executor that evaluates a piece.",
-        fitted="race-spark",
-    )
-    whole_rows: int = threshold(
-        1_000_000,
-        draws=(0, 2, 50),
-        reason="Strata that read at most this number of rows are evaluated together by one executor: faster than jobs.",
-        fitted="race-spark",
-    )
-    whole_growth: int = threshold(
-        10,
-        draws=(0, 1),
-        reason="How many times its input one executor may derive, and `whole_rows` more, before it gives up.",
-        fitted="race-spark",
-    )
-    spread_growth: int = threshold(
-        4,
-        draws=(0, 1),
-        reason="How many times its input a partition may derive, and `replicate_rows` more, before it gives up.",
-        fitted="race-spark",
-        kernel=True,
-    )
-    driver_state: int = threshold(
-        10,
-        draws=(1, 3),
-        reason="How many times `driver_rows` the driver may hold to take over the rest of a stratum's evaluation.",
-        fitted="race-spark",
-    )
-    driver_share: int = threshold(
-        10,
-        draws=(1, 2),
-        reason="A round that finds at most this part of `driver_rows` is left to the driver, and all after it.",
-        fitted="race-spark",
-    )
-    update_rounds: int = threshold(
-        4,
-        draws=(0, 1),
-        reason="Rounds of an update that cost less than to evaluate the stratum anew on the driver.",
-        fitted="race-spark",
-    )
+    """A side of a join with at most this number of rows is sent to all executors; the other is not shuffled."""
+    replicate_rows: int = threshold(5_000_000, draws=(0, 2, 10), fitted="race-spark")
+    """Up to this number of rows, what a stratum reads goes whole to every executor that evaluates a piece."""
+    whole_rows: int = threshold(1_000_000, draws=(0, 2, 50), fitted="race-spark")
+    """Strata that read at most this number of rows are evaluated together by one executor: faster than jobs."""
+    whole_growth: int = threshold(10, draws=(0, 1), fitted="race-spark")
+    """How many times its input one executor may derive, and `whole_rows` more, before it gives up."""
+    spread_growth: int = threshold(4, draws=(0, 1), fitted="race-spark", kernel=True)
+    """How many times its input a partition may derive, and `replicate_rows` more, before it gives up."""
+    driver_state: int = threshold(10, draws=(1, 3), fitted="race-spark")
+    """How many times `driver_rows` the driver may hold to take over the rest of a stratum's evaluation."""
+    driver_share: int = threshold(10, draws=(1, 2), fitted="race-spark")
+    """A round that finds at most this part of `driver_rows` is left to the driver, and all after it."""
+    update_rounds: int = threshold(4, draws=(0, 1), fitted="race-spark")
+    """Rounds of an update that cost less than to evaluate the stratum anew on the driver."""
     most_parts: int = threshold(
         30,
         draws=(1, 3),
-        reason="The tables a relation consists of at most: more make plans long, fewer are merged, and copied, often.",
         fitted="none: found by long recursions, where a union of hundreds of tables was planned in every round",
     )
-    arrow_rows: int = threshold(
-        200_000,
-        draws=(1, 3),
-        reason="Rows in an Arrow batch; Spark's default of 10,000 costs a round trip to Python too often.",
-        fitted="race-spark",
-        kernel=True,
-    )
-    parcel_rows: int = threshold(
-        1 << 20,
-        draws=(1, 2),
-        reason="Rows in a parcel; Arrow cannot have more than two gigabytes in a batch of cells.",
-        fitted="none: rows of up to 2 kB are safe",
-        kernel=True,
-    )
-    derivation: int = threshold(
-        20,
-        draws=(1, 1000),
-        reason="Units of work of a derivation, as `run.maintain` budgets an update; that rounds cost more is not told.",
-        fitted="none: that of the columnar engine",
-        kernel=True,
-    )
+    """The tables a relation consists of at most: more make plans long, fewer are merged, and copied, often."""
+    arrow_rows: int = threshold(200_000, draws=(1, 3), fitted="race-spark", kernel=True)
+    """Rows in an Arrow batch; Spark's default of 10,000 costs a round trip to Python too often."""
+    parcel_rows: int = threshold(1 << 20, draws=(1, 2), fitted="none: rows of up to 2 kB are safe", kernel=True)
+    """Rows in a parcel; Arrow cannot have more than two gigabytes in a batch of cells."""
+    derivation: int = threshold(20, draws=(1, 1000), fitted="none: that of the columnar engine", kernel=True)
+    """Units of work of a derivation, as `run.maintain` budgets an update; that rounds cost more is not told."""

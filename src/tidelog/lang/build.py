@@ -35,6 +35,7 @@ from tidelog.base.diagnostic import Report
 from tidelog.base.errors import ProgramError
 from tidelog.base.record import record
 from tidelog.base.span import Source
+from tidelog.lang import syntax
 from tidelog.lang.build_terms import (
     Application,
     Constructor,
@@ -58,28 +59,6 @@ from tidelog.lang.build_terms import (
 )
 from tidelog.lang.format import format_module
 from tidelog.lang.parse import parse
-from tidelog.lang.syntax import (
-    Atom,
-    Attribute,
-    Block,
-    ConstructorDecl,
-    Declaration,
-    FieldAccess,
-    FieldDecl,
-    FunctionDef,
-    Head,
-    Import,
-    IndexDef,
-    Module,
-    Name,
-    Parameter,
-    PrimaryKey,
-    RelationDef,
-    Role,
-    RuleDef,
-    TupleExpr,
-    TypeDef,
-)
 
 __all__ = [
     "Application",
@@ -110,10 +89,10 @@ class Relation:
     program: Program
 
     def __call__(self, *positional: object, **named: object) -> Application:
-        return Application(Atom(tuple(self.name.split("::")), applied(positional, named)))
+        return Application(syntax.Atom(tuple(self.name.split("::")), applied(positional, named)))
 
     def __getitem__(self, row: object) -> Application:
-        return Application(Atom(tuple(self.name.split("::")), None, expression(row)))
+        return Application(syntax.Atom(tuple(self.name.split("::")), None, expression(row)))
 
     def keyed(self, *fields: str) -> Relation:
         """Declare these fields to be the primary key.
@@ -123,11 +102,11 @@ class Relation:
         >>> print(p, end="")
         input relation Owner(host: string, who: string) primary key (x) x.host
         """
-        row = Name(("x",))
-        parts = tuple(FieldAccess(row, name) for name in fields)
-        key = PrimaryKey("x", parts[0] if len(parts) == 1 else TupleExpr(parts))
+        row = syntax.Name(("x",))
+        parts = tuple(syntax.FieldAccess(row, name) for name in fields)
+        key = syntax.PrimaryKey("x", parts[0] if len(parts) == 1 else syntax.TupleExpr(parts))
         self.program.declarations[:] = [
-            replace(d, primary_key=key) if isinstance(d, RelationDef) and d.name == self.name else d
+            replace(d, primary_key=key) if isinstance(d, syntax.RelationDef) and d.name == self.name else d
             for d in self.program.declarations
         ]
         return self
@@ -137,11 +116,11 @@ class Program:
     """A program under construction; see the example of the module."""
 
     def __init__(self) -> None:
-        self.declarations: list[Declaration] = []
+        self.declarations: list[syntax.Declaration] = []
 
-    def module(self) -> Module:
+    def module(self) -> syntax.Module:
         """Return the syntax tree."""
-        return Module(tuple(self.declarations))
+        return syntax.Module(tuple(self.declarations))
 
     def __str__(self) -> str:
         return format_module(self.module())
@@ -160,9 +139,9 @@ class Program:
         """Declare a relation that is neither input nor output."""
         return self._relation("internal", name, element, fields)
 
-    def _relation(self, role: Role, name: str, element: object, fields: Mapping[str, object]) -> Relation:
+    def _relation(self, role: syntax.Role, name: str, element: object, fields: Mapping[str, object]) -> Relation:
         row = None if element is None else type_of(element)
-        self.declarations.append(RelationDef(name, role, _fields(fields), row))
+        self.declarations.append(syntax.RelationDef(name, role, _fields(fields), row))
         return Relation(name, self)
 
     def rule(
@@ -171,8 +150,10 @@ class Program:
         """Add a rule with one head or several; without a body, it is a fact."""
         heads = (head,) if isinstance(head, Application) else tuple(head)
         given = {**({} if name is None else {"name": name}), **attributes}
-        notes = tuple(Attribute(key, expression(value)) for key, value in given.items())
-        self.declarations.append(RuleDef(tuple(Head(h.atom) for h in heads), tuple(map(clause, body)), notes))
+        notes = tuple(syntax.Attribute(key, expression(value)) for key, value in given.items())
+        self.declarations.append(
+            syntax.RuleDef(tuple(syntax.Head(h.atom) for h in heads), tuple(map(clause, body)), notes)
+        )
 
     def fact(self, *atoms: Application) -> None:
         """Add facts."""
@@ -188,13 +169,13 @@ class Program:
         >>> print(str(p).splitlines()[-1])
         index ByTarget(b: u8) on Edge(_, b)
         """
-        self.declarations.append(IndexDef(name, _fields(parameters), atom.atom))
+        self.declarations.append(syntax.IndexDef(name, _fields(parameters), atom.atom))
 
     # --- types, functions and texts ----------------------------------------------------------------------------------
 
     def typedef(self, name: str, type: object, *parameters: str) -> None:
         """Give a type a name; `parameters` are the type variables, without tick."""
-        self.declarations.append(TypeDef(name, parameters, type_of(type)))
+        self.declarations.append(syntax.TypeDef(name, parameters, type_of(type)))
 
     def union(self, name: str, *parameters: str, **constructors: Mapping[str, object]) -> tuple[Constructor, ...]:
         """Declare a tagged union, each constructor with its fields; a struct is one with a single constructor.
@@ -204,8 +185,10 @@ class Program:
         >>> print(p, end="")
         typedef Shape = Circle{radius: u32} | Square{side: u32}
         """
-        body = tuple(ConstructorDecl(constructor, _fields(fields)) for constructor, fields in constructors.items())
-        self.declarations.append(TypeDef(name, parameters, body))
+        body = tuple(
+            syntax.ConstructorDecl(constructor, _fields(fields)) for constructor, fields in constructors.items()
+        )
+        self.declarations.append(syntax.TypeDef(name, parameters, body))
         return tuple(map(Constructor, constructors))
 
     def function(self, name: str, parameters: Mapping[str, object], result: object, body: object = None) -> Term:
@@ -223,17 +206,17 @@ class Program:
         """
         given = tuple(_parameter(key, value) for key, value in parameters.items())
         tree = None if body is None else expression(text(body) if isinstance(body, str) else body)
-        block = tree if tree is None or isinstance(tree, Block) else Block((tree,))
-        self.declarations.append(FunctionDef(name, given, None if result is None else type_of(result), block))
+        block = tree if tree is None or isinstance(tree, syntax.Block) else syntax.Block((tree,))
+        self.declarations.append(syntax.FunctionDef(name, given, None if result is None else type_of(result), block))
         return function(name)
 
     def extern_type(self, name: str, *parameters: str) -> None:
         """Declare a type whose values only extern functions make and use."""
-        self.declarations.append(TypeDef(name, parameters, None))
+        self.declarations.append(syntax.TypeDef(name, parameters, None))
 
     def import_(self, path: str, alias: str | None = None) -> None:
         """Import a module."""
-        self.declarations.append(Import(tuple(path.replace("::", ".").split(".")), alias))
+        self.declarations.append(syntax.Import(tuple(path.replace("::", ".").split(".")), alias))
 
     def add(self, source: str) -> None:
         """Add declarations given as text.
@@ -250,11 +233,11 @@ class Program:
         self.declarations += module.declarations
 
 
-def _fields(fields: Mapping[str, object]) -> tuple[FieldDecl, ...]:
-    return tuple(FieldDecl(name, type_of(type)) for name, type in fields.items())
+def _fields(fields: Mapping[str, object]) -> tuple[syntax.FieldDecl, ...]:
+    return tuple(syntax.FieldDecl(name, type_of(type)) for name, type in fields.items())
 
 
-def _parameter(name: str, type: object) -> Parameter:
+def _parameter(name: str, type: object) -> syntax.Parameter:
     if isinstance(type, str) and type.startswith("mut "):
-        return Parameter(name, type_of(type.removeprefix("mut ")), mutable=True)
-    return Parameter(name, type_of(type))
+        return syntax.Parameter(name, type_of(type.removeprefix("mut ")), mutable=True)
+    return syntax.Parameter(name, type_of(type))

@@ -16,52 +16,14 @@ from tidelog.base.diagnostic import Report
 from tidelog.base.errors import ProgramError
 from tidelog.base.record import record
 from tidelog.base.span import Source
+from tidelog.lang import syntax
 from tidelog.lang.format import format_expression
 from tidelog.lang.parse import parse_expression, parse_type
-from tidelog.lang.syntax import (
-    Annotated,
-    Argument,
-    Assign,
-    Atom,
-    Binary,
-    BoolLiteral,
-    Call,
-    Cast,
-    Clause,
-    Condition,
-    Construct,
-    Either,
-    Expr,
-    FieldAccess,
-    FlatMap,
-    FloatLiteral,
-    FunctionType,
-    IntLiteral,
-    MapLiteral,
-    MethodCall,
-    Name,
-    Negative,
-    Positive,
-    SizedType,
-    Slice,
-    StringLiteral,
-    TickName,
-    Try,
-    TupleAccess,
-    TupleExpr,
-    TupleType,
-    TypeExpr,
-    TypeName,
-    Unary,
-    VarDecl,
-    VecLiteral,
-    Wildcard,
-)
 
 _PYTHON_TYPES: dict[object, str] = {bool: "bool", int: "bigint", str: "string", float: "double"}
 
 
-def type_of(given: object) -> TypeExpr:
+def type_of(given: object) -> syntax.TypeExpr:
     """Make a type of its text, or of one of Python's `bool`, `int`, `str`, `float`.
 
     >>> type_of(int)
@@ -75,8 +37,8 @@ def type_of(given: object) -> TypeExpr:
                 raise ProgramError(report.errors)
             return parsed
         case type() if given in _PYTHON_TYPES:
-            return TypeName((_PYTHON_TYPES[given],))
-        case TypeName() | SizedType() | TupleType() | FunctionType() | TickName():
+            return syntax.TypeName((_PYTHON_TYPES[given],))
+        case syntax.TypeName() | syntax.SizedType() | syntax.TupleType() | syntax.FunctionType() | syntax.TickName():
             return given
         case _:
             raise TypeError(f"not a type of the language: {given!r}")
@@ -94,7 +56,7 @@ class Term:
     __hash__ = None  # type: ignore[assignment]
     __iter__ = None
 
-    def __init__(self, expression: Expr) -> None:
+    def __init__(self, expression: syntax.Expr) -> None:
         self._expression = expression
 
     def __repr__(self) -> str:
@@ -112,29 +74,29 @@ class Term:
 
     def __getitem__(self, index: int | slice) -> Term:
         if isinstance(index, slice):
-            return Term(Slice(self._expression, index.start, index.stop))
-        return Term(TupleAccess(self._expression, index))
+            return Term(syntax.Slice(self._expression, index.start, index.stop))
+        return Term(syntax.TupleAccess(self._expression, index))
 
     def __call__(self, *arguments: object) -> Term:
-        return Term(Call(self._expression, tuple(map(expression, arguments))))
+        return Term(syntax.Call(self._expression, tuple(map(expression, arguments))))
 
     def as_(self, type: object) -> Term:
         """Convert to a type: `x as T`."""
-        return Term(Cast(self._expression, type_of(type)))
+        return Term(syntax.Cast(self._expression, type_of(type)))
 
     def typed(self, type: object) -> Term:
         """State the type: `x: T`."""
-        return Term(Annotated(self._expression, type_of(type)))
+        return Term(syntax.Annotated(self._expression, type_of(type)))
 
     def try_(self) -> Term:
         """Take the value out of an Option or Result: `x?`."""
-        return Term(Try(self._expression))
+        return Term(syntax.Try(self._expression))
 
     def _with(self, operator: str, other: object) -> Term:
-        return Term(Binary(operator, self._expression, expression(other)))
+        return Term(syntax.Binary(operator, self._expression, expression(other)))
 
     def _behind(self, operator: str, other: object) -> Term:
-        return Term(Binary(operator, expression(other), self._expression))
+        return Term(syntax.Binary(operator, expression(other), self._expression))
 
     def __eq__(self, other: object) -> Term:  # type: ignore[override]
         return self._with("==", other)
@@ -200,10 +162,10 @@ class Term:
         return self._with("^", other)
 
     def __neg__(self) -> Term:
-        return Term(Unary("-", self._expression))
+        return Term(syntax.Unary("-", self._expression))
 
     def __invert__(self) -> Term:
-        return Term(Unary("~", self._expression))
+        return Term(syntax.Unary("~", self._expression))
 
 
 class Member(Term):
@@ -211,37 +173,37 @@ class Member(Term):
 
     __slots__ = ("_name", "_of")
 
-    def __init__(self, of: Expr, name: str) -> None:
-        super().__init__(FieldAccess(of, name))
+    def __init__(self, of: syntax.Expr, name: str) -> None:
+        super().__init__(syntax.FieldAccess(of, name))
         self._of = of
         self._name = name
 
     def __call__(self, *arguments: object) -> Term:
-        return Term(MethodCall(self._of, (self._name,), tuple(map(expression, arguments))))
+        return Term(syntax.MethodCall(self._of, (self._name,), tuple(map(expression, arguments))))
 
 
-def expression(value: object) -> Expr:
+def expression(value: object) -> syntax.Expr:
     """Make an expression of a term or a Python value."""
     match value:
         case Term():
             return value._expression  # noqa: SLF001 - an attribute with a plain name would hide a field of the language
         case bool():
-            return BoolLiteral(value)
+            return syntax.BoolLiteral(value)
         case int():
-            return IntLiteral(value) if value >= 0 else Unary("-", IntLiteral(-value))
+            return syntax.IntLiteral(value) if value >= 0 else syntax.Unary("-", syntax.IntLiteral(-value))
         case float() if math.isfinite(value):
-            literal = FloatLiteral(repr(abs(value)))
-            return Unary("-", literal) if math.copysign(1, value) < 0 else literal
+            literal = syntax.FloatLiteral(repr(abs(value)))
+            return syntax.Unary("-", literal) if math.copysign(1, value) < 0 else literal
         case str():
-            return StringLiteral((value,) if value else ())
+            return syntax.StringLiteral((value,) if value else ())
         case tuple():
-            return TupleExpr(tuple(map(expression, value))) if len(value) != 1 else expression(value[0])
+            return syntax.TupleExpr(tuple(map(expression, value))) if len(value) != 1 else expression(value[0])
         case list():
-            return VecLiteral(tuple(map(expression, value)))
+            return syntax.VecLiteral(tuple(map(expression, value)))
         case dict() if value:
-            return MapLiteral(tuple((expression(key), expression(item)) for key, item in value.items()))
+            return syntax.MapLiteral(tuple((expression(key), expression(item)) for key, item in value.items()))
         case _ if value is ...:
-            return Wildcard()
+            return syntax.Wildcard()
         case _:
             raise TypeError(f"not a term of the language: {value!r}")
 
@@ -252,7 +214,7 @@ def variables(names: str) -> tuple[Any, ...]:
     >>> variables("x y")
     (x, y)
     """
-    return tuple(Term(Name((name,))) for name in names.split())
+    return tuple(Term(syntax.Name((name,))) for name in names.split())
 
 
 def text(source: str) -> Term:
@@ -274,13 +236,13 @@ def function(name: str) -> Term:
     >>> function("std::max")(variables("x")[0], 3)
     std::max(x, 3)
     """
-    return Term(Name(tuple(name.split("::"))))
+    return Term(syntax.Name(tuple(name.split("::"))))
 
 
 def _chain(operator: str, terms: Sequence[object]) -> Term:
     first, *rest = map(expression, terms)
     for term in rest:
-        first = Binary(operator, first, term)
+        first = syntax.Binary(operator, first, term)
     return Term(first)
 
 
@@ -296,7 +258,7 @@ def or_(*terms: object) -> Term:
 
 def not_(term: object) -> Term:
     """Hold if the term does not."""
-    return Term(Unary("not", expression(term)))
+    return Term(syntax.Unary("not", expression(term)))
 
 
 def implies(condition: object, conclusion: object) -> Term:
@@ -316,43 +278,43 @@ def concat(*terms: object) -> Term:
 class Literal:
     """A clause of a body; `a | b` makes alternatives of two."""
 
-    clause: Clause
+    clause: syntax.Clause
 
     def __or__(self, other: Literal) -> Literal:
-        alternatives: list[tuple[Clause, ...]] = []
+        alternatives: list[tuple[syntax.Clause, ...]] = []
         for clause in (self.clause, other.clause):
-            alternatives += clause.alternatives if isinstance(clause, Either) else [(clause,)]
-        return Literal(Either(tuple(alternatives)))
+            alternatives += clause.alternatives if isinstance(clause, syntax.Either) else [(clause,)]
+        return Literal(syntax.Either(tuple(alternatives)))
 
 
 @record
 class Application:
     """A relation applied to terms: a head, a clause, negated with `~`, or one of alternatives with `|`."""
 
-    atom: Atom
+    atom: syntax.Atom
 
     def __invert__(self) -> Literal:
-        return Literal(Negative(self.atom))
+        return Literal(syntax.Negative(self.atom))
 
     def __or__(self, other: Application | Literal) -> Literal:
-        return Literal(Positive(self.atom)) | (
-            Literal(Positive(other.atom)) if isinstance(other, Application) else other
+        return Literal(syntax.Positive(self.atom)) | (
+            Literal(syntax.Positive(other.atom)) if isinstance(other, Application) else other
         )
 
     def row(self, variable: Term) -> Application:
         """Bind a variable to the whole row: `x in R(...)`."""
         named = expression(variable)
-        if not isinstance(named, Name):
+        if not isinstance(named, syntax.Name):
             raise TypeError("a row is bound to a variable")
-        return Application(Atom(self.atom.relation, self.atom.arguments, self.atom.whole, named.path[0]))
+        return Application(syntax.Atom(self.atom.relation, self.atom.arguments, self.atom.whole, named.path[0]))
 
 
-def applied(positional: Iterable[object], named: dict[str, object]) -> tuple[Argument, ...]:
+def applied(positional: Iterable[object], named: dict[str, object]) -> tuple[syntax.Argument, ...]:
     """Make arguments, which are all positional or all named."""
-    arguments = tuple(Argument(None, expression(value)) for value in positional)
+    arguments = tuple(syntax.Argument(None, expression(value)) for value in positional)
     if arguments and named:
         raise TypeError("arguments are all positional or all named")
-    return arguments or tuple(Argument(name, expression(value)) for name, value in named.items())
+    return arguments or tuple(syntax.Argument(name, expression(value)) for name, value in named.items())
 
 
 @record
@@ -366,51 +328,51 @@ class Constructor:
     name: str
 
     def __call__(self, *positional: object, **named: object) -> Term:
-        return Term(Construct(tuple(self.name.split("::")), applied(positional, named)))
+        return Term(syntax.Construct(tuple(self.name.split("::")), applied(positional, named)))
 
 
 def let(pattern: object, value: object) -> Literal:
     """Bind the variables of a pattern to (parts of) a value: `var x = e`, `(var x, var y) = e`."""
-    return Literal(Condition(Assign(_declared(expression(pattern)), expression(value))))
+    return Literal(syntax.Condition(syntax.Assign(_declared(expression(pattern)), expression(value))))
 
 
 def each(pattern: object, collection: object) -> Literal:
     """Bind a pattern to each element of a collection: `var x = FlatMap(e)`."""
-    return Literal(FlatMap(_declared(expression(pattern)), expression(collection)))
+    return Literal(syntax.FlatMap(_declared(expression(pattern)), expression(collection)))
 
 
 def either(*alternatives: Sequence[object]) -> Literal:
     """Hold if all clauses of one of the alternatives hold: `(a, b; c)`."""
     if len(alternatives) < 2:
         raise TypeError("a disjunction has at least two alternatives")
-    return Literal(Either(tuple(tuple(map(clause, clauses)) for clauses in alternatives)))
+    return Literal(syntax.Either(tuple(tuple(map(clause, clauses)) for clauses in alternatives)))
 
 
-def clause(given: object) -> Clause:
+def clause(given: object) -> syntax.Clause:
     """Make a clause of an application, a literal or a condition."""
     match given:
         case Application(atom):
-            return Positive(atom)
+            return syntax.Positive(atom)
         case Literal(inner):
             return inner
         case Term():
-            return Condition(expression(given))
+            return syntax.Condition(expression(given))
         case bool():
             raise TypeError("a condition compared to True or False before it became a term: is one side a variable?")
         case _:
             raise TypeError(f"not a clause: {given!r}")
 
 
-def _declared(pattern: Expr) -> Expr:
+def _declared(pattern: syntax.Expr) -> syntax.Expr:
     """Declare the variables of a pattern."""
     match pattern:
-        case Name((name,)):
-            return VarDecl(name)
-        case TupleExpr(items):
-            return TupleExpr(tuple(map(_declared, items)))
-        case Construct(path, arguments):
-            return Construct(path, tuple(Argument(a.name, _declared(a.value)) for a in arguments))
-        case Annotated(operand, type):
-            return Annotated(_declared(operand), type)
+        case syntax.Name((name,)):
+            return syntax.VarDecl(name)
+        case syntax.TupleExpr(items):
+            return syntax.TupleExpr(tuple(map(_declared, items)))
+        case syntax.Construct(path, arguments):
+            return syntax.Construct(path, tuple(syntax.Argument(a.name, _declared(a.value)) for a in arguments))
+        case syntax.Annotated(operand, type):
+            return syntax.Annotated(_declared(operand), type)
         case _:
             return pattern

@@ -5,37 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import assert_never
 
+from tidelog.lang import syntax
 from tidelog.lang.format_comments import written
 from tidelog.lang.format_expressions import path, write_type
 from tidelog.lang.format_rules import RuleFormatter
 from tidelog.lang.layout import BLANK, HARD, LINE, SOFT, Doc, group, join, nest
-from tidelog.lang.syntax import (
-    Attribute,
-    Attributes,
-    Block,
-    Comment,
-    ConstructorDecl,
-    Declaration,
-    FieldDecl,
-    FunctionDef,
-    ImperativeRule,
-    Import,
-    IndexDef,
-    Module,
-    Parameter,
-    RelationDef,
-    RuleDef,
-    TypeDef,
-)
 
 
 class DeclarationFormatter(RuleFormatter):
     """Writes declarations and modules."""
 
-    def module(self, module: Module) -> Doc:
+    def module(self, module: syntax.Module) -> Doc:
         """Write a module: declarations and comments as far apart as in the source, but at most by one empty line."""
         pieces: list[tuple[bool, Doc]] = []
-        previous: Declaration | None = None
+        previous: syntax.Declaration | None = None
         for declaration in module.declarations:
             place = self._whole(declaration)
             pieces += [self._alone(comment) for comment in (self.take(place[0]) if place else [])]
@@ -57,15 +40,17 @@ class DeclarationFormatter(RuleFormatter):
             docs += [BLANK if apart else HARD, doc] if docs else [doc]
         return (*docs, HARD) if docs else ()
 
-    def _last(self, declaration: Declaration, end: int) -> int:
+    def _last(self, declaration: syntax.Declaration, end: int) -> int:
         """Return where the last clause of a rule ends: comments between it and the `.` go below the rule."""
-        place = self.place(declaration.body[-1]) if isinstance(declaration, RuleDef) and declaration.body else None
+        place = (
+            self.place(declaration.body[-1]) if isinstance(declaration, syntax.RuleDef) and declaration.body else None
+        )
         return place[1] if place else end
 
-    def _alone(self, comment: Comment) -> tuple[bool, Doc]:
+    def _alone(self, comment: syntax.Comment) -> tuple[bool, Doc]:
         return self.empty_line_before(comment.span.start), written(comment)
 
-    def _whole(self, declaration: Declaration) -> tuple[int, int] | None:
+    def _whole(self, declaration: syntax.Declaration) -> tuple[int, int] | None:
         """Return where a declaration begins, with its attributes, and ends."""
         place = self.place(declaration)
         if place is None or not declaration.attributes:
@@ -73,46 +58,46 @@ class DeclarationFormatter(RuleFormatter):
         first = self.place(declaration.attributes[0])
         return (self.text.rfind("#", 0, first[0]), place[1]) if first else place
 
-    def declaration(self, declaration: Declaration) -> Doc:
+    def declaration(self, declaration: syntax.Declaration) -> Doc:
         """Write a declaration with its attributes."""
         attributes = tuple((self.attribute(attribute), HARD) for attribute in declaration.attributes)
         return (*attributes, self._declared(declaration))
 
-    def _declared(self, declaration: Declaration) -> Doc:
+    def _declared(self, declaration: syntax.Declaration) -> Doc:
         match declaration:
-            case Import(names, alias):
+            case syntax.Import(names, alias):
                 return f"import {path(names)}" + ("" if alias is None else f" as {alias}")
-            case TypeDef():
+            case syntax.TypeDef():
                 return self.typedef(declaration)
-            case FunctionDef():
+            case syntax.FunctionDef():
                 return self.function(declaration)
-            case RelationDef():
+            case syntax.RelationDef():
                 return self.relation(declaration)
-            case IndexDef(name, parameters, atom):
+            case syntax.IndexDef(name, parameters, atom):
                 fields = self.parenthesised(parameters, self.field, None)
                 return group(f"index {name}", fields, " on ", self.atom(atom))
-            case RuleDef():
+            case syntax.RuleDef():
                 return self.rule(declaration)
-            case ImperativeRule(statement):
+            case syntax.ImperativeRule(statement):
                 return self.statement(statement)
             case _:
                 assert_never(declaration)
 
-    def attribute(self, attribute: Attribute) -> Doc:
+    def attribute(self, attribute: syntax.Attribute) -> Doc:
         """Write `#[name = value]`."""
         if attribute.value is None:
             return f"#[{attribute.name}]"
         return (f"#[{attribute.name} = ", self.expression(attribute.value), "]")
 
-    def attributes(self, attributes: Attributes) -> Doc:
+    def attributes(self, attributes: syntax.Attributes) -> Doc:
         """Write attributes in the line of what they describe."""
         return tuple((self.attribute(attribute), " ") for attribute in attributes)
 
-    def field(self, field: FieldDecl) -> Doc:
+    def field(self, field: syntax.FieldDecl) -> Doc:
         """Write `name: type`."""
         return (self.attributes(field.attributes), f"{field.name}: {write_type(field.type)}")
 
-    def typedef(self, typedef: TypeDef) -> Doc:
+    def typedef(self, typedef: syntax.TypeDef) -> Doc:
         """Write a type definition, with one constructor a line if they do not fit."""
         parameters = ", ".join(f"'{name}" for name in typedef.parameters)
         name = f"{typedef.name}<{parameters}>" if parameters else typedef.name
@@ -128,7 +113,7 @@ class DeclarationFormatter(RuleFormatter):
             return group(f"typedef {name} = ", docs[0])
         return group(f"typedef {name} =", nest(line, docs[0], *((line, "| ", doc) for doc in docs[1:])))
 
-    def constructor(self, constructor: ConstructorDecl, *, alone: bool) -> Doc:
+    def constructor(self, constructor: syntax.ConstructorDecl, *, alone: bool) -> Doc:
         """Write `C{f: T}`; an only constructor without fields keeps its braces, to differ from a type's name."""
         attributes = self.attributes(constructor.attributes)
         if not constructor.fields:
@@ -139,7 +124,7 @@ class DeclarationFormatter(RuleFormatter):
         soft = HARD if commented else SOFT
         return (attributes, group(constructor.name, "{", nest(soft, join(line, fields)), soft, "}"))
 
-    def function(self, function: FunctionDef) -> Doc:
+    def function(self, function: syntax.FunctionDef) -> Doc:
         """Write a function."""
         extern = "extern " if function.body is None else ""
         parameters = self.parenthesised(
@@ -150,12 +135,12 @@ class DeclarationFormatter(RuleFormatter):
         match function.body:
             case None:
                 return head
-            case Block() as block:
+            case syntax.Block() as block:
                 return (head, " ", group(self.block(block)))
             case body:
                 return (head, group(" =", nest(LINE, self.expression(body))))
 
-    def relation(self, relation: RelationDef) -> Doc:
+    def relation(self, relation: syntax.RelationDef) -> Doc:
         """Write a relation."""
         role = "" if relation.role == "internal" else f"{relation.role} "
         name = f"{role}{relation.kind} {'&' if relation.reference else ''}{relation.name}"
@@ -170,7 +155,7 @@ class DeclarationFormatter(RuleFormatter):
         return (name, row, group(nest(LINE, f"primary key ({key.variable}) ", self.expression(key.expression))))
 
     def parenthesised(
-        self, nodes: Sequence[FieldDecl] | Sequence[Parameter], write: Callable[..., Doc], end: int | None
+        self, nodes: Sequence[syntax.FieldDecl] | Sequence[syntax.Parameter], write: Callable[..., Doc], end: int | None
     ) -> Doc:
         """Write fields or parameters in parentheses, one a line if they do not fit."""
         docs, commented = self.listed(nodes, write, ",", end)
@@ -181,8 +166,8 @@ class DeclarationFormatter(RuleFormatter):
         return group("(", nest(soft, join(line, docs)), soft, ")")
 
 
-def _far(previous: Declaration, declaration: Declaration) -> bool:
+def _far(previous: syntax.Declaration, declaration: syntax.Declaration) -> bool:
     """Tell whether an empty line belongs between two declarations that come from no source."""
-    if isinstance(previous, RuleDef) and isinstance(declaration, RuleDef):
+    if isinstance(previous, syntax.RuleDef) and isinstance(declaration, syntax.RuleDef):
         return previous.heads[0].atom.relation != declaration.heads[0].atom.relation
-    return type(previous) is not type(declaration) or isinstance(declaration, FunctionDef)
+    return type(previous) is not type(declaration) or isinstance(declaration, syntax.FunctionDef)

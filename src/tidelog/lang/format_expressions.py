@@ -13,6 +13,7 @@ from typing import Final, assert_never
 from tidelog.base.diagnostic import Report
 from tidelog.base.integers import show_integer
 from tidelog.base.span import Source
+from tidelog.lang import syntax
 from tidelog.lang.escape import escape
 from tidelog.lang.format_comments import CommentFormatter, Node, Pair
 from tidelog.lang.layout import (
@@ -30,106 +31,80 @@ from tidelog.lang.layout import (
 from tidelog.lang.lex import STRING, Tokens, lex
 from tidelog.lang.parse import parse_expression
 from tidelog.lang.parse_expressions import COMPARISON, EQUALITY, PRECEDENCE
-from tidelog.lang.syntax import (
-    Annotated,
-    Argument,
-    Assign,
-    At,
-    Binary,
-    Block,
-    BoolLiteral,
-    Break,
-    Call,
-    Cast,
-    Comment,
-    Construct,
-    Continue,
-    Expr,
-    FieldAccess,
-    FloatLiteral,
-    For,
-    FunctionType,
-    If,
-    IntLiteral,
-    Lambda,
-    MapLiteral,
-    Match,
-    MethodCall,
-    Name,
-    Path,
-    Return,
-    SizedType,
-    Slice,
-    StringLiteral,
-    TickName,
-    Try,
-    TupleAccess,
-    TupleExpr,
-    TupleType,
-    TypeExpr,
-    TypeName,
-    Unary,
-    VarDecl,
-    VecLiteral,
-    Wildcard,
-)
 
 UNARY: Final = 12
 POSTFIX: Final = 13
 TERM: Final = 14
 _LETTER: Final = {10: "d", 16: "h", 8: "o", 2: "b"}
 _DIGITS: Final = {10: "d", 16: "x", 8: "o", 2: "b"}
-_SIMPLE: Final = (Name, Wildcard, IntLiteral, FloatLiteral, BoolLiteral)
+_SIMPLE: Final = (syntax.Name, syntax.Wildcard, syntax.IntLiteral, syntax.FloatLiteral, syntax.BoolLiteral)
 
 
-def path(names: Path) -> str:
+def path(names: syntax.Path) -> str:
     """Write a scoped name."""
     return "::".join(names)
 
 
-def write_type(of: TypeExpr) -> str:
+def write_type(of: syntax.TypeExpr) -> str:
     """Write a type; types are not broken into lines."""
     match of:
-        case TypeName(names, arguments):
+        case syntax.TypeName(names, arguments):
             return f"{path(names)}<{', '.join(map(write_type, arguments))}>" if arguments else path(names)
-        case SizedType(kind, width):
+        case syntax.SizedType(kind, width):
             return f"{kind}<{width}>"
-        case TupleType(items):
+        case syntax.TupleType(items):
             return f"({', '.join(map(write_type, items))})"
-        case FunctionType(parameters, result):
+        case syntax.FunctionType(parameters, result):
             modes = ", ".join(("mut " if mutable else "") + write_type(type) for mutable, type in parameters)
             return f"function({modes})" + (f": {write_type(result)}" if result is not None else "")
-        case TickName(name):
+        case syntax.TickName(name):
             return f"'{name}"
         case _:
             assert_never(of)
 
 
-def level_of(e: Expr) -> int:
+def level_of(e: syntax.Expr) -> int:
     """Tell how tightly an expression binds."""
     match e:
-        case Assign() | Lambda() | Return() | If() | Match() | For() | Block():
+        case (
+            syntax.Assign()
+            | syntax.Lambda()
+            | syntax.Return()
+            | syntax.If()
+            | syntax.Match()
+            | syntax.For()
+            | syntax.Block()
+        ):
             return 0
-        case Binary(operator):
+        case syntax.Binary(operator):
             return PRECEDENCE[operator]
-        case Unary() | At():
+        case syntax.Unary() | syntax.At():
             return UNARY
-        case Cast() | Annotated() | Call() | MethodCall() | FieldAccess() | TupleAccess() | Slice() | Try():
+        case (
+            syntax.Cast()
+            | syntax.Annotated()
+            | syntax.Call()
+            | syntax.MethodCall()
+            | syntax.FieldAccess()
+            | syntax.TupleAccess()
+            | syntax.Slice()
+            | syntax.Try()
+        ):
             return POSTFIX
         case _:
             return TERM
 
 
-def ends_in_bare_type(e: Expr) -> bool:
+def ends_in_bare_type(e: syntax.Expr) -> bool:
     """Tell whether an expression ends like `x as T`, behind which `<` would begin type arguments."""
     match e:
-        case Cast(_, TypeName(_, ())) | Annotated(_, TypeName(_, ())):
+        case syntax.Cast(_, syntax.TypeName(_, ())) | syntax.Annotated(_, syntax.TypeName(_, ())):
             return True
-        case Binary(_, _, right):
+        case syntax.Binary(_, _, right):
             return level_of(right) > 0 and ends_in_bare_type(right)
-        case Unary(_, operand):
+        case syntax.Unary(_, operand):
             return level_of(operand) > 0 and ends_in_bare_type(operand)
-        case At(_, pattern):
+        case syntax.At(_, pattern):
             return level_of(pattern) > 0 and ends_in_bare_type(pattern)
         case _:
             return False
@@ -139,72 +114,100 @@ class ExpressionFormatter(CommentFormatter, ABC):
     """Writes expressions; `faithful` keeps the spelling that literals have in the source."""
 
     def __init__(
-        self, source: Source | None = None, comments: Iterable[Comment] = (), *, faithful: bool = False
+        self, source: Source | None = None, comments: Iterable[syntax.Comment] = (), *, faithful: bool = False
     ) -> None:
         super().__init__(source, comments)
         self.faithful = faithful
 
-    def expression(self, e: Expr, level: int = 0) -> Doc:
+    def expression(self, e: syntax.Expr, level: int = 0) -> Doc:
         """Write an expression, in parentheses if it binds more loosely than `level`."""
         doc = self.bare(e)
         return ("(", doc, ")") if level_of(e) < level else doc
 
-    def bare(self, e: Expr) -> Doc:
+    def bare(self, e: syntax.Expr) -> Doc:
         """Write an expression without parentheses around it."""
         match e:
-            case Name(names):
+            case syntax.Name(names):
                 return path(names)
-            case Wildcard():
+            case syntax.Wildcard():
                 return "_"
-            case BoolLiteral(value):
+            case syntax.BoolLiteral(value):
                 return "true" if value else "false"
-            case IntLiteral() | FloatLiteral() | StringLiteral():
+            case syntax.IntLiteral() | syntax.FloatLiteral() | syntax.StringLiteral():
                 return self.literal(e)
-            case VecLiteral(items):
+            case syntax.VecLiteral(items):
                 return self.bracketed("[", items, self.element, "]", e.span.end)
-            case MapLiteral():
+            case syntax.MapLiteral():
                 return self.map_literal(e)
-            case TupleExpr(items):
+            case syntax.TupleExpr(items):
                 return self.bracketed("(", items, self.expression, ")", e.span.end)
-            case Construct(names, arguments):
+            case syntax.Construct(names, arguments):
                 if not arguments:
                     return path(names)
                 return (path(names), self.bracketed("{", arguments, self.argument, "}", e.span.end))
-            case Unary(operator, operand):
+            case syntax.Unary(operator, operand):
                 return ("not " if operator == "not" else operator, self.expression(operand, UNARY))
-            case At(name, pattern):
+            case syntax.At(name, pattern):
                 return (name, " @ ", self.expression(pattern, UNARY))
-            case VarDecl(name):
+            case syntax.VarDecl(name):
                 return f"var {name}"
-            case Assign(target, value):
+            case syntax.Assign(target, value):
                 return (self.expression(target, 1), " = ", self.right_side(value))
-            case Binary():
+            case syntax.Binary():
                 return self.binary(e)
-            case Call() | MethodCall() | FieldAccess() | TupleAccess() | Slice() | Cast() | Annotated() | Try():
+            case (
+                syntax.Call()
+                | syntax.MethodCall()
+                | syntax.FieldAccess()
+                | syntax.TupleAccess()
+                | syntax.Slice()
+                | syntax.Cast()
+                | syntax.Annotated()
+                | syntax.Try()
+            ):
                 return self.postfix(e)
-            case If() | Match() | For() | Block() | Lambda() | Return() | Break() | Continue():
+            case (
+                syntax.If()
+                | syntax.Match()
+                | syntax.For()
+                | syntax.Block()
+                | syntax.Lambda()
+                | syntax.Return()
+                | syntax.Break()
+                | syntax.Continue()
+            ):
                 return self.block_term(e)
             case _:
                 assert_never(e)
 
     @abstractmethod
-    def block_term(self, e: If | Match | For | Block | Lambda | Return | Break | Continue) -> Doc:
+    def block_term(
+        self,
+        e: syntax.If
+        | syntax.Match
+        | syntax.For
+        | syntax.Block
+        | syntax.Lambda
+        | syntax.Return
+        | syntax.Break
+        | syntax.Continue,
+    ) -> Doc:
         """Write an expression with statements inside; see `format_blocks`."""
 
-    def right_side(self, e: Expr) -> Doc:
+    def right_side(self, e: syntax.Expr) -> Doc:
         """Write what stands right of `=`, where only another `=` needs parentheses."""
-        return self.expression(e, 1) if isinstance(e, Assign) else self.expression(e)
+        return self.expression(e, 1) if isinstance(e, syntax.Assign) else self.expression(e)
 
-    def argument(self, argument: Argument) -> Doc:
+    def argument(self, argument: syntax.Argument) -> Doc:
         """Write a positional or named argument."""
         value = self.expression(argument.value)
         return value if argument.name is None else (f".{argument.name} = ", value)
 
-    def element(self, e: Expr) -> Doc:
+    def element(self, e: syntax.Expr) -> Doc:
         """Write an element of a vector; a lambda in parentheses, since `[|` begins a string."""
-        return self.expression(e, 1 if isinstance(e, Lambda) else 0)
+        return self.expression(e, 1 if isinstance(e, syntax.Lambda) else 0)
 
-    def map_literal(self, e: MapLiteral) -> Doc:
+    def map_literal(self, e: syntax.MapLiteral) -> Doc:
         """Write `[key -> value, ...]`."""
         pairs = [Pair(key, value) for key, value in e.pairs]
         return self.bracketed(
@@ -213,13 +216,13 @@ class ExpressionFormatter(CommentFormatter, ABC):
 
     # --- operators ---------------------------------------------------------------------------------------------------
 
-    def binary(self, e: Binary) -> Doc:
+    def binary(self, e: syntax.Binary) -> Doc:
         """Write a chain of operators of one level, which may be thousands long."""
         level = PRECEDENCE[e.operator]
         parts: list[Doc] = []
-        left: Expr = e
+        left: syntax.Expr = e
         above = ""
-        while isinstance(left, Binary) and self._continues(left, level, above):
+        while isinstance(left, syntax.Binary) and self._continues(left, level, above):
             parts.append((LINE, left.operator, " ", self.expression(left.right, level + 1)))
             above = left.operator
             left = left.left
@@ -229,7 +232,7 @@ class ExpressionFormatter(CommentFormatter, ABC):
         return group(first, nest(*reversed(parts)))
 
     @staticmethod
-    def _continues(left: Binary, level: int, above: str) -> bool:
+    def _continues(left: syntax.Binary, level: int, above: str) -> bool:
         if PRECEDENCE[left.operator] != level:
             return False
         if not above:
@@ -238,14 +241,14 @@ class ExpressionFormatter(CommentFormatter, ABC):
             return False
         return level != COMPARISON or (above in EQUALITY and left.operator in EQUALITY)
 
-    def postfix(self, e: Expr) -> Doc:
+    def postfix(self, e: syntax.Expr) -> Doc:
         """Write a chain of fields, calls, slices, casts, which may be thousands long."""
         parts: list[Doc] = []
         calls = 0
         while True:
             part, inner = self._suffix(e)
             parts.append(part)
-            calls += isinstance(e, MethodCall)
+            calls += isinstance(e, syntax.MethodCall)
             if level_of(inner) != POSTFIX or _apart(e, inner):
                 break
             e = inner
@@ -255,64 +258,64 @@ class ExpressionFormatter(CommentFormatter, ABC):
             return (base, *((text, rest) for text, rest in _split(parts)))
         return group(base, nest(*((SOFT if text.startswith(".") else "", text, rest) for text, rest in _split(parts))))
 
-    def _suffix(self, e: Expr) -> tuple[Doc, Expr]:
+    def _suffix(self, e: syntax.Expr) -> tuple[Doc, syntax.Expr]:
         match e:
-            case Call(function, arguments):
+            case syntax.Call(function, arguments):
                 return ("", self.bracketed("(", arguments, self.expression, ")", e.span.end)), function
-            case MethodCall(receiver, function, arguments):
+            case syntax.MethodCall(receiver, function, arguments):
                 return (
                     f".{path(function)}",
                     self.bracketed("(", arguments, self.expression, ")", e.span.end),
                 ), receiver
-            case FieldAccess(of, name):
+            case syntax.FieldAccess(of, name):
                 return ("", f".{name}"), of
-            case TupleAccess(of, index):
+            case syntax.TupleAccess(of, index):
                 return ("", f".{index}"), of
-            case Slice(of, high, low):
+            case syntax.Slice(of, high, low):
                 return ("", f"[{high}:{low}]"), of
-            case Try(operand):
+            case syntax.Try(operand):
                 return ("", "?"), operand
-            case Cast(operand, type):
+            case syntax.Cast(operand, type):
                 return ("", f" as {self.inner_type(type)}"), operand
-            case Annotated(operand, type):
+            case syntax.Annotated(operand, type):
                 return ("", f": {self.inner_type(type)}"), operand
             case _:
                 raise AssertionError(e)
 
     @staticmethod
-    def inner_type(type: TypeExpr) -> str:
+    def inner_type(type: syntax.TypeExpr) -> str:
         """Write a type inside an expression; function types in parentheses, since `:` may follow."""
-        return f"({write_type(type)})" if isinstance(type, FunctionType) else write_type(type)
+        return f"({write_type(type)})" if isinstance(type, syntax.FunctionType) else write_type(type)
 
     # --- literals ----------------------------------------------------------------------------------------------------
 
-    def literal(self, e: IntLiteral | FloatLiteral | StringLiteral) -> Doc:
+    def literal(self, e: syntax.IntLiteral | syntax.FloatLiteral | syntax.StringLiteral) -> Doc:
         """Write a number or a string, as in the source or in canonical form."""
         canonical = self._canonical(e)
         if not self.faithful or self.place(e) is None or e.span.text == canonical:
             return canonical
         return self._spelling(e) or canonical
 
-    def _canonical(self, e: IntLiteral | FloatLiteral | StringLiteral) -> str:
+    def _canonical(self, e: syntax.IntLiteral | syntax.FloatLiteral | syntax.StringLiteral) -> str:
         match e:
-            case IntLiteral(value, None, False, 10):
+            case syntax.IntLiteral(value, None, False, 10):
                 return show_integer(value)
-            case IntLiteral(value, width, signed, radix):
+            case syntax.IntLiteral(value, width, signed, radix):
                 size = "" if width is None else width
                 return f"{size}'{'s' if signed else ''}{_LETTER[radix]}{value:{_DIGITS[radix]}}"
-            case FloatLiteral(text, width):
+            case syntax.FloatLiteral(text, width):
                 return text if width is None else f"{width}'f{text}"
-            case StringLiteral(parts, interned):
+            case syntax.StringLiteral(parts, interned):
                 written = (escape(part) if isinstance(part, str) else self._embedded(part) for part in parts)
                 return ("i" if interned else "") + f'"{"".join(written)}"'
             case _:
                 assert_never(e)
 
-    def _embedded(self, e: Expr) -> str:
+    def _embedded(self, e: syntax.Expr) -> str:
         """Write an expression in `${}`, on one line and without what cannot stand there."""
         return f"${{{flat(type(self)().expression(e))}}}"
 
-    def _spelling(self, e: IntLiteral | FloatLiteral | StringLiteral) -> Doc | None:
+    def _spelling(self, e: syntax.IntLiteral | syntax.FloatLiteral | syntax.StringLiteral) -> Doc | None:
         """Return the literal as the source has it, if that still is what the tree says."""
         source = Source("literal", e.span.text)
         report = Report()
@@ -333,7 +336,7 @@ class ExpressionFormatter(CommentFormatter, ABC):
             return opener + closer
         if commented:
             return group(opener, nest(HARD, join(HARD, docs)), HARD, closer)
-        values = [node.value if isinstance(node, Argument) else node for node in nodes]
+        values = [node.value if isinstance(node, syntax.Argument) else node for node in nodes]
         if all(isinstance(value, _SIMPLE) for value in values):
             return group(opener, nest(SOFT, Fill(tuple(docs))), SOFT, closer)
         if _embraces(values[-1]) and all(isinstance(value, _SIMPLE) for value in values[:-1]):
@@ -355,15 +358,15 @@ def _split(parts: Iterable[Doc]) -> Iterable[tuple[str, Doc]]:
         yield text, part[1]
 
 
-def _apart(outer: Expr, inner: Expr) -> bool:
+def _apart(outer: syntax.Expr, inner: syntax.Expr) -> bool:
     """Tell whether the operand of a postfix needs parentheses though it binds tightly enough."""
     match outer:
-        case TupleAccess():
-            return isinstance(inner, IntLiteral | FloatLiteral)  # `1.0` is a number
-        case Call():
-            return isinstance(inner, Construct | FieldAccess)  # `C(x)` is an atom, `x.f(y)` a method
-        case Slice():
-            return isinstance(inner, Construct | IntLiteral)  # `C[7:0]` is an atom
+        case syntax.TupleAccess():
+            return isinstance(inner, syntax.IntLiteral | syntax.FloatLiteral)  # `1.0` is a number
+        case syntax.Call():
+            return isinstance(inner, syntax.Construct | syntax.FieldAccess)  # `C(x)` is an atom, `x.f(y)` a method
+        case syntax.Slice():
+            return isinstance(inner, syntax.Construct | syntax.IntLiteral)  # `C[7:0]` is an atom
         case _:
             return False
 
@@ -371,11 +374,11 @@ def _apart(outer: Expr, inner: Expr) -> bool:
 def _embraces(e: object) -> bool:
     """Tell whether an argument has braces of its own, so that the parentheses around it need no lines."""
     match e:
-        case Block() | Match():
+        case syntax.Block() | syntax.Match():
             return True
-        case Construct(_, arguments):
+        case syntax.Construct(_, arguments):
             return len(arguments) > 1 and arguments[0].name is not None
-        case Lambda(_, _, body):
+        case syntax.Lambda(_, _, body):
             return _embraces(body)
         case _:
             return False

@@ -5,37 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
+from tidelog.lang import syntax
 from tidelog.lang.format_blocks import BlockFormatter
 from tidelog.lang.format_expressions import UNARY, path
 from tidelog.lang.layout import HARD, LINE, SOFT, Doc, group, join, nest
-from tidelog.lang.syntax import (
-    Atom,
-    BlockStatement,
-    Clause,
-    Condition,
-    Either,
-    Expr,
-    FlatMap,
-    ForStatement,
-    Head,
-    IfStatement,
-    InsertStatement,
-    MatchStatement,
-    Negative,
-    OldAggregate,
-    Positive,
-    RuleDef,
-    SkipStatement,
-    Statement,
-    VarStatement,
-    Wildcard,
-)
 
 
 class RuleFormatter(BlockFormatter):
     """Writes rules, atoms, clauses and statements."""
 
-    def rule(self, rule: RuleDef) -> Doc:
+    def rule(self, rule: syntax.RuleDef) -> Doc:
         """Write `heads :- body.`, without attributes."""
         # Comments go into or behind the heads: before them, they could move the rule off the margin.
         heads = [self.head(head) for head in rule.heads]
@@ -46,12 +25,12 @@ class RuleFormatter(BlockFormatter):
         line = HARD if commented else LINE
         return group(written, " :-", nest(line, join(line, body)), ".")
 
-    def head(self, head: Head) -> Doc:
+    def head(self, head: syntax.Head) -> Doc:
         """Write an atom and where it is placed."""
         atom = self.atom(head.atom)
         return atom if head.location is None else (atom, " @ ", self.expression(head.location))
 
-    def atom(self, atom: Atom) -> Doc:
+    def atom(self, atom: syntax.Atom) -> Doc:
         """Write `x in &R(...)` and its variants."""
         binding = "" if atom.binding is None else f"{atom.binding} in "
         name = f"{binding}{'&' if atom.reference else ''}{path(atom.relation)}"
@@ -61,33 +40,33 @@ class RuleFormatter(BlockFormatter):
             return name
         return (name, self.bracketed("(", atom.arguments, self.argument, ")", atom.span.end))
 
-    def clause(self, clause: Clause) -> Doc:
+    def clause(self, clause: syntax.Clause) -> Doc:
         """Write a clause of a body."""
         match clause:
-            case Positive(atom):
+            case syntax.Positive(atom):
                 return self.atom(atom)
-            case Negative(atom):
+            case syntax.Negative(atom):
                 return ("not ", self.atom(atom))
-            case Condition(expression):
+            case syntax.Condition(expression):
                 return self.expression(expression)
-            case FlatMap(pattern, expression):
+            case syntax.FlatMap(pattern, expression):
                 inner = self.expression(expression)
                 return group(self.expression(pattern, 1), " = FlatMap(", nest(SOFT, inner), SOFT, ")")
-            case OldAggregate(pattern, keys, function, value):
+            case syntax.OldAggregate(pattern, keys, function, value):
                 call = (path(function), "(", self.expression(value), ")")
                 return (self.expression(pattern, 1), " = Aggregate(", self._keys(keys), ", ", call, ")")
-            case Either(alternatives):
+            case syntax.Either(alternatives):
                 place = self.place(clause)
                 return self.disjunction(alternatives, place[1] - 1 if place else None)
             case _:
                 assert_never(clause)
 
-    def _keys(self, keys: Expr) -> Doc:
+    def _keys(self, keys: syntax.Expr) -> Doc:
         """Write the keys of the older aggregate, which look better in parentheses even if there is one."""
         written = self.expression(keys)
         return written if isinstance(written, tuple) or str(written).startswith("(") else ("(", written, ")")
 
-    def disjunction(self, alternatives: Sequence[Sequence[Clause]], end: int | None) -> Doc:
+    def disjunction(self, alternatives: Sequence[Sequence[syntax.Clause]], end: int | None) -> Doc:
         """Write `(a, b; c)`."""
         written: list[Doc] = []
         broken = False
@@ -102,58 +81,58 @@ class RuleFormatter(BlockFormatter):
 
     # --- statements --------------------------------------------------------------------------------------------------
 
-    def statement(self, statement: Statement) -> Doc:
+    def statement(self, statement: syntax.Statement) -> Doc:
         """Write a statement of the imperative form."""
         match statement:
-            case ForStatement():
+            case syntax.ForStatement():
                 return (self.for_head(statement), self.inner(statement.body))
-            case IfStatement(condition, then, otherwise):
+            case syntax.IfStatement(condition, then, otherwise):
                 head = ("if (", self.expression(condition), ")")
                 if otherwise is None:
                     return (*head, self.inner(then))
                 # Without braces, the `else` would go to an `if` inside.
-                then = BlockStatement((then,), then.span) if _accepts_else(then) else then
-                line: Doc = " " if isinstance(then, BlockStatement) else HARD
+                then = syntax.BlockStatement((then,), then.span) if _accepts_else(then) else then
+                line: Doc = " " if isinstance(then, syntax.BlockStatement) else HARD
                 return (*head, self.inner(then), line, "else", self.inner(otherwise))
-            case MatchStatement():
+            case syntax.MatchStatement():
                 return self.match_statement(statement)
-            case VarStatement(target, value, body):
+            case syntax.VarStatement(target, value, body):
                 bound = (self.expression(target, 1), " = ", self.right_side(value), " in")
-                return (*bound, " " if isinstance(body, BlockStatement) else HARD, self.statement(body))
-            case InsertStatement(atom):
+                return (*bound, " " if isinstance(body, syntax.BlockStatement) else HARD, self.statement(body))
+            case syntax.InsertStatement(atom):
                 return self.atom(atom)
-            case BlockStatement(items):
+            case syntax.BlockStatement(items):
                 return self.block_statement(items, statement)
-            case SkipStatement():
+            case syntax.SkipStatement():
                 return "skip"
             case _:
                 assert_never(statement)
 
-    def for_head(self, statement: ForStatement) -> Doc:
+    def for_head(self, statement: syntax.ForStatement) -> Doc:
         """Write `for (pattern in atom if condition)`."""
         pattern = statement.pattern
-        bound: Doc = "" if isinstance(pattern, Wildcard) else (self.expression(pattern, UNARY), " in ")
+        bound: Doc = "" if isinstance(pattern, syntax.Wildcard) else (self.expression(pattern, UNARY), " in ")
         condition = statement.condition
         test: Doc = "" if condition is None else (" if ", self.expression(condition))
         return ("for (", bound, self.atom(statement.atom), test, ")")
 
-    def inner(self, statement: Statement) -> Doc:
+    def inner(self, statement: syntax.Statement) -> Doc:
         """Write a statement inside another: a block behind it, anything else indented below."""
-        if isinstance(statement, BlockStatement):
+        if isinstance(statement, syntax.BlockStatement):
             return (" ", self.statement(statement))
-        if isinstance(statement, SkipStatement | InsertStatement):
+        if isinstance(statement, syntax.SkipStatement | syntax.InsertStatement):
             docs, _ = self.listed((statement,), self.statement, "", None)
             return group(nest(LINE, *docs))
         docs, _ = self.listed((statement,), self.statement, "", None)
         return nest(HARD, *docs)
 
-    def block_statement(self, items: Sequence[Statement], node: BlockStatement) -> Doc:
+    def block_statement(self, items: Sequence[syntax.Statement], node: syntax.BlockStatement) -> Doc:
         """Write `{ s; s }`."""
         place = self.place(node)
         docs, _ = self.listed(items, self.statement, ";", place[1] - 1 if place else None, blanks=True)
         return ("{", nest(HARD, join(HARD, docs)), HARD, "}") if docs else "{}"
 
-    def match_statement(self, statement: MatchStatement) -> Doc:
+    def match_statement(self, statement: syntax.MatchStatement) -> Doc:
         """Write `match` with its alternatives."""
         subject = self.expression(statement.subject)
         arms: list[Doc] = []
@@ -169,11 +148,11 @@ class RuleFormatter(BlockFormatter):
         )
 
 
-def _accepts_else(statement: Statement) -> bool:
+def _accepts_else(statement: syntax.Statement) -> bool:
     match statement:
-        case IfStatement(_, _, None):
+        case syntax.IfStatement(_, _, None):
             return True
-        case IfStatement(_, _, last) | ForStatement(_, _, _, last) | VarStatement(_, _, last):
+        case syntax.IfStatement(_, _, last) | syntax.ForStatement(_, _, _, last) | syntax.VarStatement(_, _, last):
             return last is not None and _accepts_else(last)
         case _:
             return False

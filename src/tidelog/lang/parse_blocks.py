@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
+from tidelog.lang import syntax
 from tidelog.lang.cursor import MAX_DEPTH, Failure
 from tidelog.lang.lex import END, FLOAT, INT, LOWER, SIZED, STRING, UPPER
 from tidelog.lang.parse_expressions import PRECEDENCE, ExpressionParser
-from tidelog.lang.syntax import (
-    Assign,
-    Block,
-    Break,
-    Continue,
-    Expr,
-    For,
-    If,
-    Lambda,
-    Match,
-    Parameter,
-    Return,
-    TupleExpr,
-)
 
 _STATEMENT_LIKE = frozenset(("if", "for", "match", "{"))
 _BEGINS = frozenset((
@@ -31,7 +18,7 @@ _ENDS = frozenset((";", "}"))
 class BlockParser(ExpressionParser):
     """Productions of expressions with statements inside."""
 
-    def block_term(self) -> Expr:
+    def block_term(self) -> syntax.Expr:
         """Parse the production below.
 
         `block_term = block | conditional | match_expression | for_expression | lambda_expression |
@@ -43,7 +30,7 @@ class BlockParser(ExpressionParser):
             self.too_deep()
         match self.kinds[first]:
             case "{":
-                found: Expr = self.block()
+                found: syntax.Expr = self.block()
             case "if":
                 found = self.conditional()
             case "match":
@@ -56,7 +43,7 @@ class BlockParser(ExpressionParser):
                 found = self.return_expression()
             case "break" | "continue" as word:
                 self.at = first + 1
-                found = Break(self.since(first)) if word == "break" else Continue(self.since(first))
+                found = syntax.Break(self.since(first)) if word == "break" else syntax.Continue(self.since(first))
             case kind:
                 if kind == ".":
                     self.expected("an expression", hint="a named argument is written `.field = value`, in all places")
@@ -64,11 +51,11 @@ class BlockParser(ExpressionParser):
         self.depth -= 1
         return found
 
-    def block(self) -> Block:
+    def block(self) -> syntax.Block:
         """Parse `block = "{" [ expression { ";" expression } [ ";" ] ] "}"`."""
         opener = self.at
         self.at = opener + 1
-        items: list[Expr] = []
+        items: list[syntax.Expr] = []
         unit = True
         while self.kinds[self.at] not in {"}", END}:
             first = self.at
@@ -87,8 +74,8 @@ class BlockParser(ExpressionParser):
                 unit = True
         self.close(opener, "`;` or `}`")
         if unit:
-            items.append(TupleExpr((), self.span_at(self.at - 1)))
-        return Block(tuple(items), self.since(opener))
+            items.append(syntax.TupleExpr((), self.span_at(self.at - 1)))
+        return syntax.Block(tuple(items), self.since(opener))
 
     def _semicolon(self, first: int, opener: int) -> None:
         """Check the separator of two expressions of a block; a missing one is reported, and taken as read."""
@@ -107,19 +94,19 @@ class BlockParser(ExpressionParser):
             note="`;` separates the expressions of a block, also behind `}`",
         )
 
-    def conditional(self) -> If:
+    def conditional(self) -> syntax.If:
         """Parse `conditional = "if" condition branch [ "else" branch ]`."""
         first = self.at
         self.at = first + 1
         condition = self.condition()
         then = self.branch()
         otherwise = self.branch() if self.accept("else") else None
-        return If(condition, then, otherwise, self.since(first))
+        return syntax.If(condition, then, otherwise, self.since(first))
 
-    def condition(self) -> Expr:
+    def condition(self) -> syntax.Expr:
         """Parse `condition = "(" expression ")" | postfix`."""
         found = self.tuple_expression() if self.kinds[self.at] == "(" else self.postfix()
-        if isinstance(found, Assign):
+        if isinstance(found, syntax.Assign):
             self.report.add(
                 "E0119",
                 "this assigns a value, where a condition is expected",
@@ -128,7 +115,7 @@ class BlockParser(ExpressionParser):
             )
         return found
 
-    def branch(self) -> Expr:
+    def branch(self) -> syntax.Expr:
         """Parse `branch = block | conditional | match_expression | for_expression | unary [ "=" binary ]`."""
         first = self.at
         if self.kinds[first] in _STATEMENT_LIKE:
@@ -137,7 +124,7 @@ class BlockParser(ExpressionParser):
         kind = self.kinds[self.at]
         if kind == "=":
             self.at += 1
-            return Assign(found, self.binary(0), self.since(first))
+            return syntax.Assign(found, self.binary(0), self.since(first))
         if kind in PRECEDENCE:
             self.fail(
                 "E0121",
@@ -148,7 +135,7 @@ class BlockParser(ExpressionParser):
             )
         return found
 
-    def match_expression(self) -> Match:
+    def match_expression(self) -> syntax.Match:
         """Parse the production below.
 
         `match_expression = "match" "(" expression ")" "{" pattern "->" expression { "," pattern "->" expression }
@@ -157,7 +144,7 @@ class BlockParser(ExpressionParser):
         first = self.at
         subject = self.subject()
         opener = self.expect("{")
-        arms: list[tuple[Expr, Expr]] = []
+        arms: list[tuple[syntax.Expr, syntax.Expr]] = []
         while self.kinds[self.at] != "}":
             pattern = self.pattern()
             self.expect("->", "an alternative of `match` is written `pattern -> value`")
@@ -165,9 +152,9 @@ class BlockParser(ExpressionParser):
             if not self.accept(","):
                 break
         self.close(opener)
-        return Match(subject, tuple(arms), self.since(first))
+        return syntax.Match(subject, tuple(arms), self.since(first))
 
-    def subject(self) -> Expr:
+    def subject(self) -> syntax.Expr:
         """Parse `match (e)` of expressions and statements."""
         self.at += 1
         opener = self.expect("(", "`match` is written `match (e) { pattern -> value, ... }`")
@@ -175,11 +162,11 @@ class BlockParser(ExpressionParser):
         self.close(opener, "`)`")
         return found
 
-    def pattern(self) -> Expr:
+    def pattern(self) -> syntax.Expr:
         """Parse `pattern = unary`."""
         return self._nested_unary()
 
-    def for_expression(self) -> For:
+    def for_expression(self) -> syntax.For:
         """Parse `for_expression = "for" "(" pattern "in" expression ")" branch`."""
         first = self.at
         self.at = first + 1
@@ -188,9 +175,9 @@ class BlockParser(ExpressionParser):
         self.expect("in", "a loop is written `for (x in xs) { ... }`")
         iterable = self.expression()
         self.close(opener, "`)`")
-        return For(pattern, iterable, self.branch(), self.since(first))
+        return syntax.For(pattern, iterable, self.branch(), self.since(first))
 
-    def lambda_expression(self) -> Lambda:
+    def lambda_expression(self) -> syntax.Lambda:
         """Parse the production below.
 
         `lambda_expression = ( "|" lambda_parameters "|" | "function" "(" lambda_parameters ")" ) [ ":"
@@ -207,18 +194,18 @@ class BlockParser(ExpressionParser):
             self.close(opener)
         result = self.type_expression() if self.accept(":") else None
         body = self.block() if not bars and self.kinds[self.at] == "{" else self.expression()
-        return Lambda(parameters, result, body, self.since(first))
+        return syntax.Lambda(parameters, result, body, self.since(first))
 
-    def lambda_parameters(self, closer: str) -> tuple[Parameter, ...]:
+    def lambda_parameters(self, closer: str) -> tuple[syntax.Parameter, ...]:
         """Parse `lambda_parameters = [ lambda_parameter { "," lambda_parameter } [ "," ] ]`."""
-        parameters: list[Parameter] = []
+        parameters: list[syntax.Parameter] = []
         while self.kinds[self.at] != closer:
             parameters.append(self.lambda_parameter())
             if not self.accept(","):
                 break
         return tuple(parameters)
 
-    def lambda_parameter(self) -> Parameter:
+    def lambda_parameter(self) -> syntax.Parameter:
         """Parse `lambda_parameter = ( lower | "_" ) [ ":" [ "mut" ] type_expression ]`."""
         first = self.at
         name = "_" if self.accept("_") else self.lower("parameter")
@@ -226,12 +213,12 @@ class BlockParser(ExpressionParser):
         if self.accept(":"):
             mutable = self.accept("mut")
             annotation = self.type_expression()
-        return Parameter(name, annotation, mutable, (), self.since(first))
+        return syntax.Parameter(name, annotation, mutable, (), self.since(first))
 
-    def return_expression(self) -> Return:
+    def return_expression(self) -> syntax.Return:
         """Parse `return_expression = "return" [ expression ]`."""
         first = self.at
         self.at = first + 1
         has_value = self.kinds[self.at] in _BEGINS and not self.begins_declaration(self.at)
         value = self.expression() if has_value else None
-        return Return(value, self.since(first))
+        return syntax.Return(value, self.since(first))

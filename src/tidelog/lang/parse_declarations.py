@@ -9,27 +9,10 @@ from dataclasses import replace
 from typing import Literal, NoReturn
 
 from tidelog.base.diagnostic import did_you_mean
+from tidelog.lang import syntax
 from tidelog.lang.cursor import Failure
 from tidelog.lang.lex import END, LOWER, UPPER
 from tidelog.lang.parse_statements import StatementParser
-from tidelog.lang.syntax import (
-    Attribute,
-    Attributes,
-    ConstructorDecl,
-    Declaration,
-    Expr,
-    FieldDecl,
-    FunctionDef,
-    ImperativeRule,
-    Import,
-    IndexDef,
-    Parameter,
-    PrimaryKey,
-    RelationDef,
-    Role,
-    TypeDef,
-    TypeExpr,
-)
 
 _KINDS_OF_RELATION = frozenset(("relation", "multiset", "stream"))
 _WORDS = ("input", "output", "relation", "typedef", "function", "extern", "import", "index", "for")
@@ -38,9 +21,9 @@ _WORDS = ("input", "output", "relation", "typedef", "function", "extern", "impor
 class DeclarationParser(StatementParser):
     """Productions of declarations."""
 
-    def module(self) -> tuple[Declaration, ...]:
+    def module(self) -> tuple[syntax.Declaration, ...]:
         """Parse `module = { declaration }`."""
-        declarations: list[Declaration] = []
+        declarations: list[syntax.Declaration] = []
         while self.kinds[self.at] != END:
             first = self.at
             self.depth = 0
@@ -54,7 +37,7 @@ class DeclarationParser(StatementParser):
                 self.skip_to_declaration(first)
         return tuple(declarations)
 
-    def declaration(self) -> Declaration:
+    def declaration(self) -> syntax.Declaration:
         """Parse the production below.
 
         `declaration = attributes ( import_declaration | typedef | extern | function | relation | index | rule |
@@ -77,7 +60,7 @@ class DeclarationParser(StatementParser):
             case "import":
                 return self.import_declaration(attributes)
             case "for":
-                return ImperativeRule(self.for_statement(), attributes, self.since(first))
+                return syntax.ImperativeRule(self.for_statement(), attributes, self.since(first))
             case _ if kind == END and attributes:
                 return self._dangling(attributes)
             case _ if kind == LOWER and word in {"multiset", "stream"} and self.kinds[first + 1] in {UPPER, LOWER, "&"}:
@@ -91,7 +74,7 @@ class DeclarationParser(StatementParser):
             case _:
                 return self._unknown()
 
-    def _dangling(self, attributes: Attributes) -> NoReturn:
+    def _dangling(self, attributes: syntax.Attributes) -> NoReturn:
         note = "attributes stand before the declaration they describe"
         self.fail("E0126", "this attribute belongs to nothing", attributes[-1].span, note=note)
 
@@ -117,11 +100,11 @@ class DeclarationParser(StatementParser):
         hint = "write rules, or an `extern function` in Python for a computation on values"
         self.fail("E0131", "Tidelog has no `transformer`", self.span_at(self.at), note=note, hint=hint)
 
-    def attributes(self) -> Attributes:
+    def attributes(self) -> syntax.Attributes:
         """Parse `attributes = { "#" "[" attribute { "," attribute } [ "," ] "]" }`."""
         if self.kinds[self.at] != "#":
             return ()
-        found: list[Attribute] = []
+        found: list[syntax.Attribute] = []
         while self.accept("#"):
             if self.kinds[self.at] != "[":
                 self.expected("`[`", "an attribute is written `#[name = value]`", hint="comments begin with `//`")
@@ -133,14 +116,14 @@ class DeclarationParser(StatementParser):
             self.close(opener)
         return tuple(found)
 
-    def attribute(self) -> Attribute:
+    def attribute(self) -> syntax.Attribute:
         """Parse `attribute = name [ "=" expression ]`."""
         first = self.at
         name = self.name("attribute")
         value = self.expression() if self.accept("=") else None
-        return Attribute(name, value, self.since(first))
+        return syntax.Attribute(name, value, self.since(first))
 
-    def import_declaration(self, attributes: Attributes) -> Import:
+    def import_declaration(self, attributes: syntax.Attributes) -> syntax.Import:
         """Parse `import_declaration = "import" name { ( "::" | "." ) name } [ "as" name ]`."""
         first = self.at
         self.at += 1
@@ -149,22 +132,22 @@ class DeclarationParser(StatementParser):
             self.at += 1
             path.append(self.name("module"))
         alias = self.name("module") if self.accept("as") else None
-        return Import(tuple(path), alias, attributes, self.since(first))
+        return syntax.Import(tuple(path), alias, attributes, self.since(first))
 
     # --- types -------------------------------------------------------------------------------------------------------
 
-    def typedef(self, attributes: Attributes) -> TypeDef:
+    def typedef(self, attributes: syntax.Attributes) -> syntax.TypeDef:
         """Parse `typedef = "typedef" name type_parameters "=" ( constructors | type_expression )`."""
         first = self.at
         self.at += 1
         name = self.name("type")
         parameters = self.type_parameters()
         self.expect("=", "a type is defined by `typedef T = ...`")
-        body: TypeExpr | tuple[ConstructorDecl, ...]
+        body: syntax.TypeExpr | tuple[syntax.ConstructorDecl, ...]
         if self.kinds[self.at] == "{":
             self.expected("a type or constructor", hint=f"a struct has a constructor: `typedef {name} = {name}{{...}}`")
         body = self.constructors() if self._constructor_ahead() else self.type_expression()
-        return TypeDef(name, parameters, body, attributes, self.since(first))
+        return syntax.TypeDef(name, parameters, body, attributes, self.since(first))
 
     def _constructor_ahead(self) -> bool:
         kinds, at = self.kinds, self.at
@@ -183,26 +166,26 @@ class DeclarationParser(StatementParser):
         self.close(opener)
         return tuple(names)
 
-    def constructors(self) -> tuple[ConstructorDecl, ...]:
+    def constructors(self) -> tuple[syntax.ConstructorDecl, ...]:
         """Parse `constructors = constructor { "|" constructor }`."""
         found = [self.constructor()]
         while self.accept("|"):
             found.append(self.constructor())
         return tuple(found)
 
-    def constructor(self) -> ConstructorDecl:
+    def constructor(self) -> syntax.ConstructorDecl:
         """Parse `constructor = attributes upper [ "{" fields "}" ]`."""
         first = self.at
         attributes = self.attributes()
         name = self.upper("constructor")
         fields = self.fields(self.at) if self.kinds[self.at] == "{" else ()
-        return ConstructorDecl(name, fields, attributes, self.since(first))
+        return syntax.ConstructorDecl(name, fields, attributes, self.since(first))
 
-    def fields(self, opener: int) -> tuple[FieldDecl, ...]:
+    def fields(self, opener: int) -> tuple[syntax.FieldDecl, ...]:
         """Parse `fields = [ field_declaration { "," field_declaration } [ "," ] ]`."""
         self.at = opener + 1
         closer = ")" if self.kinds[opener] == "(" else "}"
-        found: list[FieldDecl] = []
+        found: list[syntax.FieldDecl] = []
         while self.kinds[self.at] != closer:
             found.append(self.field_declaration())
             if not self.accept(","):
@@ -210,22 +193,22 @@ class DeclarationParser(StatementParser):
         self.close(opener)
         return tuple(found)
 
-    def field_declaration(self) -> FieldDecl:
+    def field_declaration(self) -> syntax.FieldDecl:
         """Parse `field_declaration = attributes lower ":" type_expression`."""
         first = self.at
         attributes = self.attributes()
         name = self.lower("field")
         self.expect(":", "a field is declared by `name: type`")
-        return FieldDecl(name, self.type_expression(), attributes, self.since(first))
+        return syntax.FieldDecl(name, self.type_expression(), attributes, self.since(first))
 
     # --- functions ---------------------------------------------------------------------------------------------------
 
-    def extern(self, attributes: Attributes) -> Declaration:
+    def extern(self, attributes: syntax.Attributes) -> syntax.Declaration:
         """Parse `extern = "extern" ( "type" name type_parameters | "function" signature )`."""
         first = self.at
         self.at += 1
         if self.accept("function"):
-            return FunctionDef(*self.signature(), None, attributes, self.since(first))
+            return syntax.FunctionDef(*self.signature(), None, attributes, self.since(first))
         word = self.words[self.at]
         if word == "transformer":
             self._transformer(word)
@@ -233,14 +216,14 @@ class DeclarationParser(StatementParser):
             self.expected("`function` or `type`")
         self.at += 1
         name = self.name("type")
-        return TypeDef(name, self.type_parameters(), None, attributes, self.since(first))
+        return syntax.TypeDef(name, self.type_parameters(), None, attributes, self.since(first))
 
-    def function(self, attributes: Attributes) -> FunctionDef:
+    def function(self, attributes: syntax.Attributes) -> syntax.FunctionDef:
         """Parse `function = "function" signature ( block | "=" expression )`."""
         first = self.at
         self.at += 1
         name, parameters, result = self.signature()
-        body: Expr
+        body: syntax.Expr
         if self.kinds[self.at] == "{":
             body = self.block()
         elif self.accept("="):
@@ -249,13 +232,13 @@ class DeclarationParser(StatementParser):
             named = result is None and self.kinds[self.at] in {LOWER, UPPER, "->"}
             hint = "the type of the result stands behind `:`" if named else ""
             self.expected("`{` or `=` and the body of the function", hint=hint)
-        return FunctionDef(name, parameters, result, body, attributes, self.since(first))
+        return syntax.FunctionDef(name, parameters, result, body, attributes, self.since(first))
 
-    def signature(self) -> tuple[str, tuple[Parameter, ...], TypeExpr | None]:
+    def signature(self) -> tuple[str, tuple[syntax.Parameter, ...], syntax.TypeExpr | None]:
         """Parse `signature = lower "(" [ parameter { "," parameter } [ "," ] ] ")" [ ":" type_expression ]`."""
         name = self.lower("function")
         opener = self.expect("(", "a function is declared by `function f(x: A): B { ... }`")
-        parameters: list[Parameter] = []
+        parameters: list[syntax.Parameter] = []
         while self.kinds[self.at] != ")":
             parameters.append(self.parameter())
             if not self.accept(","):
@@ -264,25 +247,25 @@ class DeclarationParser(StatementParser):
         result = self.type_expression() if self.accept(":") else None
         return name, tuple(parameters), result
 
-    def parameter(self) -> Parameter:
+    def parameter(self) -> syntax.Parameter:
         """Parse `parameter = attributes lower ":" [ "mut" ] type_expression`."""
         first = self.at
         attributes = self.attributes()
         name = self.lower("parameter")
         self.expect(":", "a parameter is declared by `name: type`")
         mutable = self.accept("mut")
-        return Parameter(name, self.type_expression(), mutable, attributes, self.since(first))
+        return syntax.Parameter(name, self.type_expression(), mutable, attributes, self.since(first))
 
     # --- relations ---------------------------------------------------------------------------------------------------
 
-    def relation(self, attributes: Attributes) -> RelationDef:
+    def relation(self, attributes: syntax.Attributes) -> syntax.RelationDef:
         """Parse the production below.
 
         `relation = [ "input" | "output" ] ( "relation" | "multiset" | "stream" ) [ "&" ] upper ( "(" fields ")" |
          "[" type_expression "]" ) [ primary_key ]`
         """
         first = self.at
-        role: Role = "internal"
+        role: syntax.Role = "internal"
         if self.kinds[first] in {"input", "output"}:
             role = "input" if self.kinds[first] == "input" else "output"
             self.at += 1
@@ -293,8 +276,8 @@ class DeclarationParser(StatementParser):
         reference = self.accept("&")
         name = self.upper("relation")
         opener = self.at
-        fields: tuple[FieldDecl, ...] = ()
-        element: TypeExpr | None = None
+        fields: tuple[syntax.FieldDecl, ...] = ()
+        element: syntax.TypeExpr | None = None
         if self.kinds[opener] == "[":
             self.at = opener + 1
             element = self.type_expression()
@@ -305,9 +288,9 @@ class DeclarationParser(StatementParser):
         key = self.primary_key() if self.words[self.at] == "primary" and self.kinds[self.at + 1] == LOWER else None
         kind: Literal["relation", "multiset", "stream"]
         kind = "multiset" if word == "multiset" else "stream" if word == "stream" else "relation"
-        return RelationDef(name, role, fields, element, key, reference, kind, attributes, self.since(first))
+        return syntax.RelationDef(name, role, fields, element, key, reference, kind, attributes, self.since(first))
 
-    def primary_key(self) -> PrimaryKey:
+    def primary_key(self) -> syntax.PrimaryKey:
         """Parse `primary_key = "primary" "key" "(" lower ")" expression`."""
         first = self.at
         usage = "a primary key is declared by `primary key (x) x.field`"
@@ -318,9 +301,9 @@ class DeclarationParser(StatementParser):
         opener = self.expect("(", usage)
         variable = self.lower("variable")
         self.close(opener, "`)`")
-        return PrimaryKey(variable, self.expression(), self.since(first))
+        return syntax.PrimaryKey(variable, self.expression(), self.since(first))
 
-    def index(self, attributes: Attributes) -> IndexDef:
+    def index(self, attributes: syntax.Attributes) -> syntax.IndexDef:
         """Parse `index = "index" name "(" fields ")" "on" atom`."""
         first = self.at
         usage = "an index is declared by `index I(x: T) on R(x, _)`"
@@ -331,4 +314,4 @@ class DeclarationParser(StatementParser):
         if self.words[self.at] != "on":
             self.expected("`on`", usage)
         self.at += 1
-        return IndexDef(name, parameters, self.atom(), attributes, self.since(first))
+        return syntax.IndexDef(name, parameters, self.atom(), attributes, self.since(first))

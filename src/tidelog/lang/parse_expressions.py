@@ -12,34 +12,10 @@ from typing import Final, NoReturn
 
 from tidelog.base.integers import read_integer
 from tidelog.base.span import Span
+from tidelog.lang import syntax
 from tidelog.lang.cursor import MAX_DEPTH
 from tidelog.lang.lex import FLOAT, INT, LOWER, SIZED, STRING, UPPER
 from tidelog.lang.parse_literals import LiteralParser
-from tidelog.lang.syntax import (
-    Annotated,
-    Argument,
-    Assign,
-    At,
-    Binary,
-    BoolLiteral,
-    Call,
-    Cast,
-    Construct,
-    Expr,
-    FieldAccess,
-    IntLiteral,
-    MapLiteral,
-    MethodCall,
-    Name,
-    Slice,
-    Try,
-    TupleAccess,
-    TupleExpr,
-    Unary,
-    VarDecl,
-    VecLiteral,
-    Wildcard,
-)
 
 PRECEDENCE: Final = {
     "=>": 1,
@@ -64,7 +40,7 @@ _BLOCKS: Final = frozenset(("{", "if", "for", "match"))
 class ExpressionParser(LiteralParser):
     """Productions of expressions, except those with statements inside, which `parse_blocks` adds."""
 
-    def expression(self) -> Expr:
+    def expression(self) -> syntax.Expr:
         """Parse `expression = binary [ "=" binary ]`."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
@@ -73,11 +49,11 @@ class ExpressionParser(LiteralParser):
         found = self.binary(0)
         if self.kinds[self.at] == "=":
             self.at += 1
-            found = Assign(found, self.binary(0), self.since(first))
+            found = syntax.Assign(found, self.binary(0), self.since(first))
         self.depth -= 1
         return found
 
-    def binary(self, above: int) -> Expr:
+    def binary(self, above: int) -> syntax.Expr:
         """Parse `binary = unary { operator unary }`."""
         first = self.at
         left = self.unary()
@@ -97,7 +73,7 @@ class ExpressionParser(LiteralParser):
             right = self.binary(level)
             if level == COMPARISON:
                 self._check_chain(operator)
-            left = Binary(operator, left, right, self.since(first))
+            left = syntax.Binary(operator, left, right, self.since(first))
 
     def _reference_ahead(self, at: int) -> bool:
         """Tell whether this `&` begins a rule, as behind a function without braces, and is no operator."""
@@ -122,7 +98,7 @@ class ExpressionParser(LiteralParser):
                 hint="write `a < b and b < c`, or put parentheses",
             )
 
-    def unary(self) -> Expr:
+    def unary(self) -> syntax.Expr:
         """Parse `unary = { "-" | "~" | "not" | "&" } postfix`."""
         if self.kinds[self.at] not in PREFIX:
             return self.postfix()
@@ -134,10 +110,10 @@ class ExpressionParser(LiteralParser):
             self.too_deep()
         found = self.postfix()
         for index in range(last - 1, first - 1, -1):
-            found = Unary(self.kinds[index], found, self.since(index))  # type: ignore[arg-type]
+            found = syntax.Unary(self.kinds[index], found, self.since(index))  # type: ignore[arg-type]
         return found
 
-    def postfix(self) -> Expr:
+    def postfix(self) -> syntax.Expr:
         """Parse the production below.
 
         `postfix = term { field | arguments | bit_slice | "?" | ":" type_expression | "as" type_expression }`
@@ -156,17 +132,17 @@ class ExpressionParser(LiteralParser):
                 found = self.field(found, first)
             elif kind == "?":
                 self.at = at + 1
-                found = Try(found, self.since(first))
+                found = syntax.Try(found, self.since(first))
             elif kind == ":":
                 self.at = at + 1
-                found = Annotated(found, self.type_expression(), self.since(first))
+                found = syntax.Annotated(found, self.type_expression(), self.since(first))
             elif kind == "as":
                 self.at = at + 1
-                found = Cast(found, self.type_expression(), self.since(first))
+                found = syntax.Cast(found, self.type_expression(), self.since(first))
             elif opened:
                 return found  # a block and the next expression, with `;` missing between them
             elif kind == "(":
-                found = Call(found, self.arguments(), self.since(first))
+                found = syntax.Call(found, self.arguments(), self.since(first))
             else:
                 found = self.bit_slice(found, first)
 
@@ -180,24 +156,24 @@ class ExpressionParser(LiteralParser):
             return self.kinds[end - 1] == LOWER and self.kinds[end] == "("
         return following in {LOWER, INT}
 
-    def field(self, of: Expr, first: int) -> Expr:
+    def field(self, of: syntax.Expr, first: int) -> syntax.Expr:
         """Parse `field = "." ( decimal | lower | path arguments )`."""
         at = self.at + 1
         self.at = at + 1
         if self.kinds[at] == INT:
-            return TupleAccess(of, read_integer(self.words[at].replace("_", "")), self.since(first))
+            return syntax.TupleAccess(of, read_integer(self.words[at].replace("_", "")), self.since(first))
         end = self.path_end(at)
         if self.kinds[end] != "(":
-            return FieldAccess(of, self.words[at], self.since(first))
+            return syntax.FieldAccess(of, self.words[at], self.since(first))
         path = tuple(self.words[at:end:2])
         self.at = end
-        return MethodCall(of, path, self.arguments(), self.since(first))
+        return syntax.MethodCall(of, path, self.arguments(), self.since(first))
 
-    def arguments(self) -> tuple[Expr, ...]:
+    def arguments(self) -> tuple[syntax.Expr, ...]:
         """Parse `arguments = "(" [ expression { "," expression } [ "," ] ] ")"`."""
         opener = self.at
         self.at = opener + 1
-        items: list[Expr] = []
+        items: list[syntax.Expr] = []
         while self.kinds[self.at] != ")":
             items.append(self.expression())
             if not self.accept(","):
@@ -205,7 +181,7 @@ class ExpressionParser(LiteralParser):
         self.close(opener)
         return tuple(items)
 
-    def bit_slice(self, of: Expr, first: int) -> Slice:
+    def bit_slice(self, of: syntax.Expr, first: int) -> syntax.Slice:
         """Parse `bit_slice = "[" decimal ":" decimal "]"`."""
         opener = self.at
         kinds, words = self.kinds, self.words
@@ -218,11 +194,11 @@ class ExpressionParser(LiteralParser):
             )
         self.at = opener + 5
         high, low = (read_integer(words[index].replace("_", "")) for index in (opener + 1, opener + 3))
-        return Slice(of, high, low, self.since(first))
+        return syntax.Slice(of, high, low, self.since(first))
 
     # --- terms -------------------------------------------------------------------------------------------------------
 
-    def term(self) -> Expr:
+    def term(self) -> syntax.Expr:
         """Parse the production below.
 
         `term = "_" | "true" | "false" | decimal | number | string | "var" lower | named | tuple_expression |
@@ -234,20 +210,20 @@ class ExpressionParser(LiteralParser):
             return self.named()
         if kind == INT:
             self.at = first + 1
-            return IntLiteral(read_integer(self.words[first].replace("_", "")), span=self.since(first))
+            return syntax.IntLiteral(read_integer(self.words[first].replace("_", "")), span=self.since(first))
         if kind == "(":
             return self.tuple_expression()
         if kind == STRING:
             return self.string()
         if kind == "_":
             self.at = first + 1
-            return Wildcard(self.since(first))
+            return syntax.Wildcard(self.since(first))
         if kind in {"true", "false"}:
             self.at = first + 1
-            return BoolLiteral(kind == "true", self.since(first))
+            return syntax.BoolLiteral(kind == "true", self.since(first))
         if kind == "var":
             self.at = first + 1
-            return VarDecl(self.lower("variable"), self.since(first))
+            return syntax.VarDecl(self.lower("variable"), self.since(first))
         if kind == "[":
             return self.collection()
         if kind in {SIZED, FLOAT}:
@@ -255,10 +231,10 @@ class ExpressionParser(LiteralParser):
         return self.block_term()
 
     @abstractmethod
-    def block_term(self) -> Expr:
+    def block_term(self) -> syntax.Expr:
         """Parse a term with statements inside; see `parse_blocks`."""
 
-    def named(self) -> Expr:
+    def named(self) -> syntax.Expr:
         """Parse `named = lower "@" unary | path [ "{" named_arguments "}" ]`."""
         first = self.at
         path = self.path()
@@ -267,16 +243,16 @@ class ExpressionParser(LiteralParser):
         if self.kinds[last] == LOWER:
             if kind == "@" and last == first:
                 self.at += 1
-                return At(path[0], self._nested_unary(), self.since(first))
-            return Name(path, self.since(first))
+                return syntax.At(path[0], self._nested_unary(), self.since(first))
+            return syntax.Name(path, self.since(first))
         if kind == "{":
             opener = self.at
-            return Construct(path, self.named_arguments(opener), self.since(first))
+            return syntax.Construct(path, self.named_arguments(opener), self.since(first))
         if kind == "(":
             self._relation_inside(first, path)
-        return Construct(path, (), self.since(first))
+        return syntax.Construct(path, (), self.since(first))
 
-    def _nested_unary(self) -> Expr:
+    def _nested_unary(self) -> syntax.Expr:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             self.too_deep()
@@ -297,19 +273,19 @@ class ExpressionParser(LiteralParser):
             hint=hint,
         )
 
-    def named_arguments(self, opener: int) -> tuple[Argument, ...]:
+    def named_arguments(self, opener: int) -> tuple[syntax.Argument, ...]:
         """Parse `named_arguments = [ argument { "," argument } [ "," ] ]`."""
         closer = ")" if self.kinds[opener] == "(" else "}"
         self.at = opener + 1
         kinds, words, starts, ends, source = self.kinds, self.words, self.starts, self.ends, self.source
-        items: list[Argument] = []
+        items: list[syntax.Argument] = []
         names = 0
         while (kind := kinds[self.at]) != closer:
             at = self.at
             if kind == LOWER and (kinds[at + 1] == "," or kinds[at + 1] == closer):
                 # The usual argument: a variable.
                 span: Span = tuple.__new__(Span, (source, starts[at], ends[at]))
-                items.append(Argument(None, Name((words[at],), span), span))
+                items.append(syntax.Argument(None, syntax.Name((words[at],), span), span))
                 self.at = at + 1
             else:
                 names += kind == "."
@@ -327,7 +303,7 @@ class ExpressionParser(LiteralParser):
             )
         return tuple(items)
 
-    def argument(self) -> Argument:
+    def argument(self) -> syntax.Argument:
         """Parse `argument = [ "." lower "=" ] expression`."""
         first = self.at
         name = None
@@ -335,23 +311,23 @@ class ExpressionParser(LiteralParser):
             name = self.lower("field")
             self.expect("=", "a named argument is written `.field = value`")
         value = self.expression()
-        return Argument(name, value, self.since(first))
+        return syntax.Argument(name, value, self.since(first))
 
-    def tuple_expression(self) -> Expr:
+    def tuple_expression(self) -> syntax.Expr:
         """Parse `tuple_expression = arguments`."""
         first = self.at
         items = self.arguments()
-        return items[0] if len(items) == 1 else TupleExpr(items, self.since(first))
+        return items[0] if len(items) == 1 else syntax.TupleExpr(items, self.since(first))
 
-    def collection(self) -> Expr:
+    def collection(self) -> syntax.Expr:
         """Parse the production below.
 
         `collection = "[" [ expression [ "->" expression ] { "," expression [ "->" expression ] } [ "," ] ] "]"`
         """
         opener = self.at
         self.at = opener + 1
-        items: list[Expr] = []
-        values: list[Expr] = []
+        items: list[syntax.Expr] = []
+        values: list[syntax.Expr] = []
         while self.kinds[self.at] != "]":
             items.append(self.expression())
             if len(values) == len(items) - 1 and (values or len(items) == 1) and self.accept("->"):
@@ -362,5 +338,5 @@ class ExpressionParser(LiteralParser):
                 break
         self.close(opener)
         if values:
-            return MapLiteral(tuple(zip(items, values, strict=True)), self.since(opener))
-        return VecLiteral(tuple(items), self.since(opener))
+            return syntax.MapLiteral(tuple(zip(items, values, strict=True)), self.since(opener))
+        return syntax.VecLiteral(tuple(items), self.since(opener))

@@ -9,23 +9,10 @@ from __future__ import annotations
 from typing import Final, NoReturn
 
 from tidelog.base.diagnostic import Label
+from tidelog.lang import syntax
 from tidelog.lang.cursor import MAX_DEPTH, Failure
 from tidelog.lang.lex import END, INT, LOWER, UPPER
 from tidelog.lang.parse_blocks import BlockParser
-from tidelog.lang.syntax import (
-    Assign,
-    Atom,
-    Clause,
-    Condition,
-    Either,
-    Expr,
-    FlatMap,
-    Head,
-    Negative,
-    OldAggregate,
-    Positive,
-    RuleDef,
-)
 
 _NOT_AN_ARROW: Final = frozenset(("<", "<=", "->", "=>", "=", ":", "if"))
 _CLAUSE_ENDS: Final = frozenset((",", ";", "."))
@@ -36,7 +23,7 @@ _COLLECTIVE: Final = frozenset(("FlatMap", "Aggregate", "Inspect"))
 class RuleParser(BlockParser):
     """Productions of rules."""
 
-    def rule(self) -> RuleDef:
+    def rule(self) -> syntax.RuleDef:
         """Parse `rule = head { "," head } [ "," ] [ ":-" body ] "."`."""
         first = self.at
         heads = [self.head()]
@@ -44,13 +31,13 @@ class RuleParser(BlockParser):
             if self.kinds[self.at] in {":-", "."}:
                 break
             heads.append(self.head())
-        body: list[Clause] = []
+        body: list[syntax.Clause] = []
         if self.kinds[self.at] == ":-" or self._wrong_arrow():
             self.at += 1
             body = self.body(first)
         else:
             self._final_dot(first, "`:-`, `,` or `.`")
-        return RuleDef(tuple(heads), tuple(body), (), self.since(first))
+        return syntax.RuleDef(tuple(heads), tuple(body), (), self.since(first))
 
     def _wrong_arrow(self) -> bool:
         """Report `<-` and its like, and stop at its last token."""
@@ -67,7 +54,7 @@ class RuleParser(BlockParser):
         )
         return True
 
-    def head(self) -> Head:
+    def head(self) -> syntax.Head:
         """Parse `head = atom [ "@" expression ]`."""
         first = self.at
         if self.kinds[first] == LOWER and self.path_end(first) == first + 1 and self.kinds[first + 1] in {"(", "["}:
@@ -77,11 +64,11 @@ class RuleParser(BlockParser):
             self.expected("a relation", "the head of a rule is an atom like `R(x, y)`")
         atom = self.atom()
         location = self.expression() if self.accept("@") else None
-        return Head(atom, location, self.since(first))
+        return syntax.Head(atom, location, self.since(first))
 
-    def body(self, rule: int) -> list[Clause]:
+    def body(self, rule: int) -> list[syntax.Clause]:
         """Parse `body = clause { "," clause } [ "," ]`."""
-        clauses: list[Clause] = []
+        clauses: list[syntax.Clause] = []
         failed = False
         while True:
             first = self.at
@@ -130,14 +117,14 @@ class RuleParser(BlockParser):
 
     # --- clauses -----------------------------------------------------------------------------------------------------
 
-    def clause(self, clauses: list[Clause]) -> None:
+    def clause(self, clauses: list[syntax.Clause]) -> None:
         """Parse `clause = [ "not" ] atom | disjunction | expression_clause`."""
         first = self.at
         kind = self.kinds[first]
         if self.atom_ahead(first):
             negative = self.accept("not")
             atom = self.atom()
-            clauses.append((Negative if negative else Positive)(atom, self.since(first)))
+            clauses.append((syntax.Negative if negative else syntax.Positive)(atom, self.since(first)))
         elif kind == "(" and self.clauses_ahead(first):
             self.disjunction(clauses)
         elif kind == "Inspect":
@@ -145,24 +132,24 @@ class RuleParser(BlockParser):
         else:
             clauses.append(self.expression_clause())
 
-    def expression_clause(self) -> Clause:
+    def expression_clause(self) -> syntax.Clause:
         """Parse `expression_clause = binary [ "=" ( "FlatMap" "(" expression ")" | aggregate | binary ) ]`."""
         first = self.at
         found = self.binary(0)
         if not self.accept("="):
-            return Condition(found, self.since(first))
+            return syntax.Condition(found, self.since(first))
         if self.kinds[self.at] == "FlatMap":
             self.at += 1
             opener = self.expect("(", "a flat map is written `var x = FlatMap(collection)`")
             collection = self.expression()
             self.close(opener, "`)`")
-            return FlatMap(found, collection, self.since(first))
+            return syntax.FlatMap(found, collection, self.since(first))
         if self.kinds[self.at] == "Aggregate":
             return self.aggregate(found, first)
-        assigned = Assign(found, self.binary(0), self.since(first))
-        return Condition(assigned, assigned.span)
+        assigned = syntax.Assign(found, self.binary(0), self.since(first))
+        return syntax.Condition(assigned, assigned.span)
 
-    def aggregate(self, pattern: Expr, first: int) -> OldAggregate:
+    def aggregate(self, pattern: syntax.Expr, first: int) -> syntax.OldAggregate:
         """Parse `aggregate = "Aggregate" "(" expression "," path "(" expression ")" ")"`."""
         usage = "the older form of grouping is written `var n = Aggregate((key), function(value))`"
         self.at += 1
@@ -176,15 +163,15 @@ class RuleParser(BlockParser):
         value = self.expression()
         self.close(inner, "`)`")
         self.close(opener, "`)`")
-        return OldAggregate(pattern, keys, function, value, self.since(first))
+        return syntax.OldAggregate(pattern, keys, function, value, self.since(first))
 
-    def disjunction(self, clauses: list[Clause]) -> None:
+    def disjunction(self, clauses: list[syntax.Clause]) -> None:
         """Parse `disjunction = "(" clause { ( "," | ";" ) clause } ")"`."""
         opener = self.at
         self.depth += 1
         if self.depth > MAX_DEPTH:
             self.too_deep()
-        alternatives: list[list[Clause]] = [[]]
+        alternatives: list[list[syntax.Clause]] = [[]]
         failed = False
         self.at = opener + 1
         while True:
@@ -208,7 +195,7 @@ class RuleParser(BlockParser):
         if len(alternatives) == 1:
             clauses += alternatives[0]
         else:
-            clauses.append(Either(tuple(map(tuple, alternatives)), self.since(opener)))
+            clauses.append(syntax.Either(tuple(map(tuple, alternatives)), self.since(opener)))
 
     def _inspect(self) -> NoReturn:
         self.fail(
@@ -262,7 +249,7 @@ class RuleParser(BlockParser):
 
     # --- atoms -------------------------------------------------------------------------------------------------------
 
-    def atom(self) -> Atom:
+    def atom(self) -> syntax.Atom:
         """Parse `atom = [ lower "in" ] [ "&" ] path [ "(" named_arguments ")" | "[" expression "]" ]`."""
         first = self.at
         kinds = self.kinds
@@ -281,15 +268,15 @@ class RuleParser(BlockParser):
         kind = kinds[opener]
         if kind == "(":
             arguments = self.named_arguments(opener)
-            return Atom(path, arguments, None, binding, reference, self.since(first))
+            return syntax.Atom(path, arguments, None, binding, reference, self.since(first))
         if kind == "[":
             self.at = opener + 1
             whole = self.expression()
             self.close(opener, "`]`")
-            return Atom(path, None, whole, binding, reference, self.since(first))
+            return syntax.Atom(path, None, whole, binding, reference, self.since(first))
         if kind in {"-", "'"}:
             self._delayed(path, opener)
-        return Atom(path, None, None, binding, reference, self.since(first))
+        return syntax.Atom(path, None, None, binding, reference, self.since(first))
 
     def _delayed(self, path: tuple[str, ...], at: int) -> NoReturn:
         """Explain DDlog's operators on streams."""

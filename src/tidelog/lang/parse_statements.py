@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
+from tidelog.lang import syntax
 from tidelog.lang.cursor import MAX_DEPTH
 from tidelog.lang.lex import END, LOWER, UPPER
 from tidelog.lang.parse_rules import RuleParser
-from tidelog.lang.syntax import (
-    BlockStatement,
-    Expr,
-    ForStatement,
-    IfStatement,
-    InsertStatement,
-    MatchStatement,
-    SkipStatement,
-    Statement,
-    VarStatement,
-    Wildcard,
-)
 
 
 class StatementParser(RuleParser):
     """Productions of statements."""
 
-    def statement(self) -> Statement:
+    def statement(self) -> syntax.Statement:
         """Parse the production below.
 
         `statement = for_statement | if_statement | match_statement | block_statement | "skip" | atom |
@@ -34,7 +23,7 @@ class StatementParser(RuleParser):
         first = self.at
         match self.kinds[first]:
             case "for":
-                found: Statement = self.for_statement()
+                found: syntax.Statement = self.for_statement()
             case "if":
                 found = self.if_statement()
             case "match":
@@ -43,9 +32,9 @@ class StatementParser(RuleParser):
                 found = self.block_statement()
             case "skip":
                 self.at = first + 1
-                found = SkipStatement(self.since(first))
+                found = syntax.SkipStatement(self.since(first))
             case _ if self._insert_ahead():
-                found = InsertStatement(self.atom(), self.since(first))
+                found = syntax.InsertStatement(self.atom(), self.since(first))
             case _:
                 found = self.var_statement()
         self.depth -= 1
@@ -66,21 +55,21 @@ class StatementParser(RuleParser):
             and (not reference or following in {"(", "["})
         )
 
-    def for_statement(self) -> ForStatement:
+    def for_statement(self) -> syntax.ForStatement:
         """Parse `for_statement = "for" "(" [ pattern "in" ] atom [ "if" expression ] ")" statement`."""
         first = self.at
         self.at = first + 1
         opener = self.expect("(", "a rule in imperative form is written `for (x in R(...)) statement`")
-        pattern: Expr
+        pattern: syntax.Expr
         if self._atom_alone():
-            pattern = Wildcard(self.span_at(opener))
+            pattern = syntax.Wildcard(self.span_at(opener))
         else:
             pattern = self.pattern()
             self.expect("in", "a rule in imperative form is written `for (x in R(...)) statement`")
         atom = self.atom()
         condition = self.expression() if self.accept("if") else None
         self.close(opener, "`if` or `)`")
-        return ForStatement(pattern, atom, condition, self.statement(), self.since(first))
+        return syntax.ForStatement(pattern, atom, condition, self.statement(), self.since(first))
 
     def _atom_alone(self) -> bool:
         """Tell `for (R(x))` from `for (pattern in R(x))`."""
@@ -92,16 +81,16 @@ class StatementParser(RuleParser):
         alone = following in {"(", "["} if at > self.at else following not in {"{", "in", ":"}
         return self.kinds[end - 1] == UPPER and alone
 
-    def if_statement(self) -> IfStatement:
+    def if_statement(self) -> syntax.IfStatement:
         """Parse `if_statement = "if" condition statement [ "else" statement ]`."""
         first = self.at
         self.at = first + 1
         condition = self.condition()
         then = self.statement()
         otherwise = self.statement() if self.accept("else") else None
-        return IfStatement(condition, then, otherwise, self.since(first))
+        return syntax.IfStatement(condition, then, otherwise, self.since(first))
 
-    def match_statement(self) -> MatchStatement:
+    def match_statement(self) -> syntax.MatchStatement:
         """Parse the production below.
 
         `match_statement = "match" "(" expression ")" "{" pattern "->" statement { "," pattern "->" statement } [
@@ -110,7 +99,7 @@ class StatementParser(RuleParser):
         first = self.at
         subject = self.subject()
         opener = self.expect("{")
-        arms: list[tuple[Expr, Statement]] = []
+        arms: list[tuple[syntax.Expr, syntax.Statement]] = []
         while self.kinds[self.at] != "}":
             pattern = self.pattern()
             self.expect("->", "an alternative of `match` is written `pattern -> statement`")
@@ -118,21 +107,21 @@ class StatementParser(RuleParser):
             if not self.accept(","):
                 break
         self.close(opener)
-        return MatchStatement(subject, tuple(arms), self.since(first))
+        return syntax.MatchStatement(subject, tuple(arms), self.since(first))
 
-    def block_statement(self) -> BlockStatement:
+    def block_statement(self) -> syntax.BlockStatement:
         """Parse `block_statement = "{" [ statement { ";" statement } [ ";" ] ] "}"`."""
         opener = self.at
         self.at = opener + 1
-        items: list[Statement] = []
+        items: list[syntax.Statement] = []
         while self.kinds[self.at] not in {"}", END}:
             items.append(self.statement())
             if not self.accept(";"):
                 break
         self.close(opener, "`;` or `}`")
-        return BlockStatement(tuple(items), self.since(opener))
+        return syntax.BlockStatement(tuple(items), self.since(opener))
 
-    def var_statement(self) -> VarStatement:
+    def var_statement(self) -> syntax.VarStatement:
         """Parse `var_statement = binary "=" binary "in" statement`."""
         first = self.at
         if self.kinds[first] in {")", "]", "}", ",", ";", "."}:
@@ -144,4 +133,4 @@ class StatementParser(RuleParser):
         self.expect("=", usage)
         value = self.binary(0)
         self.expect("in", usage)
-        return VarStatement(target, value, self.statement(), self.since(first))
+        return syntax.VarStatement(target, value, self.statement(), self.since(first))

@@ -10,19 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tidelog.base import types
-from tidelog.base.expr import (
-    AnyPattern,
-    Assign,
-    ConstructorPattern,
-    Expr,
-    MakeTuple,
-    Match,
-    Pattern,
-    Place,
-    TuplePattern,
-    VarPattern,
-)
+from tidelog.base import expr, types
 from tidelog.base.span import Span
 from tidelog.base.types import UNIT, Named, Type, TypeVariable
 from tidelog.lang import syntax
@@ -34,7 +22,7 @@ if TYPE_CHECKING:
     from tidelog.logic.infer.infer import Inference
 
 
-def place(inference: Inference, e: syntax.Expr, scope: Scope) -> Place | None:
+def place(inference: Inference, e: syntax.Expr, scope: Scope) -> expr.Place | None:
     """Return the place an expression denotes, or None after reporting why it is none."""
     match e:
         case syntax.Name((name,)):
@@ -42,7 +30,7 @@ def place(inference: Inference, e: syntax.Expr, scope: Scope) -> Place | None:
             if variable is None:
                 infer_access.unknown_variable(inference, e, scope, f"declare it: `var {name} = ...`")
                 return None
-            return Place(variable.unique, variable.type) if _assignable(inference, variable, e, scope) else None
+            return expr.Place(variable.unique, variable.type) if _assignable(inference, variable, e, scope) else None
         case syntax.FieldAccess(of, name):
             outer = place(inference, of, scope)
             if outer is None or not _owns(inference, outer.type, of):
@@ -54,7 +42,7 @@ def place(inference: Inference, e: syntax.Expr, scope: Scope) -> Place | None:
             if outer is None or not _owns(inference, outer.type, of):
                 return None
             type = infer_access.find_component(inference, inference.types.resolve(outer.type), index, e.span)
-            return None if type is ERROR else Place(outer.name, type, (*outer.path, index))
+            return None if type is ERROR else expr.Place(outer.name, type, (*outer.path, index))
         case syntax.Annotated(operand, written):
             inner = place(inference, operand, scope)
             if inner is not None:
@@ -72,8 +60,8 @@ def place(inference: Inference, e: syntax.Expr, scope: Scope) -> Place | None:
 
 
 def _field_place(
-    inference: Inference, e: syntax.FieldAccess, outer: Place, found: infer_access.FieldPlace
-) -> Place | None:
+    inference: Inference, e: syntax.FieldAccess, outer: expr.Place, found: infer_access.FieldPlace
+) -> expr.Place | None:
     if len(set(found.positions)) > 1:
         inference.report.add(
             "E0507",
@@ -82,7 +70,7 @@ def _field_place(
             hint="use `match` and make the value anew",
         )
         return None
-    return Place(outer.name, found.type, (*outer.path, found.positions[0]))
+    return expr.Place(outer.name, found.type, (*outer.path, found.positions[0]))
 
 
 def _owns(inference: Inference, type: Type, e: syntax.Expr) -> bool:
@@ -126,7 +114,7 @@ def _assignable(inference: Inference, variable: Variable, e: syntax.Name, scope:
 
 def mutable_argument(
     inference: Inference, e: syntax.Expr, scope: Scope, expected: Type, parameter: str
-) -> Place | None:
+) -> expr.Place | None:
     """Return the place that receives the final value of a `mut` parameter."""
     found = place(inference, e, scope)
     if found is not None:
@@ -141,10 +129,10 @@ def mutable_argument(
 def bind_parts(
     inference: Inference,
     written: syntax.Expr,
-    pattern: Pattern,
+    pattern: expr.Pattern,
     scope: Scope,
-    subject: Expr,
-    whole: tuple[Variable, Place],
+    subject: expr.Expr,
+    whole: tuple[Variable, expr.Place],
 ) -> None:
     """Let the variables that an arm declared in `scope` be parts of the place that is matched."""
     of, base = whole
@@ -152,17 +140,17 @@ def bind_parts(
     for name, path in _parts(inference, written, ()):
         variable = scope.variables.get(name)
         if variable is not None:
-            variable.part = Part(of, Place(base.name, variable.type, base.path + path), subject, skeleton)
+            variable.part = Part(of, expr.Place(base.name, variable.type, base.path + path), subject, skeleton)
 
 
-def changeable(inference: Inference, e: syntax.Expr, scope: Scope) -> tuple[Variable, Place] | None:
+def changeable(inference: Inference, e: syntax.Expr, scope: Scope) -> tuple[Variable, expr.Place] | None:
     """Return the place that an expression denotes and its variable, or None if there is none; reports nothing."""
     match e:
         case syntax.Name((name,)):
             variable = scope.lookup(name)
             if variable is None or scope.is_captured(name) or (variable.origin in _WHY and variable.part is None):
                 return None
-            return variable, Place(variable.unique, variable.type)
+            return variable, expr.Place(variable.unique, variable.type)
         case syntax.FieldAccess(of) | syntax.TupleAccess(of):
             outer = changeable(inference, of, scope)
             if outer is None:
@@ -202,30 +190,30 @@ def _parts(inference: Inference, e: syntax.Expr, path: tuple[int, ...]) -> Itera
             pass
 
 
-def _without_names(pattern: Pattern) -> Pattern:
+def _without_names(pattern: expr.Pattern) -> expr.Pattern:
     match pattern:
-        case VarPattern(_, _, inner):
+        case expr.VarPattern(_, _, inner):
             return _without_names(inner)
-        case TuplePattern(items):
-            return TuplePattern(tuple([_without_names(item) for item in items]))
-        case ConstructorPattern(constructor, items):
-            return ConstructorPattern(constructor, tuple([_without_names(item) for item in items]))
+        case expr.TuplePattern(items):
+            return expr.TuplePattern(tuple([_without_names(item) for item in items]))
+        case expr.ConstructorPattern(constructor, items):
+            return expr.ConstructorPattern(constructor, tuple([_without_names(item) for item in items]))
         case _:
             return pattern
 
 
-def then_change_whole(target: syntax.Expr, scope: Scope, span: Span) -> list[Expr]:
+def then_change_whole(target: syntax.Expr, scope: Scope, span: Span) -> list[expr.Expr]:
     """Return what follows a change of a variable that is part of another one: the change of that one."""
     while isinstance(target, syntax.FieldAccess | syntax.TupleAccess):
         target = target.of
     if isinstance(target, syntax.Annotated):
         return then_change_whole(target.operand, scope, span)
     variable = scope.lookup(target.path[0]) if isinstance(target, syntax.Name) else None
-    changes: list[Expr] = []
+    changes: list[expr.Expr] = []
     while variable is not None and variable.part is not None:
         part = variable.part
-        change = Assign(part.place, variable.use(span), span)
-        arms = ((part.pattern, change), (AnyPattern(), MakeTuple((), UNIT, span)))
-        changes.append(Match(part.subject, arms, UNIT, span))
+        change = expr.Assign(part.place, variable.use(span), span)
+        arms = ((part.pattern, change), (expr.AnyPattern(), expr.MakeTuple((), UNIT, span)))
+        changes.append(expr.Match(part.subject, arms, UNIT, span))
         variable = part.of
     return changes

@@ -11,34 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, Literal
 
-from tidelog.base.types import (
-    BIGINT,
-    DOUBLE,
-    Bit,
-    Double,
-    Float,
-    Function,
-    Named,
-    Signed,
-    Tuple,
-    Type,
-    TypeSizeError,
-    TypeVariable,
-    is_integer,
-    is_number,
-    show,
-)
+from tidelog.base import types as t
 
-ERROR: Final = TypeVariable("?error")
+ERROR: Final = t.TypeVariable("?error")
 Class = Literal["any", "number", "integer", "real"]
 MOST_STEPS: Final = 1_000_000
 """Steps through types that the check of one rule or function may take: a second; long rules take some thousand."""
 _CLASS_WORDS: Final = {"any": "_", "number": "number", "integer": "integer", "real": "real number"}
 
 
-def is_unknown(type: Type) -> bool:
+def is_unknown(type: t.Type) -> bool:
     """Tell whether a type is an unknown of the checker (resolve it first)."""
-    return isinstance(type, TypeVariable) and type.name[0] == "?"
+    return isinstance(type, t.TypeVariable) and type.name[0] == "?"
 
 
 class Unifier:
@@ -47,7 +31,7 @@ class Unifier:
     __slots__ = ("_bound", "_classes", "_count", "_steps")
 
     def __init__(self) -> None:
-        self._bound: dict[str, Type] = {}
+        self._bound: dict[str, t.Type] = {}
         self._classes: dict[str, Class] = {}
         self._count = 0
         self._steps = 0
@@ -56,51 +40,51 @@ class Unifier:
         """Count a step through types: what unknowns became may be shared, and is walked through each time."""
         self._steps += 1
         if self._steps > MOST_STEPS:
-            raise TypeSizeError
+            raise t.TypeSizeError
 
-    def fresh(self, of: Class = "any") -> TypeVariable:
+    def fresh(self, of: Class = "any") -> t.TypeVariable:
         """Make a new unknown, of a class of numbers if given."""
         self._count += 1
-        unknown = TypeVariable(f"?{self._count}")
+        unknown = t.TypeVariable(f"?{self._count}")
         if of != "any":
             self._classes[unknown.name] = of
         return unknown
 
-    def resolve(self, type: Type) -> Type:
+    def resolve(self, type: t.Type) -> t.Type:
         """Return what a type is known to be, at its head."""
         bound = self._bound
-        while isinstance(type, TypeVariable):
+        while isinstance(type, t.TypeVariable):
             known = bound.get(type.name)
             if known is None:
                 return type
             type = known
         return type
 
-    def zonk(self, type: Type) -> Type:
+    def zonk(self, type: t.Type) -> t.Type:
         """Replace all unknowns inside a type by what they became."""
         match type:
-            case TypeVariable():
+            case t.TypeVariable():
                 known = self.resolve(type)
-                return known if isinstance(known, TypeVariable) else self.zonk(known)
-            case Tuple(items) if items:
-                return Tuple(tuple([self.zonk(item) for item in items]))
-            case Named(name, arguments) if arguments:
-                return Named(name, tuple([self.zonk(argument) for argument in arguments]))
-            case Function(parameters, result, mutable):
-                return Function(tuple([self.zonk(p) for p in parameters]), self.zonk(result), mutable)
+                return known if isinstance(known, t.TypeVariable) else self.zonk(known)
+            case t.Tuple(items) if items:
+                return t.Tuple(tuple([self.zonk(item) for item in items]))
+            case t.Named(name, arguments) if arguments:
+                return t.Named(name, tuple([self.zonk(argument) for argument in arguments]))
+            case t.Function(parameters, result, mutable):
+                return t.Function(tuple([self.zonk(p) for p in parameters]), self.zonk(result), mutable)
             case _:
                 return type
 
-    def class_of(self, type: Type) -> Class:
+    def class_of(self, type: t.Type) -> Class:
         """Return the class of an unknown."""
-        return self._classes.get(type.name, "any") if isinstance(type, TypeVariable) else "any"
+        return self._classes.get(type.name, "any") if isinstance(type, t.TypeVariable) else "any"
 
-    def restrict(self, type: Type, to: Class) -> bool:
+    def restrict(self, type: t.Type, to: Class) -> bool:
         """Require a type to be of a class of numbers; return whether it can be."""
         type = self.resolve(type)
         if type is ERROR:
             return True
-        if isinstance(type, TypeVariable) and type.name[0] == "?":
+        if isinstance(type, t.TypeVariable) and type.name[0] == "?":
             met = _meet(self.class_of(type), to)
             if met is not None and met != "any":
                 self._classes[type.name] = met
@@ -112,31 +96,31 @@ class Unifier:
         """Whether some unknowns are known to be numbers."""
         return bool(self._classes)
 
-    def default(self, some: Iterable[Type]) -> bool:
+    def default(self, some: Iterable[t.Type]) -> bool:
         """Give unknown numbers among the types their default type, bigint or double; return whether there were any."""
         found = False
         for type in some:
             unknown = self.resolve(type)
             of = self.class_of(unknown)
-            if isinstance(unknown, TypeVariable) and of != "any":
-                self._bound[unknown.name] = DOUBLE if of == "real" else BIGINT
+            if isinstance(unknown, t.TypeVariable) and of != "any":
+                self._bound[unknown.name] = t.DOUBLE if of == "real" else t.BIGINT
                 found = True
         return found
 
-    def assumed(self, type: Type) -> Type:
+    def assumed(self, type: t.Type) -> t.Type:
         """Return the type, or the default type of an unknown number. Binds nothing."""
         unknown = self.resolve(type)
         of = self.class_of(unknown)
-        return unknown if of == "any" else DOUBLE if of == "real" else BIGINT
+        return unknown if of == "any" else t.DOUBLE if of == "real" else t.BIGINT
 
     def default_all(self) -> None:
         """Give all unknown numbers their default type."""
         for name, of in self._classes.items():
             if name not in self._bound:
-                self._bound[name] = DOUBLE if of == "real" else BIGINT
+                self._bound[name] = t.DOUBLE if of == "real" else t.BIGINT
         self._classes.clear()
 
-    def unify(self, a: Type, b: Type) -> bool:
+    def unify(self, a: t.Type, b: t.Type) -> bool:
         """Make two types equal, or return False (some unknowns inside may then be bound)."""
         a, b = self.resolve(a), self.resolve(b)
         if a is b:
@@ -144,16 +128,16 @@ class Unifier:
         if a is ERROR or b is ERROR:
             self.give_up(b if a is ERROR else a)
             return True
-        if isinstance(a, TypeVariable) and a.name[0] == "?":
+        if isinstance(a, t.TypeVariable) and a.name[0] == "?":
             return self._bind(a, b)
-        if isinstance(b, TypeVariable) and b.name[0] == "?":
+        if isinstance(b, t.TypeVariable) and b.name[0] == "?":
             return self._bind(b, a)
         match a, b:
-            case Named(name, arguments), Named(other_name, other_arguments):
+            case t.Named(name, arguments), t.Named(other_name, other_arguments):
                 return name == other_name and self._all(arguments, other_arguments)
-            case Tuple(items), Tuple(other_items):
+            case t.Tuple(items), t.Tuple(other_items):
                 return self._all(items, other_items)
-            case Function(parameters, result, mutable), Function(other_parameters, other_result, other_mutable):
+            case t.Function(parameters, result, mutable), t.Function(other_parameters, other_result, other_mutable):
                 return (
                     mutable == other_mutable
                     and self._all(parameters, other_parameters)
@@ -162,7 +146,7 @@ class Unifier:
             case _:
                 return a == b
 
-    def _all(self, some: tuple[Type, ...], others: tuple[Type, ...]) -> bool:
+    def _all(self, some: tuple[t.Type, ...], others: tuple[t.Type, ...]) -> bool:
         if len(some) != len(others):
             return False
         self._step()
@@ -171,44 +155,44 @@ class Unifier:
             same = self.unify(a, b) and same
         return same
 
-    def _bind(self, unknown: TypeVariable, type: Type) -> bool:
+    def _bind(self, unknown: t.TypeVariable, type: t.Type) -> bool:
         name = unknown.name
-        if isinstance(type, TypeVariable) and type.name == name:
+        if isinstance(type, t.TypeVariable) and type.name == name:
             return True
         if not self.restrict(type, self._classes.get(name, "any")) or self._occurs(name, type):
             return False
         self._bound[name] = type
         return True
 
-    def _occurs(self, name: str, type: Type) -> bool:
+    def _occurs(self, name: str, type: t.Type) -> bool:
         self._step()
         match self.resolve(type):
-            case TypeVariable(other):
+            case t.TypeVariable(other):
                 return other == name
-            case Tuple(items):
+            case t.Tuple(items):
                 return any(self._occurs(name, item) for item in items)
-            case Named(_, arguments):
+            case t.Named(_, arguments):
                 return any(self._occurs(name, argument) for argument in arguments)
-            case Function(parameters, result, _):
+            case t.Function(parameters, result, _):
                 return self._occurs(name, result) or any(self._occurs(name, p) for p in parameters)
             case _:
                 return False
 
-    def fits(self, declared: Type, given: Type) -> bool:
+    def fits(self, declared: t.Type, given: t.Type) -> bool:
         """Tell whether a declared type, its variables free to be anything, may equal a given one. Binds nothing."""
         given = self.resolve(given)
         if given is ERROR or declared is ERROR:
             return True
-        if isinstance(declared, TypeVariable):
+        if isinstance(declared, t.TypeVariable):
             return True
-        if isinstance(given, TypeVariable):
+        if isinstance(given, t.TypeVariable):
             return given.name[0] == "?" and _may_belong(declared, self.class_of(given))
         match declared, given:
-            case Named(name, arguments), Named(other_name, other_arguments):
+            case t.Named(name, arguments), t.Named(other_name, other_arguments):
                 return name == other_name and all(map(self.fits, arguments, other_arguments))
-            case Tuple(items), Tuple(other_items):
+            case t.Tuple(items), t.Tuple(other_items):
                 return len(items) == len(other_items) and all(map(self.fits, items, other_items))
-            case Function(parameters, result, mutable), Function(other_parameters, other_result, other_mutable):
+            case t.Function(parameters, result, mutable), t.Function(other_parameters, other_result, other_mutable):
                 return (
                     mutable == other_mutable
                     and all(map(self.fits, parameters, other_parameters))
@@ -217,35 +201,35 @@ class Unifier:
             case _:
                 return declared == given
 
-    def give_up(self, type: Type) -> None:
+    def give_up(self, type: t.Type) -> None:
         """Let the unknowns of a type fit everything, after one diagnostic about them."""
         self._step()
         match self.resolve(type):
-            case TypeVariable() as unknown if unknown.name[0] == "?" and unknown is not ERROR:
+            case t.TypeVariable() as unknown if unknown.name[0] == "?" and unknown is not ERROR:
                 self._bound[unknown.name] = ERROR
-            case Tuple(items) | Named(_, items):
+            case t.Tuple(items) | t.Named(_, items):
                 for item in items:
                     self.give_up(item)
-            case Function(parameters, result, _):
+            case t.Function(parameters, result, _):
                 for item in (*parameters, result):
                     self.give_up(item)
             case _:
                 pass
 
-    def show(self, type: Type) -> str:
+    def show(self, type: t.Type) -> str:
         """Write a type for a diagnostic: an unknown as `_`, or as its class of numbers."""
-        return show(self._shown(type))
+        return t.show(self._shown(type))
 
-    def _shown(self, type: Type) -> Type:
+    def _shown(self, type: t.Type) -> t.Type:
         match self.resolve(type):
-            case TypeVariable() as unknown if unknown.name[0] == "?":
-                return Named(_CLASS_WORDS[self.class_of(unknown)])
-            case Tuple(items):
-                return Tuple(tuple(map(self._shown, items)))
-            case Named(name, arguments):
-                return Named(name, tuple(map(self._shown, arguments)))
-            case Function(parameters, result, mutable):
-                return Function(tuple(map(self._shown, parameters)), self._shown(result), mutable)
+            case t.TypeVariable() as unknown if unknown.name[0] == "?":
+                return t.Named(_CLASS_WORDS[self.class_of(unknown)])
+            case t.Tuple(items):
+                return t.Tuple(tuple(map(self._shown, items)))
+            case t.Named(name, arguments):
+                return t.Named(name, tuple(map(self._shown, arguments)))
+            case t.Function(parameters, result, mutable):
+                return t.Function(tuple(map(self._shown, parameters)), self._shown(result), mutable)
             case known:
                 return known
 
@@ -260,32 +244,32 @@ def _meet(a: Class, b: Class) -> Class | None:
     return a if b == "number" else None
 
 
-def _belongs(type: Type, to: Class) -> bool:
+def _belongs(type: t.Type, to: Class) -> bool:
     match to:
         case "any":
             return True
         case "number":
-            return is_number(type)
+            return t.is_number(type)
         case "integer":
-            return is_integer(type)
+            return t.is_integer(type)
         case "real":
-            return isinstance(type, Float | Double)
+            return isinstance(type, t.Float | t.Double)
 
 
-def _may_belong(declared: Type, of: Class) -> bool:
-    return isinstance(declared, TypeVariable) or _belongs(declared, of)
+def _may_belong(declared: t.Type, of: Class) -> bool:
+    return isinstance(declared, t.TypeVariable) or _belongs(declared, of)
 
 
-def integer_range(type: Type) -> tuple[int, int] | None:
+def integer_range(type: t.Type) -> tuple[int, int] | None:
     """Return the least and greatest value of a fixed-width integer type, or None.
 
-    >>> integer_range(Signed(8))
+    >>> integer_range(t.Signed(8))
     (-128, 127)
     """
     match type:
-        case Bit(width):
+        case t.Bit(width):
             return 0, (1 << width) - 1
-        case Signed(width):
+        case t.Signed(width):
             return -(1 << (width - 1)), (1 << (width - 1)) - 1
         case _:
             return None

@@ -15,22 +15,9 @@ from typing import assert_never
 
 from tidelog.base.expr import Expr, Operate, Var
 from tidelog.base.types import BOOL
+from tidelog.plan import nodes
 from tidelog.plan.join.may_fail import may_fail
 from tidelog.plan.join.parts import Absent, Body, Element, Equation, Filter, Present
-from tidelog.plan.nodes import (
-    Aggregate,
-    AntiJoin,
-    Extend,
-    Join,
-    Node,
-    Product,
-    Project,
-    Scan,
-    Select,
-    Unit,
-    Unnest,
-    Version,
-)
 
 EVERYTHING = -1
 """The set of all variables: every bit of a negative one is set."""
@@ -38,15 +25,15 @@ EVERYTHING = -1
 Columns = tuple[Var, ...]
 
 
-def versions_for(delta: int | None) -> Callable[[int], Version]:
+def versions_for(delta: int | None) -> Callable[[int], nodes.Version]:
     """Return which version each occurrence reads when one of them reads its delta (see `plan.nodes`).
 
     >>> [versions_for(1)(occurrence).value for occurrence in range(3)]
     ['old', 'delta', 'new']
     """
     if delta is None:
-        return lambda _: Version.ALL
-    return lambda at: Version.DELTA if at == delta else Version.OLD if at < delta else Version.NEW
+        return lambda _: nodes.Version.ALL
+    return lambda at: nodes.Version.DELTA if at == delta else nodes.Version.OLD if at < delta else nodes.Version.NEW
 
 
 def assemble(
@@ -55,7 +42,7 @@ def assemble(
     delta: int | None = None,
     *,
     prune: bool = True,
-) -> Project:
+) -> nodes.Project:
     """Build the tree of the parts in the order given; an absent part as delta (an occurrence) is joined instead."""
     builder = _Builder(body, delta, prune)
     if prune:
@@ -65,7 +52,7 @@ def assemble(
         live = [EVERYTHING] * len(order)
     for i, after in zip(order, live, strict=True):
         builder.add(i, after)
-    return Project(builder.tree or Unit(), body.relation, body.expressions)
+    return nodes.Project(builder.tree or nodes.Unit(), body.relation, body.expressions)
 
 
 class _Builder:
@@ -79,7 +66,7 @@ class _Builder:
         self.delta = delta
         self.version = versions_for(delta)
         self.prune = prune
-        self.tree: Node | None = None
+        self.tree: nodes.Node | None = None
         self.columns: Columns = ()
         self.bound = 0
 
@@ -93,7 +80,7 @@ class _Builder:
             case Absent(scan):
                 self.columns = self._kept(self.columns, after)
                 right = self._scan(scan, EVERYTHING)
-                self.tree = AntiJoin(self.tree or Unit(), right, right.columns, self.columns)
+                self.tree = nodes.AntiJoin(self.tree or nodes.Unit(), right, right.columns, self.columns)
             case Filter(condition):
                 self._select(condition, after)
             case Equation(variable, expression):
@@ -103,10 +90,10 @@ class _Builder:
             case _:
                 assert_never(part)
 
-    def _join(self, node: Scan | Aggregate, after: int) -> None:
+    def _join(self, node: nodes.Scan | nodes.Aggregate, after: int) -> None:
         bits, bound = self.bits, self.bound
-        if isinstance(node, Scan):
-            right: Scan | Aggregate = self._scan(node, after | bound)
+        if isinstance(node, nodes.Scan):
+            right: nodes.Scan | nodes.Aggregate = self._scan(node, after | bound)
         else:
             scan = self._scan(node.input, EVERYTHING)
             right = node if scan is node.input else replace(node, input=scan)
@@ -119,15 +106,15 @@ class _Builder:
             mixed = self.columns + tuple([v for v in new if not bits[v.name] & bound])
             self.columns = columns = self._kept(mixed, after)
             if keys:
-                self.tree = Join(self.tree, right, keys, columns)
+                self.tree = nodes.Join(self.tree, right, keys, columns)
             else:
-                self.tree = Product(self.tree, right, columns)
+                self.tree = nodes.Product(self.tree, right, columns)
         for v in new:
             self.bound |= bits[v.name]
 
-    def _scan(self, scan: Scan, needed: int) -> Scan:
+    def _scan(self, scan: nodes.Scan, needed: int) -> nodes.Scan:
         """Return the scan at its version, without variables that only it mentions."""
-        version = scan.version if scan.version is Version.PART else self.version(scan.occurrence)
+        version = scan.version if scan.version is nodes.Version.PART else self.version(scan.occurrence)
         terms, columns = scan.terms, scan.columns
         if self.prune and needed != EVERYTHING:
             bits = self.bits
@@ -140,11 +127,11 @@ class _Builder:
                 columns = tuple([v for v in columns if v.name not in unneeded])
         if version is scan.version and terms is scan.terms:
             return scan
-        return Scan(scan.relation, terms, version, scan.occurrence, columns)
+        return nodes.Scan(scan.relation, terms, version, scan.occurrence, columns)
 
     def _select(self, condition: Expr, after: int) -> None:
         self.columns = self._kept(self.columns, after)
-        self.tree = Select(self.tree or Unit(), condition, self.columns)
+        self.tree = nodes.Select(self.tree or nodes.Unit(), condition, self.columns)
 
     def _equate(self, variable: Var, expression: Expr, after: int) -> None:
         bit = self.bits[variable.name]
@@ -152,7 +139,7 @@ class _Builder:
             self._select(equal(variable, expression), after)
         elif bit & after or may_fail(expression):
             self.columns = (*self._kept(self.columns, after), variable)
-            self.tree = Extend(self.tree or Unit(), variable, expression, self.columns)
+            self.tree = nodes.Extend(self.tree or nodes.Unit(), variable, expression, self.columns)
             self.bound |= bit
 
     def _unnest(self, variable: Var, expression: Expr, after: int) -> None:
@@ -160,11 +147,11 @@ class _Builder:
         if bit & self.bound:
             again = Var(variable.name + "'", variable.type, variable.span)
             kept = self._kept(self.columns, after | bit)
-            self.tree = Unnest(self.tree or Unit(), again, expression, (*kept, again))
+            self.tree = nodes.Unnest(self.tree or nodes.Unit(), again, expression, (*kept, again))
             self._select(equal(variable, again), after)
         else:
             self.columns = (*self._kept(self.columns, after), variable)
-            self.tree = Unnest(self.tree or Unit(), variable, expression, self.columns)
+            self.tree = nodes.Unnest(self.tree or nodes.Unit(), variable, expression, self.columns)
             self.bound |= bit
 
     def _kept(self, columns: Columns, needed: int) -> Columns:

@@ -16,25 +16,13 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 
 from tidelog.base.expr import Const, Var
+from tidelog.plan import nodes
 from tidelog.plan.join.spine import spine
-from tidelog.plan.nodes import (
-    Aggregate,
-    AntiJoin,
-    Index,
-    Join,
-    Node,
-    Probe,
-    Product,
-    Project,
-    Relation,
-    Scan,
-    Version,
-)
 
 
 def choose_indexes(
-    relations: Mapping[str, Relation], probes: Iterable[Probe], existing: Iterable[Index] = ()
-) -> tuple[Index, ...]:
+    relations: Mapping[str, nodes.Relation], probes: Iterable[nodes.Probe], existing: Iterable[nodes.Index] = ()
+) -> tuple[nodes.Index, ...]:
     """Return the orders that serve every probe, by relation."""
     signatures: dict[str, dict[int, None]] = {}
     for probe in dict.fromkeys(probes):
@@ -43,35 +31,35 @@ def choose_indexes(
     for order in existing:
         present.setdefault(order.relation, []).append(order.columns)
     return tuple(
-        Index(name, columns)
+        nodes.Index(name, columns)
         for name, relation in relations.items()
         if name in signatures
         for columns in orders_for(list(signatures[name]), len(relation.columns), present.get(name, []))
     )
 
 
-def probes_of(trees: Iterable[Project]) -> tuple[Probe, ...]:
+def probes_of(trees: Iterable[nodes.Project]) -> tuple[nodes.Probe, ...]:
     """Return the distinct probes of some trees; a delta is read whole, so it is none."""
     found: dict[tuple[str, tuple[int, ...]], None] = {}
     for tree in trees:
         for node in spine(tree):
             match node:
-                case Scan() | Aggregate():
+                case nodes.Scan() | nodes.Aggregate():
                     _add(found, node, ())
-                case Join(right=side, keys=keys) | AntiJoin(right=side, keys=keys):
+                case nodes.Join(right=side, keys=keys) | nodes.AntiJoin(right=side, keys=keys):
                     _add(found, side, keys)
-                case Product(right=side):
+                case nodes.Product(right=side):
                     _add(found, side, ())
                 case _:
                     pass
-    return tuple(Probe(relation, columns) for relation, columns in found)
+    return tuple(nodes.Probe(relation, columns) for relation, columns in found)
 
 
-def _add(found: dict[tuple[str, tuple[int, ...]], None], side: Node, keys: tuple[Var, ...]) -> None:
+def _add(found: dict[tuple[str, tuple[int, ...]], None], side: nodes.Node, keys: tuple[Var, ...]) -> None:
     match side:
-        case Scan(version=version) if version is not Version.DELTA:
+        case nodes.Scan(version=version) if version is not nodes.Version.DELTA:
             scan = side
-        case Aggregate(input=scan, keys=keys):
+        case nodes.Aggregate(input=scan, keys=keys):
             pass
         case _:
             return

@@ -24,35 +24,18 @@ from typing import Any, assert_never
 from tidelog.base.expr import Const, Var
 from tidelog.base.show import show_expression
 from tidelog.base.types import show
+from tidelog.plan import nodes
 from tidelog.plan.join.spine import spine
-from tidelog.plan.nodes import (
-    Aggregate,
-    AntiJoin,
-    DeclaredIndex,
-    Extend,
-    Join,
-    Node,
-    Plan,
-    Product,
-    Project,
-    Relation,
-    Rule,
-    Scan,
-    Select,
-    Stratum,
-    Unit,
-    Unnest,
-)
 
 Data = dict[str, Any]
 
 
-def show_json(plan: Plan) -> str:
+def show_json(plan: nodes.Plan) -> str:
     """Write a plan as JSON."""
     return json.dumps(plan_data(plan), indent=2, ensure_ascii=False) + "\n"
 
 
-def plan_data(plan: Plan) -> Data:
+def plan_data(plan: nodes.Plan) -> Data:
     """Return a plan as JSON's objects, lists, strings and numbers."""
     return {
         "relations": [_relation(relation) for relation in plan.relations.values()],
@@ -64,7 +47,7 @@ def plan_data(plan: Plan) -> Data:
     }
 
 
-def _relation(relation: Relation) -> Data:
+def _relation(relation: nodes.Relation) -> Data:
     return {
         "name": relation.name,
         "role": relation.role,
@@ -74,7 +57,7 @@ def _relation(relation: Relation) -> Data:
     }
 
 
-def _stratum(stratum: Stratum) -> Data:
+def _stratum(stratum: nodes.Stratum) -> Data:
     return {
         "number": stratum.number,
         "relations": list(stratum.relations),
@@ -83,7 +66,7 @@ def _stratum(stratum: Stratum) -> Data:
     }
 
 
-def _rule(rule: Rule) -> Data:
+def _rule(rule: nodes.Rule) -> Data:
     reads = zip(rule.reads, rule.negated, rule.aggregated, strict=True)
     return {
         "identity": rule.identity,
@@ -101,7 +84,7 @@ def _rule(rule: Rule) -> Data:
     }
 
 
-def _declared(index: DeclaredIndex) -> Data:
+def _declared(index: nodes.DeclaredIndex) -> Data:
     return {
         "name": index.name,
         "parameters": _names(index.parameters),
@@ -110,38 +93,38 @@ def _declared(index: DeclaredIndex) -> Data:
     }
 
 
-def _steps(tree: Project) -> list[Data]:
+def _steps(tree: nodes.Project) -> list[Data]:
     return [_step(node) for node in spine(tree)]
 
 
-def _step(node: Node) -> Data:
+def _step(node: nodes.Node) -> Data:
     match node:
-        case Unit():
+        case nodes.Unit():
             data: Data = {"op": "unit"}
-        case Scan() | Aggregate():
+        case nodes.Scan() | nodes.Aggregate():
             data = _source(node)
-        case Join(right=right, keys=keys):
+        case nodes.Join(right=right, keys=keys):
             data = {"op": "join", "keys": _names(keys), "right": _source(right)}
-        case Product(right=right):
+        case nodes.Product(right=right):
             data = {"op": "product", "right": _source(right)}
-        case AntiJoin(right=right, keys=keys):
+        case nodes.AntiJoin(right=right, keys=keys):
             data = {"op": "antijoin", "keys": _names(keys), "right": _source(right)}
-        case Select(condition=condition):
+        case nodes.Select(condition=condition):
             data = {"op": "select", "condition": show_expression(condition)}
-        case Extend(variable=variable, expression=expression):
+        case nodes.Extend(variable=variable, expression=expression):
             data = {"op": "extend", "variable": variable.name, "expression": show_expression(expression)}
-        case Unnest(variable=variable, expression=expression):
+        case nodes.Unnest(variable=variable, expression=expression):
             data = {"op": "unnest", "variable": variable.name, "expression": show_expression(expression)}
-        case Project(relation=relation, expressions=expressions):
+        case nodes.Project(relation=relation, expressions=expressions):
             data = {"op": "project", "relation": relation, "expressions": [show_expression(e) for e in expressions]}
         case _:
             assert_never(node)
     return {**data, "columns": _names(node.columns)}
 
 
-def _source(node: Node) -> Data:
-    assert isinstance(node, Scan | Aggregate), "trees are left-deep"
-    if isinstance(node, Scan):
+def _source(node: nodes.Node) -> Data:
+    assert isinstance(node, nodes.Scan | nodes.Aggregate), "trees are left-deep"
+    if isinstance(node, nodes.Scan):
         return {
             "op": "scan",
             "relation": node.relation,

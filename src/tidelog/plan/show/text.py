@@ -23,31 +23,14 @@ from typing import assert_never
 
 from tidelog.base.expr import Var
 from tidelog.base.show import show_expression
+from tidelog.plan import nodes
 from tidelog.plan.closures.recognise import closure_of
 from tidelog.plan.closures.same_generation import same_generation
 from tidelog.plan.join.spine import spine
-from tidelog.plan.nodes import (
-    Aggregate,
-    AntiJoin,
-    Extend,
-    Join,
-    Node,
-    Plan,
-    Product,
-    Project,
-    Relation,
-    Rule,
-    Scan,
-    Select,
-    Stratum,
-    Unit,
-    Unnest,
-    Variant,
-)
 from tidelog.plan.show.tree import show_aggregate, show_scan
 
 
-def show_text(plan: Plan, *, variants: bool = True) -> str:
+def show_text(plan: nodes.Plan, *, variants: bool = True) -> str:
     """Write a plan; `variants` says whether to show how each rule follows changes."""
     blocks = [_inputs(plan)] if any(relation.role == "input" for relation in plan.relations.values()) else []
     blocks += [show_stratum(stratum, variants=variants) for stratum in plan.strata]
@@ -57,21 +40,21 @@ def show_text(plan: Plan, *, variants: bool = True) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _inputs(plan: Plan) -> str:
+def _inputs(plan: nodes.Plan) -> str:
     names = [_columns(relation) for relation in plan.relations.values() if relation.role == "input"]
     return "\n".join(["inputs", *(f"  {name}" for name in names)])
 
 
-def _columns(relation: Relation) -> str:
+def _columns(relation: nodes.Relation) -> str:
     return f"{relation.name}({', '.join(column.name for column in relation.columns)})"
 
 
-def show_order(relation: Relation, columns: tuple[int, ...]) -> str:
+def show_order(relation: nodes.Relation, columns: tuple[int, ...]) -> str:
     """Write an order of a relation's columns by their names."""
     return f"{relation.name} by {', '.join(relation.columns[column].name for column in columns)}"
 
 
-def show_stratum(stratum: Stratum, *, variants: bool = True) -> str:
+def show_stratum(stratum: nodes.Stratum, *, variants: bool = True) -> str:
     """Write a stratum with its rules."""
     closure = closure_of(stratum)
     kind = f"; {closure.kind.value}, {closure.form.value}" if closure is not None else ""
@@ -82,7 +65,7 @@ def show_stratum(stratum: Stratum, *, variants: bool = True) -> str:
     return "\n".join(lines)
 
 
-def show_rule(rule: Rule, *, variants: bool = True) -> str:
+def show_rule(rule: nodes.Rule, *, variants: bool = True) -> str:
     """Write a rule: its text as the user wrote it, and its trees as pipelines."""
     name = f'#[name = "{rule.origin.name}"]\n' if rule.origin.name is not None else ""
     lines = [name + rule.origin.text, "  from scratch", indent(show_pipeline(rule.full.tree), "    ")]
@@ -94,7 +77,7 @@ def show_rule(rule: Rule, *, variants: bool = True) -> str:
     return "\n".join(lines)
 
 
-def _occasion(rule: Rule, variant: Variant) -> str:
+def _occasion(rule: nodes.Rule, variant: nodes.Variant) -> str:
     assert variant.delta is not None
     relation = rule.reads[variant.delta]
     places = [i for i, name in enumerate(rule.reads) if name == relation]
@@ -103,40 +86,40 @@ def _occasion(rule: Rule, variant: Variant) -> str:
     return f"when {relation} changes{which}{opposite}"
 
 
-def show_pipeline(tree: Project) -> str:
+def show_pipeline(tree: nodes.Project) -> str:
     """Write a left-deep tree as steps, the first one first."""
     return "\n".join(step for node in spine(tree) for step in _steps(node))
 
 
-def _steps(node: Node) -> Iterator[str]:
+def _steps(node: nodes.Node) -> Iterator[str]:
     match node:
-        case Unit():
+        case nodes.Unit():
             pass
-        case Scan():
+        case nodes.Scan():
             yield f"scan {show_scan(node)}"
-        case Aggregate():
+        case nodes.Aggregate():
             yield f"group {show_aggregate(node)}"
-        case Join(right=right, keys=keys):
+        case nodes.Join(right=right, keys=keys):
             yield f"join {_side(right)}{_on(keys)}"
-        case Product(right=right):
+        case nodes.Product(right=right):
             yield f"product with {_side(right)}"
-        case AntiJoin(right=right, keys=keys):
+        case nodes.AntiJoin(right=right, keys=keys):
             yield f"without {show_scan(right)}{_on(keys)}"
-        case Select(condition=condition):
+        case nodes.Select(condition=condition):
             yield f"select {show_expression(condition)}"
-        case Extend(variable=variable, expression=expression):
+        case nodes.Extend(variable=variable, expression=expression):
             yield f"let {variable.name} = {show_expression(expression)}"
-        case Unnest(variable=variable, expression=expression):
+        case nodes.Unnest(variable=variable, expression=expression):
             yield f"each {variable.name} in {show_expression(expression)}"
-        case Project(relation=relation, expressions=expressions):
+        case nodes.Project(relation=relation, expressions=expressions):
             yield f"give {relation}({', '.join(map(show_expression, expressions))})"
         case _:
             assert_never(node)
 
 
-def _side(node: Node) -> str:
-    assert isinstance(node, Scan | Aggregate), "trees are left-deep"
-    return show_scan(node) if isinstance(node, Scan) else f"group {show_aggregate(node)}"
+def _side(node: nodes.Node) -> str:
+    assert isinstance(node, nodes.Scan | nodes.Aggregate), "trees are left-deep"
+    return show_scan(node) if isinstance(node, nodes.Scan) else f"group {show_aggregate(node)}"
 
 
 def _on(keys: tuple[Var, ...]) -> str:

@@ -11,24 +11,11 @@ from typing import assert_never
 from tidelog.base.expr import Const, Var
 from tidelog.base.free import substitute
 from tidelog.base.show import show_expression, show_value
+from tidelog.plan import nodes
 from tidelog.plan.join.spine import below, beside
-from tidelog.plan.nodes import (
-    Aggregate,
-    AntiJoin,
-    Extend,
-    Join,
-    Node,
-    Product,
-    Project,
-    Scan,
-    Select,
-    Unit,
-    Unnest,
-    Version,
-)
 
 
-def show_tree(tree: Node) -> str:
+def show_tree(tree: nodes.Node) -> str:
     """Write a tree, each node above and left of its inputs."""
     lines: list[str] = []
     stack = [(tree, 0)]
@@ -43,40 +30,40 @@ def show_tree(tree: Node) -> str:
     return "\n".join(lines)
 
 
-def show_node(node: Node) -> str:
+def show_node(node: nodes.Node) -> str:
     """Write a node without its inputs."""
     match node:
-        case Unit():
+        case nodes.Unit():
             return "one row"
-        case Scan():
+        case nodes.Scan():
             return f"scan {show_scan(node)}"
-        case Select(condition=condition):
+        case nodes.Select(condition=condition):
             return f"select {show_expression(condition)}"
-        case Extend(variable=variable, expression=expression):
+        case nodes.Extend(variable=variable, expression=expression):
             return f"extend {variable.name} = {show_expression(expression)}"
-        case Unnest(variable=variable, expression=expression):
+        case nodes.Unnest(variable=variable, expression=expression):
             return f"unnest {variable.name} in {show_expression(expression)}"
-        case Product():
+        case nodes.Product():
             return "product"
-        case Join(keys=keys):
+        case nodes.Join(keys=keys):
             return f"join on {_names(keys)}"
-        case AntiJoin(keys=keys):
+        case nodes.AntiJoin(keys=keys):
             return f"antijoin on {_names(keys)}" if keys else "antijoin"
-        case Aggregate():
+        case nodes.Aggregate():
             return f"aggregate {show_aggregate(node)}"
-        case Project(relation=relation, expressions=expressions):
+        case nodes.Project(relation=relation, expressions=expressions):
             return f"project {relation}({', '.join(map(show_expression, expressions))})"
         case _:
             assert_never(node)
 
 
-def show_scan(scan: Scan) -> str:
+def show_scan(scan: nodes.Scan) -> str:
     """Write a scan: version, relation, terms."""
-    version = "" if scan.version is Version.ALL else f"{scan.version.value} "
+    version = "" if scan.version is nodes.Version.ALL else f"{scan.version.value} "
     return f"{version}{scan.relation}({', '.join(map(_term, scan.terms))})"
 
 
-def show_aggregate(node: Aggregate) -> str:
+def show_aggregate(node: nodes.Aggregate) -> str:
     """Write an aggregate: over what, by which keys, and what it computes of each group."""
     keys = f" by {_names(node.keys)}" if node.keys else ""
     members = Var(show_expression(node.value), node.group.type)
