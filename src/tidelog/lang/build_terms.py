@@ -9,7 +9,7 @@ for maps and `...` for the wildcard.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from tidelog.base.diagnostic import Report
@@ -42,6 +42,16 @@ def type_of(given: object) -> syntax.TypeExpr:
             return given
         case _:
             raise TypeError(f"not a type of the language: {given!r}")
+
+
+def _infix(operator: str, *, swapped: bool = False) -> Callable[[Term, object], Term]:
+    """Return the method of a binary operator."""
+
+    def method(self: Term, other: object) -> Term:
+        operands = (expression(other), expression(self)) if swapped else (expression(self), expression(other))
+        return Term(syntax.Binary(operator, *operands))
+
+    return method
 
 
 class Term:
@@ -92,74 +102,27 @@ class Term:
         """Take the value out of an Option or Result: `x?`."""
         return Term(syntax.Try(self._expression))
 
-    def _with(self, operator: str, other: object) -> Term:
-        return Term(syntax.Binary(operator, self._expression, expression(other)))
-
-    def _behind(self, operator: str, other: object) -> Term:
-        return Term(syntax.Binary(operator, expression(other), self._expression))
-
-    def __eq__(self, other: object) -> Term:  # type: ignore[override]
-        return self._with("==", other)
-
-    def __ne__(self, other: object) -> Term:  # type: ignore[override]
-        return self._with("!=", other)
-
-    def __lt__(self, other: object) -> Term:
-        return self._with("<", other)
-
-    def __le__(self, other: object) -> Term:
-        return self._with("<=", other)
-
-    def __gt__(self, other: object) -> Term:
-        return self._with(">", other)
-
-    def __ge__(self, other: object) -> Term:
-        return self._with(">=", other)
-
-    def __add__(self, other: object) -> Term:
-        return self._with("+", other)
-
-    def __radd__(self, other: object) -> Term:
-        return self._behind("+", other)
-
-    def __sub__(self, other: object) -> Term:
-        return self._with("-", other)
-
-    def __rsub__(self, other: object) -> Term:
-        return self._behind("-", other)
-
-    def __mul__(self, other: object) -> Term:
-        return self._with("*", other)
-
-    def __rmul__(self, other: object) -> Term:
-        return self._behind("*", other)
-
-    def __truediv__(self, other: object) -> Term:
-        return self._with("/", other)
-
-    def __rtruediv__(self, other: object) -> Term:
-        return self._behind("/", other)
-
-    def __mod__(self, other: object) -> Term:
-        return self._with("%", other)
-
-    def __rmod__(self, other: object) -> Term:
-        return self._behind("%", other)
-
-    def __lshift__(self, other: object) -> Term:
-        return self._with("<<", other)
-
-    def __rshift__(self, other: object) -> Term:
-        return self._with(">>", other)
-
-    def __and__(self, other: object) -> Term:
-        return self._with("&", other)
-
-    def __or__(self, other: object) -> Term:
-        return self._with("|", other)
-
-    def __xor__(self, other: object) -> Term:
-        return self._with("^", other)
+    __eq__ = _infix("==")  # type: ignore[assignment]
+    __ne__ = _infix("!=")  # type: ignore[assignment]
+    __lt__ = _infix("<")
+    __le__ = _infix("<=")
+    __gt__ = _infix(">")
+    __ge__ = _infix(">=")
+    __add__ = _infix("+")
+    __sub__ = _infix("-")
+    __mul__ = _infix("*")
+    __truediv__ = _infix("/")
+    __mod__ = _infix("%")
+    __lshift__ = _infix("<<")
+    __rshift__ = _infix(">>")
+    __and__ = _infix("&")
+    __or__ = _infix("|")
+    __xor__ = _infix("^")
+    __radd__ = _infix("+", swapped=True)
+    __rsub__ = _infix("-", swapped=True)
+    __rmul__ = _infix("*", swapped=True)
+    __rtruediv__ = _infix("/", swapped=True)
+    __rmod__ = _infix("%", swapped=True)
 
     def __neg__(self) -> Term:
         return Term(syntax.Unary("-", self._expression))
@@ -297,9 +260,7 @@ class Application:
         return Literal(syntax.Negative(self.atom))
 
     def __or__(self, other: Application | Literal) -> Literal:
-        return Literal(syntax.Positive(self.atom)) | (
-            Literal(syntax.Positive(other.atom)) if isinstance(other, Application) else other
-        )
+        return Literal(syntax.Positive(self.atom)) | Literal(clause(other))
 
     def row(self, variable: Term) -> Application:
         """Bind a variable to the whole row: `x in R(...)`."""

@@ -7,12 +7,15 @@ that are lists (declarations, clauses, blocks) catch it and go on behind the mis
 
 from __future__ import annotations
 
-from typing import Final, NoReturn
+from collections.abc import Callable
+from typing import Final, NoReturn, TypeVar
 
 from tidelog.base.diagnostic import Label, Report
 from tidelog.base.span import Span
 from tidelog.lang.lex import END, FLOAT, INT, KEYWORDS, LOWER, SIZED, STRING, TICK, UPPER, Tokens
 from tidelog.lang.syntax import Comment, Path
+
+Item = TypeVar("Item")
 
 MAX_DEPTH: Final = 100
 """How deeply expressions, types and statements may nest; keeps every recursion over the tree within Python's limit."""
@@ -81,6 +84,28 @@ class Cursor:
                 note=f"`{closer}` was expected before {self.found()}",
             )
         self.expected(place or f"`,` or `{closer}`", labels=(label,))
+
+    def separated(self, closer: str, item: Callable[[], Item]) -> tuple[Item, ...]:
+        """Parse `[ item { "," item } [ "," ] ]` up to the token that closes the list, and not that."""
+        items: list[Item] = []
+        while self.kinds[self.at] != closer:
+            items.append(item())
+            if not self.accept(","):
+                break
+        return tuple(items)
+
+    def bracketed(self, opener: int, item: Callable[[], Item]) -> tuple[Item, ...]:
+        """Parse a list in brackets, of which the first stands at index `opener`."""
+        self.at = opener + 1
+        items = self.separated(CLOSER[self.words[opener]], item)
+        self.close(opener)
+        return items
+
+    def descend(self) -> None:
+        """Go one level deeper; who does so takes it off `depth` again unless it fails."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            self.too_deep()
 
     def begins_line(self, index: int) -> bool:
         """Tell whether a token is the first of its line, at the margin."""

@@ -17,13 +17,9 @@ def accepts_else(e: syntax.Expr) -> bool:
     match e:
         case syntax.If(_, _, None):
             return True
-        case (
-            syntax.If(_, _, last)
-            | syntax.For(_, _, last)
-            | syntax.Assign(_, last)
-            | syntax.Lambda(_, _, last)
-            | syntax.Return(last)
-        ):
+        case syntax.If(_, _, last) | syntax.For(_, _, last) | syntax.Assign(_, last) | syntax.Lambda(_, _, last):
+            return last is not None and accepts_else(last)
+        case syntax.Return(last):
             return last is not None and accepts_else(last)
         case _:
             return False
@@ -32,17 +28,7 @@ def accepts_else(e: syntax.Expr) -> bool:
 class BlockFormatter(ExpressionFormatter):
     """Writes expressions with statements inside."""
 
-    def block_term(
-        self,
-        e: syntax.If
-        | syntax.Match
-        | syntax.For
-        | syntax.Block
-        | syntax.Lambda
-        | syntax.Return
-        | syntax.Break
-        | syntax.Continue,
-    ) -> Doc:
+    def block_term(self, e: syntax.BlockTerm) -> Doc:
         """Write one of them."""
         match e:
             case syntax.If():

@@ -92,10 +92,7 @@ class CommentFormatter:
         """Write comments before an item: on lines of their own, or in its line if they were."""
         docs: list[Doc] = []
         for comment in comments:
-            if self.ends_line(comment):
-                docs += [written(comment), HARD]
-            else:
-                docs += [written(comment), " "]
+            docs += [written(comment), HARD if self.ends_line(comment) else " "]
         return tuple(docs)
 
     def trailing(self, comments: Sequence[Comment]) -> tuple[Doc, Doc]:

@@ -9,7 +9,7 @@ from tidelog.lang import syntax
 from tidelog.lang.format_comments import written
 from tidelog.lang.format_expressions import path, write_type
 from tidelog.lang.format_rules import RuleFormatter
-from tidelog.lang.layout import BLANK, HARD, LINE, SOFT, Doc, group, join, nest
+from tidelog.lang.layout import BLANK, HARD, LINE, Doc, bracketed, group, nest
 
 
 class DeclarationFormatter(RuleFormatter):
@@ -42,9 +42,8 @@ class DeclarationFormatter(RuleFormatter):
 
     def _last(self, declaration: syntax.Declaration, end: int) -> int:
         """Return where the last clause of a rule ends: comments between it and the `.` go below the rule."""
-        place = (
-            self.place(declaration.body[-1]) if isinstance(declaration, syntax.RuleDef) and declaration.body else None
-        )
+        body = declaration.body if isinstance(declaration, syntax.RuleDef) else ()
+        place = self.place(body[-1]) if body else None
         return place[1] if place else end
 
     def _alone(self, comment: syntax.Comment) -> tuple[bool, Doc]:
@@ -74,7 +73,7 @@ class DeclarationFormatter(RuleFormatter):
             case syntax.RelationDef():
                 return self.relation(declaration)
             case syntax.IndexDef(name, parameters, atom):
-                fields = self.parenthesised(parameters, self.field, None)
+                fields = self.parenthesised(parameters, self.field)
                 return group(f"index {name}", fields, " on ", self.atom(atom))
             case syntax.RuleDef():
                 return self.rule(declaration)
@@ -120,15 +119,13 @@ class DeclarationFormatter(RuleFormatter):
             return (attributes, constructor.name, "{}" if alone else "")
         place = self.place(constructor)
         fields, commented = self.listed(constructor.fields, self.field, ",", place[1] - 1 if place else None)
-        line = HARD if commented else LINE
-        soft = HARD if commented else SOFT
-        return (attributes, group(constructor.name, "{", nest(soft, join(line, fields)), soft, "}"))
+        return (attributes, bracketed(constructor.name + "{", fields, "}", hard=commented))
 
     def function(self, function: syntax.FunctionDef) -> Doc:
         """Write a function."""
         extern = "extern " if function.body is None else ""
         parameters = self.parenthesised(
-            function.parameters, lambda p: (self.attributes(p.attributes), self.parameter(p)), None
+            function.parameters, lambda p: (self.attributes(p.attributes), self.parameter(p))
         )
         result = "" if function.result is None else f": {write_type(function.result)}"
         head = group(f"{extern}function {function.name}", parameters, result)
@@ -148,22 +145,18 @@ class DeclarationFormatter(RuleFormatter):
         if relation.element is not None:
             row = f"[{write_type(relation.element)}]"
         else:
-            row = self.parenthesised(relation.fields, self.field, None)
+            row = self.parenthesised(relation.fields, self.field)
         key = relation.primary_key
         if key is None:
             return (name, row)
         return (name, row, group(nest(LINE, f"primary key ({key.variable}) ", self.expression(key.expression))))
 
     def parenthesised(
-        self, nodes: Sequence[syntax.FieldDecl] | Sequence[syntax.Parameter], write: Callable[..., Doc], end: int | None
+        self, nodes: Sequence[syntax.FieldDecl] | Sequence[syntax.Parameter], write: Callable[..., Doc]
     ) -> Doc:
         """Write fields or parameters in parentheses, one a line if they do not fit."""
-        docs, commented = self.listed(nodes, write, ",", end)
-        if not docs:
-            return "()"
-        line = HARD if commented else LINE
-        soft = HARD if commented else SOFT
-        return group("(", nest(soft, join(line, docs)), soft, ")")
+        docs, commented = self.listed(nodes, write, ",", None)
+        return bracketed("(", docs, ")", hard=commented) if docs else "()"
 
 
 def _far(previous: syntax.Declaration, declaration: syntax.Declaration) -> bool:

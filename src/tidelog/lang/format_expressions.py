@@ -16,18 +16,7 @@ from tidelog.base.span import Source
 from tidelog.lang import syntax
 from tidelog.lang.escape import escape
 from tidelog.lang.format_comments import CommentFormatter, Node, Pair
-from tidelog.lang.layout import (
-    HARD,
-    LINE,
-    SOFT,
-    Doc,
-    Fill,
-    Verbatim,
-    flat,
-    group,
-    join,
-    nest,
-)
+from tidelog.lang.layout import LINE, SOFT, Doc, Fill, Verbatim, bracketed, flat, group, join, nest
 from tidelog.lang.lex import STRING, Tokens, lex
 from tidelog.lang.parse import parse_expression
 from tidelog.lang.parse_expressions import COMPARISON, EQUALITY, PRECEDENCE
@@ -37,6 +26,7 @@ POSTFIX: Final = 13
 TERM: Final = 14
 _LETTER: Final = {10: "d", 16: "h", 8: "o", 2: "b"}
 _DIGITS: Final = {10: "d", 16: "x", 8: "o", 2: "b"}
+_LOOSE: Final = syntax.Assign | syntax.BlockTerm
 _SIMPLE: Final = (syntax.Name, syntax.Wildcard, syntax.IntLiteral, syntax.FloatLiteral, syntax.BoolLiteral)
 
 
@@ -66,33 +56,14 @@ def write_type(of: syntax.TypeExpr) -> str:
 def level_of(e: syntax.Expr) -> int:
     """Tell how tightly an expression binds."""
     match e:
-        case (
-            syntax.Assign()
-            | syntax.Lambda()
-            | syntax.Return()
-            | syntax.If()
-            | syntax.Match()
-            | syntax.For()
-            | syntax.Block()
-        ):
-            return 0
         case syntax.Binary(operator):
             return PRECEDENCE[operator]
         case syntax.Unary() | syntax.At():
             return UNARY
-        case (
-            syntax.Cast()
-            | syntax.Annotated()
-            | syntax.Call()
-            | syntax.MethodCall()
-            | syntax.FieldAccess()
-            | syntax.TupleAccess()
-            | syntax.Slice()
-            | syntax.Try()
-        ):
-            return POSTFIX
-        case _:
+        case syntax.Break() | syntax.Continue():
             return TERM
+        case _:
+            return POSTFIX if isinstance(e, syntax.Postfix) else 0 if isinstance(e, _LOOSE) else TERM
 
 
 def ends_in_bare_type(e: syntax.Expr) -> bool:
@@ -126,6 +97,10 @@ class ExpressionFormatter(CommentFormatter, ABC):
 
     def bare(self, e: syntax.Expr) -> Doc:
         """Write an expression without parentheses around it."""
+        if isinstance(e, syntax.Postfix):
+            return self.postfix(e)
+        if isinstance(e, syntax.BlockTerm):
+            return self.block_term(e)
         match e:
             case syntax.Name(names):
                 return path(names)
@@ -155,43 +130,11 @@ class ExpressionFormatter(CommentFormatter, ABC):
                 return (self.expression(target, 1), " = ", self.right_side(value))
             case syntax.Binary():
                 return self.binary(e)
-            case (
-                syntax.Call()
-                | syntax.MethodCall()
-                | syntax.FieldAccess()
-                | syntax.TupleAccess()
-                | syntax.Slice()
-                | syntax.Cast()
-                | syntax.Annotated()
-                | syntax.Try()
-            ):
-                return self.postfix(e)
-            case (
-                syntax.If()
-                | syntax.Match()
-                | syntax.For()
-                | syntax.Block()
-                | syntax.Lambda()
-                | syntax.Return()
-                | syntax.Break()
-                | syntax.Continue()
-            ):
-                return self.block_term(e)
             case _:
                 assert_never(e)
 
     @abstractmethod
-    def block_term(
-        self,
-        e: syntax.If
-        | syntax.Match
-        | syntax.For
-        | syntax.Block
-        | syntax.Lambda
-        | syntax.Return
-        | syntax.Break
-        | syntax.Continue,
-    ) -> Doc:
+    def block_term(self, e: syntax.BlockTerm) -> Doc:
         """Write an expression with statements inside; see `format_blocks`."""
 
     def right_side(self, e: syntax.Expr) -> Doc:
@@ -241,32 +184,29 @@ class ExpressionFormatter(CommentFormatter, ABC):
             return False
         return level != COMPARISON or (above in EQUALITY and left.operator in EQUALITY)
 
-    def postfix(self, e: syntax.Expr) -> Doc:
+    def postfix(self, e: syntax.Postfix) -> Doc:
         """Write a chain of fields, calls, slices, casts, which may be thousands long."""
-        parts: list[Doc] = []
-        calls = 0
+        parts: list[tuple[str, Doc]] = []
         while True:
             part, inner = self._suffix(e)
             parts.append(part)
-            calls += isinstance(e, syntax.MethodCall)
-            if level_of(inner) != POSTFIX or _apart(e, inner):
+            if not isinstance(inner, syntax.Postfix) or _apart(e, inner):
                 break
             e = inner
         base = self.expression(inner, TERM + 1 if _apart(e, inner) else POSTFIX)
         parts.reverse()
-        if calls < 2:
-            return (base, *((text, rest) for text, rest in _split(parts)))
-        return group(base, nest(*((SOFT if text.startswith(".") else "", text, rest) for text, rest in _split(parts))))
+        if sum(bool(method) for method, _ in parts) < 2:
+            return (base, *parts)
+        return group(base, nest(*((SOFT if method else "", method, rest) for method, rest in parts)))
 
-    def _suffix(self, e: syntax.Expr) -> tuple[Doc, syntax.Expr]:
+    def _suffix(self, e: syntax.Postfix) -> tuple[tuple[str, Doc], syntax.Expr]:
+        """Return what stands behind an operand, a method's name apart from the rest, and the operand."""
         match e:
             case syntax.Call(function, arguments):
                 return ("", self.bracketed("(", arguments, self.expression, ")", e.span.end)), function
             case syntax.MethodCall(receiver, function, arguments):
-                return (
-                    f".{path(function)}",
-                    self.bracketed("(", arguments, self.expression, ")", e.span.end),
-                ), receiver
+                written = self.bracketed("(", arguments, self.expression, ")", e.span.end)
+                return (f".{path(function)}", written), receiver
             case syntax.FieldAccess(of, name):
                 return ("", f".{name}"), of
             case syntax.TupleAccess(of, index):
@@ -280,7 +220,7 @@ class ExpressionFormatter(CommentFormatter, ABC):
             case syntax.Annotated(operand, type):
                 return ("", f": {self.inner_type(type)}"), operand
             case _:
-                raise AssertionError(e)
+                assert_never(e)
 
     @staticmethod
     def inner_type(type: syntax.TypeExpr) -> str:
@@ -289,14 +229,14 @@ class ExpressionFormatter(CommentFormatter, ABC):
 
     # --- literals ----------------------------------------------------------------------------------------------------
 
-    def literal(self, e: syntax.IntLiteral | syntax.FloatLiteral | syntax.StringLiteral) -> Doc:
+    def literal(self, e: syntax.Spelled) -> Doc:
         """Write a number or a string, as in the source or in canonical form."""
         canonical = self._canonical(e)
         if not self.faithful or self.place(e) is None or e.span.text == canonical:
             return canonical
         return self._spelling(e) or canonical
 
-    def _canonical(self, e: syntax.IntLiteral | syntax.FloatLiteral | syntax.StringLiteral) -> str:
+    def _canonical(self, e: syntax.Spelled) -> str:
         match e:
             case syntax.IntLiteral(value, None, False, 10):
                 return show_integer(value)
@@ -315,7 +255,7 @@ class ExpressionFormatter(CommentFormatter, ABC):
         """Write an expression in `${}`, on one line and without what cannot stand there."""
         return f"${{{flat(type(self)().expression(e))}}}"
 
-    def _spelling(self, e: syntax.IntLiteral | syntax.FloatLiteral | syntax.StringLiteral) -> Doc | None:
+    def _spelling(self, e: syntax.Spelled) -> Doc | None:
         """Return the literal as the source has it, if that still is what the tree says."""
         source = Source("literal", e.span.text)
         report = Report()
@@ -335,27 +275,19 @@ class ExpressionFormatter(CommentFormatter, ABC):
         if not docs:
             return opener + closer
         if commented:
-            return group(opener, nest(HARD, join(HARD, docs)), HARD, closer)
+            return bracketed(opener, docs, closer, hard=True)
         values = [node.value if isinstance(node, syntax.Argument) else node for node in nodes]
         if all(isinstance(value, _SIMPLE) for value in values):
             return group(opener, nest(SOFT, Fill(tuple(docs))), SOFT, closer)
         if _embraces(values[-1]) and all(isinstance(value, _SIMPLE) for value in values[:-1]):
             return (opener, join(" ", docs), closer)
-        return group(opener, nest(SOFT, join(LINE, docs)), SOFT, closer)
+        return bracketed(opener, docs, closer)
 
 
 def _commented(tokens: Tokens) -> bool:
     """Tell whether there are comments among tokens, or in `${}` of their strings."""
     inner = (part for parts in tokens.strings.values() for part in parts if isinstance(part, Tokens))
     return bool(tokens.comments) or any(map(_commented, inner))
-
-
-def _split(parts: Iterable[Doc]) -> Iterable[tuple[str, Doc]]:
-    for part in parts:
-        assert isinstance(part, tuple)
-        text = part[0]
-        assert isinstance(text, str)
-        yield text, part[1]
 
 
 def _apart(outer: syntax.Expr, inner: syntax.Expr) -> bool:

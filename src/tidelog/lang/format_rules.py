@@ -8,7 +8,7 @@ from typing import assert_never
 from tidelog.lang import syntax
 from tidelog.lang.format_blocks import BlockFormatter
 from tidelog.lang.format_expressions import UNARY, path
-from tidelog.lang.layout import HARD, LINE, SOFT, Doc, group, join, nest
+from tidelog.lang.layout import HARD, LINE, SOFT, Doc, bracketed, group, join, nest
 
 
 class RuleFormatter(BlockFormatter):
@@ -75,9 +75,7 @@ class RuleFormatter(BlockFormatter):
             docs, commented = self.listed(clauses, self.clause, ",", end if last else None, final="" if last else ";")
             broken = broken or commented
             written.append(group(join(HARD if commented else LINE, docs)))
-        line = HARD if broken else LINE
-        soft = HARD if broken else SOFT
-        return group("(", nest(soft, join(line, written)), soft, ")")
+        return bracketed("(", written, ")", hard=broken)
 
     # --- statements --------------------------------------------------------------------------------------------------
 
@@ -120,11 +118,9 @@ class RuleFormatter(BlockFormatter):
         """Write a statement inside another: a block behind it, anything else indented below."""
         if isinstance(statement, syntax.BlockStatement):
             return (" ", self.statement(statement))
-        if isinstance(statement, syntax.SkipStatement | syntax.InsertStatement):
-            docs, _ = self.listed((statement,), self.statement, "", None)
-            return group(nest(LINE, *docs))
         docs, _ = self.listed((statement,), self.statement, "", None)
-        return nest(HARD, *docs)
+        short = isinstance(statement, syntax.SkipStatement | syntax.InsertStatement)
+        return group(nest(LINE, *docs)) if short else nest(HARD, *docs)
 
     def block_statement(self, items: Sequence[syntax.Statement], node: syntax.BlockStatement) -> Doc:
         """Write `{ s; s }`."""
@@ -134,18 +130,14 @@ class RuleFormatter(BlockFormatter):
 
     def match_statement(self, statement: syntax.MatchStatement) -> Doc:
         """Write `match` with its alternatives."""
-        subject = self.expression(statement.subject)
+        subject = ("match (", self.expression(statement.subject), ") {")
         arms: list[Doc] = []
         for i, (pattern, inner) in enumerate(statement.arms):
             comma = "," if i < len(statement.arms) - 1 else ""
             written, _ = self.listed((pattern,), lambda e: self.expression(e, UNARY), "", None, final=" -> ")
             body, _ = self.listed((inner,), self.statement, "", None, final=comma)
             arms.append((*written, *body))
-        return (
-            ("match (", subject, ") {", nest(HARD, join(HARD, arms)), HARD, "}")
-            if arms
-            else ("match (", subject, ") {}")
-        )
+        return (*subject, nest(HARD, join(HARD, arms)), HARD, "}") if arms else (*subject, "}")
 
 
 def _accepts_else(statement: syntax.Statement) -> bool:

@@ -117,9 +117,10 @@ def join(separator: Doc, docs: Iterable[Doc]) -> Doc:
     return tuple(result)
 
 
-def brackets(opener: str, inner: Doc, closer: str) -> Group:
-    """Put brackets around a document, on lines of their own if it does not fit."""
-    return group(opener, nest(SOFT, inner), SOFT, closer)
+def bracketed(opener: str, docs: Iterable[Doc], closer: str, *, hard: bool = False) -> Group:
+    """Put brackets around documents, and each on a line of its own if they do not fit on one, or if `hard`."""
+    line, soft = (HARD, HARD) if hard else (LINE, SOFT)
+    return group(opener, nest(soft, join(line, docs)), soft, closer)
 
 
 def flat(doc: Doc) -> str:

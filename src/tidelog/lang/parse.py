@@ -7,10 +7,12 @@ The grammar is `grammar.ebnf` beside this file; each production is one method of
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tidelog.base.diagnostic import Report
 from tidelog.base.pause import collector_paused
 from tidelog.base.span import Source, Span
-from tidelog.lang.cursor import Failure
+from tidelog.lang.cursor import Failure, Item
 from tidelog.lang.lex import END, lex
 from tidelog.lang.parse_declarations import DeclarationParser
 from tidelog.lang.syntax import Expr, ImperativeRule, Module, RuleDef, TypeExpr
@@ -56,13 +58,7 @@ def parse_expression(source: Source, report: Report) -> Expr | None:
     >>> parse_expression(Source("e", "x + 1"), Report())
     Binary(operator='+', left=Name(path=('x',)), right=IntLiteral(value=1, width=None, signed=False, radix=10))
     """
-    parser = DeclarationParser(lex(source, report), report)
-    try:
-        found = parser.expression()
-        parser.expect(END)
-    except Failure:
-        return None
-    return None if report.errors else found
+    return _alone(DeclarationParser.expression, source, report)
 
 
 def parse_type(source: Source, report: Report) -> TypeExpr | None:
@@ -71,9 +67,14 @@ def parse_type(source: Source, report: Report) -> TypeExpr | None:
     >>> parse_type(Source("t", "bit<8>"), Report())
     SizedType(kind='bit', width=8)
     """
+    return _alone(DeclarationParser.type_expression, source, report)
+
+
+def _alone(production: Callable[[DeclarationParser], Item], source: Source, report: Report) -> Item | None:
+    """Parse a text that is one production; None if it is mistaken."""
     parser = DeclarationParser(lex(source, report), report)
     try:
-        found = parser.type_expression()
+        found = production(parser)
         parser.expect(END)
     except Failure:
         return None

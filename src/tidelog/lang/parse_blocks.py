@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tidelog.lang import syntax
-from tidelog.lang.cursor import MAX_DEPTH, Failure
+from tidelog.lang.cursor import Failure, Item
 from tidelog.lang.lex import END, FLOAT, INT, LOWER, SIZED, STRING, UPPER
 from tidelog.lang.parse_expressions import PRECEDENCE, ExpressionParser
 
@@ -25,9 +27,7 @@ class BlockParser(ExpressionParser):
          return_expression | "break" | "continue"`
         """
         first = self.at
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            self.too_deep()
+        self.descend()
         match self.kinds[first]:
             case "{":
                 found: syntax.Expr = self.block()
@@ -143,16 +143,17 @@ class BlockParser(ExpressionParser):
         """
         first = self.at
         subject = self.subject()
-        opener = self.expect("{")
-        arms: list[tuple[syntax.Expr, syntax.Expr]] = []
-        while self.kinds[self.at] != "}":
+        return syntax.Match(subject, self.arms(self.expression, "value"), self.since(first))
+
+    def arms(self, body: Callable[[], Item], noun: str) -> tuple[tuple[syntax.Expr, Item], ...]:
+        """Parse the alternatives of a `match`, in braces."""
+
+        def arm() -> tuple[syntax.Expr, Item]:
             pattern = self.pattern()
-            self.expect("->", "an alternative of `match` is written `pattern -> value`")
-            arms.append((pattern, self.expression()))
-            if not self.accept(","):
-                break
-        self.close(opener)
-        return syntax.Match(subject, tuple(arms), self.since(first))
+            self.expect("->", f"an alternative of `match` is written `pattern -> {noun}`")
+            return pattern, body()
+
+        return self.bracketed(self.expect("{"), arm)
 
     def subject(self) -> syntax.Expr:
         """Parse `match (e)` of expressions and statements."""
@@ -198,12 +199,7 @@ class BlockParser(ExpressionParser):
 
     def lambda_parameters(self, closer: str) -> tuple[syntax.Parameter, ...]:
         """Parse `lambda_parameters = [ lambda_parameter { "," lambda_parameter } [ "," ] ]`."""
-        parameters: list[syntax.Parameter] = []
-        while self.kinds[self.at] != closer:
-            parameters.append(self.lambda_parameter())
-            if not self.accept(","):
-                break
-        return tuple(parameters)
+        return self.separated(closer, self.lambda_parameter)
 
     def lambda_parameter(self) -> syntax.Parameter:
         """Parse `lambda_parameter = ( lower | "_" ) [ ":" [ "mut" ] type_expression ]`."""

@@ -108,12 +108,7 @@ class DeclarationParser(StatementParser):
         while self.accept("#"):
             if self.kinds[self.at] != "[":
                 self.expected("`[`", "an attribute is written `#[name = value]`", hint="comments begin with `//`")
-            opener = self.expect("[")
-            while self.kinds[self.at] != "]":
-                found.append(self.attribute())
-                if not self.accept(","):
-                    break
-            self.close(opener)
+            found += self.bracketed(self.at, self.attribute)
         return tuple(found)
 
     def attribute(self) -> syntax.Attribute:
@@ -155,16 +150,9 @@ class DeclarationParser(StatementParser):
 
     def type_parameters(self) -> tuple[str, ...]:
         """Parse `type_parameters = [ "<" type_variable { "," type_variable } [ "," ] ">" ]`."""
-        opener = self.at
-        if not self.accept("<"):
+        if self.kinds[self.at] != "<":
             return ()
-        names: list[str] = []
-        while self.kinds[self.at] != ">":
-            names.append(self.words[self.expect("type variable")][1:])
-            if not self.accept(","):
-                break
-        self.close(opener)
-        return tuple(names)
+        return self.bracketed(self.at, lambda: self.words[self.expect("type variable")][1:])
 
     def constructors(self) -> tuple[syntax.ConstructorDecl, ...]:
         """Parse `constructors = constructor { "|" constructor }`."""
@@ -183,15 +171,7 @@ class DeclarationParser(StatementParser):
 
     def fields(self, opener: int) -> tuple[syntax.FieldDecl, ...]:
         """Parse `fields = [ field_declaration { "," field_declaration } [ "," ] ]`."""
-        self.at = opener + 1
-        closer = ")" if self.kinds[opener] == "(" else "}"
-        found: list[syntax.FieldDecl] = []
-        while self.kinds[self.at] != closer:
-            found.append(self.field_declaration())
-            if not self.accept(","):
-                break
-        self.close(opener)
-        return tuple(found)
+        return self.bracketed(opener, self.field_declaration)
 
     def field_declaration(self) -> syntax.FieldDecl:
         """Parse `field_declaration = attributes lower ":" type_expression`."""
@@ -238,14 +218,9 @@ class DeclarationParser(StatementParser):
         """Parse `signature = lower "(" [ parameter { "," parameter } [ "," ] ] ")" [ ":" type_expression ]`."""
         name = self.lower("function")
         opener = self.expect("(", "a function is declared by `function f(x: A): B { ... }`")
-        parameters: list[syntax.Parameter] = []
-        while self.kinds[self.at] != ")":
-            parameters.append(self.parameter())
-            if not self.accept(","):
-                break
-        self.close(opener)
+        parameters = self.bracketed(opener, self.parameter)
         result = self.type_expression() if self.accept(":") else None
-        return name, tuple(parameters), result
+        return name, parameters, result
 
     def parameter(self) -> syntax.Parameter:
         """Parse `parameter = attributes lower ":" [ "mut" ] type_expression`."""

@@ -42,9 +42,7 @@ class ExpressionParser(LiteralParser):
 
     def expression(self) -> syntax.Expr:
         """Parse `expression = binary [ "=" binary ]`."""
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            self.too_deep()
+        self.descend()
         first = self.at
         found = self.binary(0)
         if self.kinds[self.at] == "=":
@@ -171,15 +169,7 @@ class ExpressionParser(LiteralParser):
 
     def arguments(self) -> tuple[syntax.Expr, ...]:
         """Parse `arguments = "(" [ expression { "," expression } [ "," ] ] ")"`."""
-        opener = self.at
-        self.at = opener + 1
-        items: list[syntax.Expr] = []
-        while self.kinds[self.at] != ")":
-            items.append(self.expression())
-            if not self.accept(","):
-                break
-        self.close(opener)
-        return tuple(items)
+        return self.bracketed(self.at, self.expression)
 
     def bit_slice(self, of: syntax.Expr, first: int) -> syntax.Slice:
         """Parse `bit_slice = "[" decimal ":" decimal "]"`."""
@@ -253,9 +243,7 @@ class ExpressionParser(LiteralParser):
         return syntax.Construct(path, (), self.since(first))
 
     def _nested_unary(self) -> syntax.Expr:
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            self.too_deep()
+        self.descend()
         found = self.unary()
         self.depth -= 1
         return found

@@ -10,7 +10,7 @@ from typing import Final, NoReturn
 
 from tidelog.base.diagnostic import Label
 from tidelog.lang import syntax
-from tidelog.lang.cursor import MAX_DEPTH, Failure
+from tidelog.lang.cursor import Failure
 from tidelog.lang.lex import END, INT, LOWER, UPPER
 from tidelog.lang.parse_blocks import BlockParser
 
@@ -168,9 +168,7 @@ class RuleParser(BlockParser):
     def disjunction(self, clauses: list[syntax.Clause]) -> None:
         """Parse `disjunction = "(" clause { ( "," | ";" ) clause } ")"`."""
         opener = self.at
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            self.too_deep()
+        self.descend()
         alternatives: list[list[syntax.Clause]] = [[]]
         failed = False
         self.at = opener + 1

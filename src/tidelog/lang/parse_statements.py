@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tidelog.lang import syntax
-from tidelog.lang.cursor import MAX_DEPTH
 from tidelog.lang.lex import END, LOWER, UPPER
 from tidelog.lang.parse_rules import RuleParser
 
@@ -17,9 +16,7 @@ class StatementParser(RuleParser):
         `statement = for_statement | if_statement | match_statement | block_statement | "skip" | atom |
          var_statement`
         """
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            self.too_deep()
+        self.descend()
         first = self.at
         match self.kinds[first]:
             case "for":
@@ -98,16 +95,7 @@ class StatementParser(RuleParser):
         """
         first = self.at
         subject = self.subject()
-        opener = self.expect("{")
-        arms: list[tuple[syntax.Expr, syntax.Statement]] = []
-        while self.kinds[self.at] != "}":
-            pattern = self.pattern()
-            self.expect("->", "an alternative of `match` is written `pattern -> statement`")
-            arms.append((pattern, self.statement()))
-            if not self.accept(","):
-                break
-        self.close(opener)
-        return syntax.MatchStatement(subject, tuple(arms), self.since(first))
+        return syntax.MatchStatement(subject, self.arms(self.statement, "statement"), self.since(first))
 
     def block_statement(self) -> syntax.BlockStatement:
         """Parse `block_statement = "{" [ statement { ";" statement } [ ";" ] ] "}"`."""

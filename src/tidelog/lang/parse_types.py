@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidelog.base.integers import read_integer
-from tidelog.lang.cursor import MAX_DEPTH, Cursor
+from tidelog.lang.cursor import Cursor
 from tidelog.lang.lex import INT, LOWER, TICK, UPPER
 from tidelog.lang.syntax import FunctionType, SizedType, TickName, TupleType, TypeExpr, TypeName
 
@@ -22,9 +22,7 @@ class TypeParser(Cursor):
         if kind == TICK:
             self.at = first + 1
             return TickName(self.words[first][1:], self.since(first))
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            self.too_deep()
+        self.descend()
         if kind == "(":
             found = self.tuple_type()
         elif kind in {"function", "|"}:
@@ -41,18 +39,10 @@ class TypeParser(Cursor):
         opener = self.at
         if self.kinds[opener] != "<":
             return TypeName(path, (), self.since(first))
-        self.at = opener + 1
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            self.too_deep()
-        arguments: list[TypeExpr] = []
-        while self.kinds[self.at] != ">":
-            arguments.append(self.type_expression())
-            if not self.accept(","):
-                break
+        self.descend()
+        arguments = self.bracketed(opener, self.type_expression)
         self.depth -= 1
-        self.close(opener)
-        return TypeName(path, tuple(arguments), self.since(first))
+        return TypeName(path, arguments, self.since(first))
 
     def sized_type(self) -> SizedType:
         """Parse `sized_type = ( "bit" | "signed" ) "<" decimal ">"`."""
@@ -68,14 +58,8 @@ class TypeParser(Cursor):
     def tuple_type(self) -> TypeExpr:
         """Parse `tuple_type = "(" [ type_expression { "," type_expression } [ "," ] ] ")"`."""
         first = self.at
-        self.at += 1
-        items: list[TypeExpr] = []
-        while self.kinds[self.at] != ")":
-            items.append(self.type_expression())
-            if not self.accept(","):
-                break
-        self.close(first)
-        return items[0] if len(items) == 1 else TupleType(tuple(items), self.since(first))
+        items = self.bracketed(first, self.type_expression)
+        return items[0] if len(items) == 1 else TupleType(items, self.since(first))
 
     def function_type(self) -> FunctionType:
         """Parse `function_type = ( "function" "(" modes ")" | "|" modes "|" ) [ ":" type_expression ]`."""
@@ -93,10 +77,4 @@ class TypeParser(Cursor):
 
     def modes(self, closer: str) -> tuple[tuple[bool, TypeExpr], ...]:
         """Parse `modes = [ [ "mut" ] type_expression { "," [ "mut" ] type_expression } [ "," ] ]`."""
-        parameters: list[tuple[bool, TypeExpr]] = []
-        while self.kinds[self.at] != closer:
-            mutable = self.accept("mut")
-            parameters.append((mutable, self.type_expression()))
-            if not self.accept(","):
-                break
-        return tuple(parameters)
+        return self.separated(closer, lambda: (self.accept("mut"), self.type_expression()))

@@ -345,10 +345,15 @@ class Continue:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
+Postfix = Call | MethodCall | FieldAccess | TupleAccess | Slice | Cast | Annotated | Try
+"""What stands behind its operand."""
+BlockTerm = If | Match | For | Block | Lambda | Return | Break | Continue
+"""What holds other expressions like statements."""
+Spelled = IntLiteral | FloatLiteral | StringLiteral
+"""Literals that can be written in several ways."""
 Expr = (
-    Name | Wildcard | IntLiteral | FloatLiteral | BoolLiteral | StringLiteral | VecLiteral | MapLiteral | TupleExpr
-    | Construct | Call | MethodCall | FieldAccess | TupleAccess | Slice | Unary | Binary | Cast | Annotated | Try | At
-    | If | Match | For | Block | VarDecl | Assign | Lambda | Return | Break | Continue
+    Name | Wildcard | BoolLiteral | Spelled | VecLiteral | MapLiteral | TupleExpr | Construct | Unary | Binary | At
+    | VarDecl | Assign | Postfix | BlockTerm
 )  # fmt: skip
 
 
