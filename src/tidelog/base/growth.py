@@ -98,10 +98,8 @@ def nested(type: t.Type) -> bool:
     (True, False)
     """
     match type:
-        case t.Named(name, inner) if name in (t.VEC, t.SET, t.MAP, t.GROUP, t.REF, t.INTERN):
-            return any(_is_collection(one) for one in inner) or any(map(nested, inner))
-        case t.Tuple(inner):
-            return any(_is_collection(one) for one in inner) or any(map(nested, inner))
+        case t.Named(t.VEC | t.SET | t.MAP | t.GROUP | t.REF | t.INTERN, inner) | t.Tuple(inner):
+            return any(_is_collection(one) or nested(one) for one in inner)
         case _:
             return False
 

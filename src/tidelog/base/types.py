@@ -10,7 +10,7 @@ pairs of pairs of pairs would double with each level, and whoever walks through 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
@@ -183,23 +183,54 @@ def is_number(type: Type) -> bool:
     return isinstance(type, BigInt | Bit | Signed | Float | Double)
 
 
+def parts(type: Type) -> tuple[Type, ...]:
+    """Return the types that a type is made of."""
+    match type:
+        case Tuple(inner) | Named(_, inner):
+            return inner
+        case Function(parameters, result):
+            return (*parameters, result)
+        case _:
+            return ()
+
+
+def with_parts(type: Type, change: Callable[[Type], Type]) -> Type:
+    """Return the type with each of its parts changed."""
+    match type:
+        case Tuple(items) if items:
+            return Tuple(tuple([change(item) for item in items]))
+        case Named(name, arguments) if arguments:
+            return Named(name, tuple([change(argument) for argument in arguments]))
+        case Function(parameters, result, mutable):
+            return Function(tuple([change(parameter) for parameter in parameters]), change(result), mutable)
+        case _:
+            return type
+
+
+def same_form(a: Type, b: Type) -> bool:
+    """Tell whether two types differ at most in their parts, of which they have equally many.
+
+    >>> same_form(Tuple((BOOL,)), Tuple((STRING,))), same_form(Tuple((BOOL,)), UNIT), same_form(BOOL, STRING)
+    (True, False, False)
+    """
+    match a, b:
+        case Tuple(items), Tuple(others):
+            return len(items) == len(others)
+        case Named(name, arguments), Named(other, others):
+            return name == other and len(arguments) == len(others)
+        case Function(parameters, _, mutable), Function(others, _, other_mutable):
+            return len(parameters) == len(others) and mutable == other_mutable
+        case _:
+            return a == b
+
+
 def substitute(type: Type, by: dict[str, Type]) -> Type:
     """Replace type variables by name.
 
     >>> substitute(Named("std::Vec", (TypeVariable("A"),)), {"A": BOOL})
     Named(name='std::Vec', arguments=(Bool(),))
     """
-    match type:
-        case TypeVariable(name):
-            return by.get(name, type)
-        case Tuple(items) if items:
-            return Tuple(tuple(substitute(item, by) for item in items))
-        case Named(name, arguments) if arguments:
-            return Named(name, tuple(substitute(argument, by) for argument in arguments))
-        case Function(parameters, result, mutable):
-            return Function(tuple(substitute(p, by) for p in parameters), substitute(result, by), mutable)
-        case _:
-            return type
+    return by.get(type.name, type) if isinstance(type, TypeVariable) else with_parts(type, lambda t: substitute(t, by))
 
 
 def show(type: Type) -> str:

@@ -17,25 +17,10 @@ from tidelog.base.expr import Const, Var
 from tidelog.base.free import substitute
 from tidelog.base.show import show_expression
 from tidelog.base.types import TypeDefinition, show
-from tidelog.logic.program import (
-    Aggregate,
-    Atom,
-    Bind,
-    Condition,
-    Index,
-    Literal,
-    Negative,
-    Positive,
-    Program,
-    Relation,
-    Rule,
-    Term,
-    Unnest,
-    Wildcard,
-)
+from tidelog.logic import program as logic
 
 
-def print_program(program: Program) -> str:
+def print_program(program: logic.Program) -> str:
     """Return types, relations, indexes and rules, a line each. Types and functions of the library are left out."""
     rows = {relation.name for relation in program.relations.values()}
     lines = [_type(t) for t in program.types.values() if t.name not in rows and not t.name.startswith("std::")]
@@ -45,26 +30,26 @@ def print_program(program: Program) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def print_rule(rule: Rule) -> str:
+def print_rule(rule: logic.Rule) -> str:
     """Return a rule of the typed program as one line."""
     head = f"{rule.head}({', '.join(map(show_expression, rule.arguments))})"
     return f"{head} :- {', '.join(map(print_literal, rule.body))}." if rule.body else f"{head}."
 
 
-def print_literal(literal: Literal) -> str:
+def print_literal(literal: logic.Literal) -> str:
     """Return a literal as text."""
     match literal:
-        case Positive(atom):
+        case logic.Positive(atom):
             return print_atom(atom)
-        case Negative(atom):
+        case logic.Negative(atom):
             return f"not {print_atom(atom)}"
-        case Condition(expression):
+        case logic.Condition(expression):
             return show_expression(expression)
-        case Bind(variable, expression):
+        case logic.Bind(variable, expression):
             return f"{variable.name} := {show_expression(expression)}"
-        case Unnest(variable, expression):
+        case logic.Unnest(variable, expression):
             return f"{variable.name} in {show_expression(expression)}"
-        case Aggregate(atom, keys, value, group, reduce, result):
+        case logic.Aggregate(atom, keys, value, group, reduce, result):
             by = ", ".join(key.name for key in keys)
             shown = show_expression(substitute(reduce, {group.name: Var("group", group.type)}))
             of = show_expression(value)
@@ -73,18 +58,18 @@ def print_literal(literal: Literal) -> str:
             assert_never(literal)
 
 
-def print_atom(atom: Atom) -> str:
+def print_atom(atom: logic.Atom) -> str:
     """Return an atom as text."""
     return f"{atom.relation}({', '.join(map(_term, atom.arguments))})"
 
 
-def _term(term: Term) -> str:
+def _term(term: logic.Term) -> str:
     match term:
         case Var(name):
             return name
         case Const():
             return show_expression(term)
-        case Wildcard():
+        case logic.Wildcard():
             return "_"
         case _:
             assert_never(term)
@@ -103,13 +88,13 @@ def _constructors(definition: TypeDefinition) -> Iterator[str]:
         yield f"{constructor.name}{{{fields}}}" if fields else constructor.name
 
 
-def _relation(relation: Relation) -> str:
+def _relation(relation: logic.Relation) -> str:
     role = "" if relation.role == "internal" else f"{relation.role} "
     columns = ", ".join(f"{c.name}: {show(c.type)}" for c in relation.columns)
     key = f" primary key {show_expression(relation.primary_key.expression)}" if relation.primary_key else ""
     return f"{'auxiliary ' if relation.auxiliary else role}relation {relation.name}({columns}){key}"
 
 
-def _index(index: Index) -> str:
+def _index(index: logic.Index) -> str:
     parameters = ", ".join(f"{p.name}: {show(p.type)}" for p in index.parameters)
     return f"index {index.name}({parameters}) on {print_atom(index.atom)}"

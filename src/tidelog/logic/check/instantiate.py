@@ -17,7 +17,7 @@ from tidelog.base.diagnostic import Label, Report
 from tidelog.base.expr import Expr, Function, Parameter
 from tidelog.base.graph import components, path
 from tidelog.base.span import Span
-from tidelog.base.types import STRING, Named, Tuple, Type, TypeSizeError
+from tidelog.base.types import STRING, Named, Type, TypeSizeError
 from tidelog.logic.infer.literals import is_built_in
 from tidelog.logic.infer.typed_rewrite import Rewriter
 from tidelog.logic.names.environment import Environment, Signature
@@ -128,13 +128,7 @@ def report_recursion(cycle: Sequence[Signature], report: Report) -> None:
 
 
 def _depth(type: Type) -> int:
-    match type:
-        case Named(_, items) | Tuple(items):
-            return 1 + max(map(_depth, items), default=0)
-        case types.Function(parameters, result, _):
-            return 1 + max(map(_depth, (*parameters, result)))
-        case _:
-            return 1
+    return 1 + max(map(_depth, types.parts(type)), default=0)
 
 
 class _Instantiator(Rewriter):

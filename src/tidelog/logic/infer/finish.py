@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from tidelog.base import expr
 from tidelog.base.expr import Expr, Pattern
 from tidelog.base.span import Span
-from tidelog.base.types import UNIT, Float, Function, Named, String, Tuple, Type, TypeVariable, is_integer
+from tidelog.base.types import UNIT, Float, String, Type, TypeVariable, is_integer, parts
 from tidelog.base.values import single
 from tidelog.logic.infer.typed_rewrite import Rewriter
-from tidelog.logic.names.unify import ERROR
+from tidelog.logic.names.unify import ERROR, is_unknown
 
 if TYPE_CHECKING:
     from tidelog.logic.infer.infer import Inference
@@ -29,16 +29,8 @@ class Finisher(Rewriter):
 
     def type(self, type: Type) -> Type:
         """Return the type without unknowns; of an expression that gives no value, unit."""
-        match type:
-            case TypeVariable():
-                known = self.inference.types.resolve(type)
-                if not isinstance(known, TypeVariable):
-                    return self.type(known)
-                return UNIT if known.name in self.inference.never else known
-            case Tuple() | Named() | Function():
-                return self.inference.types.zonk(type)
-            case _:
-                return type
+        known = self.inference.types.zonk(type)
+        return UNIT if isinstance(known, TypeVariable) and known.name in self.inference.never else known
 
     def known(self, type: Type, span: Span, what: str = "this expression") -> Type:
         """Return the type without unknowns, reporting if one stays."""
@@ -138,14 +130,4 @@ def _pair_up(operator: str, operands: list[Expr], type: Type, span: Span) -> Exp
 
 def has_unknown(type: Type) -> bool:
     """Tell whether a type holds an unknown other than `ERROR`."""
-    match type:
-        case TypeVariable(name):
-            return name[0] == "?" and type is not ERROR
-        case Tuple(items):
-            return any(map(has_unknown, items))
-        case Named(_, arguments):
-            return any(map(has_unknown, arguments))
-        case Function(parameters, result, _):
-            return has_unknown(result) or any(map(has_unknown, parameters))
-        case _:
-            return False
+    return any(map(has_unknown, parts(type))) or (is_unknown(type) and type is not ERROR)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tidelog.base.record import record
-from tidelog.base.types import Function, Named, Tuple, Type, TypeVariable
+from tidelog.base.types import Function, Named, Tuple, Type, TypeVariable, parts, same_form
 from tidelog.lang.syntax import Path
 from tidelog.logic.names.environment import Signature
 from tidelog.logic.names.names import STD
@@ -96,25 +96,10 @@ def _covers(general: Signature, special: Signature) -> bool:
 
 
 def _instance(general: Type, special: Type, bound: dict[str, Type]) -> bool:
-    match general, special:
-        case TypeVariable(name), _:
-            return bound.setdefault(name, special) == special
-        case Named(name, arguments), Named(other, other_arguments):
-            return name == other and all(
-                _instance(a, b, bound) for a, b in zip(arguments, other_arguments, strict=True)
-            )
-        case Tuple(items), Tuple(other_items):
-            return len(items) == len(other_items) and all(
-                _instance(a, b, bound) for a, b in zip(items, other_items, strict=True)
-            )
-        case Function(parameters, result, mutable), Function(other_parameters, other_result, other_mutable):
-            return (
-                mutable == other_mutable
-                and all(_instance(a, b, bound) for a, b in zip(parameters, other_parameters, strict=True))
-                and _instance(result, other_result, bound)
-            )
-        case _:
-            return general == special
+    if isinstance(general, TypeVariable):
+        return bound.setdefault(general.name, special) == special
+    pairs = zip(parts(general), parts(special), strict=False)
+    return same_form(general, special) and all(_instance(a, b, bound) for a, b in pairs)
 
 
 def _decided(declared: Type, argument: Known) -> bool:

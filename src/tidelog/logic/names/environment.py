@@ -16,7 +16,7 @@ from tidelog.base import types
 from tidelog.base.diagnostic import Report, did_you_mean
 from tidelog.base.expr import Parameter
 from tidelog.base.span import Span
-from tidelog.base.types import Constructor, Function, Named, Tuple, Type, TypeDefinition
+from tidelog.base.types import Constructor, Named, Type, TypeDefinition
 from tidelog.lang import syntax
 from tidelog.lang.syntax import Path
 from tidelog.logic.names.names import STD, ModuleTable
@@ -153,17 +153,10 @@ class Declarations:
         """Return the types asked for so far, and all that values of some further types may contain."""
         todo = [*roots, *(f.type for d in self._definitions.values() for c in d.constructors for f in c.fields)]
         while todo:
-            match todo.pop():
-                case Named(name, arguments):
-                    todo += arguments
-                    if name not in self._definitions:
-                        todo += (f.type for c in self.definition(name).constructors for f in c.fields)
-                case Tuple(items):
-                    todo += items
-                case Function(parameters, result):
-                    todo += (*parameters, result)
-                case _:
-                    pass
+            type = todo.pop()
+            todo += types.parts(type)
+            if isinstance(type, Named) and type.name not in self._definitions:
+                todo += (f.type for c in self.definition(type.name).constructors for f in c.fields)
         return self._definitions
 
     def signatures(self, table: ModuleTable, plain: str) -> tuple[Signature, ...]:

@@ -62,18 +62,7 @@ class Unifier:
 
     def zonk(self, type: t.Type) -> t.Type:
         """Replace all unknowns inside a type by what they became."""
-        match type:
-            case t.TypeVariable():
-                known = self.resolve(type)
-                return known if isinstance(known, t.TypeVariable) else self.zonk(known)
-            case t.Tuple(items) if items:
-                return t.Tuple(tuple([self.zonk(item) for item in items]))
-            case t.Named(name, arguments) if arguments:
-                return t.Named(name, tuple([self.zonk(argument) for argument in arguments]))
-            case t.Function(parameters, result, mutable):
-                return t.Function(tuple([self.zonk(p) for p in parameters]), self.zonk(result), mutable)
-            case _:
-                return type
+        return t.with_parts(self.resolve(type), self.zonk)
 
     def class_of(self, type: t.Type) -> Class:
         """Return the class of an unknown."""
@@ -132,28 +121,12 @@ class Unifier:
             return self._bind(a, b)
         if isinstance(b, t.TypeVariable) and b.name[0] == "?":
             return self._bind(b, a)
-        match a, b:
-            case t.Named(name, arguments), t.Named(other_name, other_arguments):
-                return name == other_name and self._all(arguments, other_arguments)
-            case t.Tuple(items), t.Tuple(other_items):
-                return self._all(items, other_items)
-            case t.Function(parameters, result, mutable), t.Function(other_parameters, other_result, other_mutable):
-                return (
-                    mutable == other_mutable
-                    and self._all(parameters, other_parameters)
-                    and self.unify(result, other_result)
-                )
-            case _:
-                return a == b
-
-    def _all(self, some: tuple[t.Type, ...], others: tuple[t.Type, ...]) -> bool:
-        if len(some) != len(others):
+        if not t.same_form(a, b):
             return False
         self._step()
-        same = True
-        for a, b in zip(some, others, strict=True):  # to the end: what the rest tells keeps later messages precise
-            same = self.unify(a, b) and same
-        return same
+        # All of them, even if the first differ: what the rest tells keeps later messages precise.
+        same = [self.unify(one, other) for one, other in zip(t.parts(a), t.parts(b), strict=True)]
+        return all(same)
 
     def _bind(self, unknown: t.TypeVariable, type: t.Type) -> bool:
         name = unknown.name
@@ -166,17 +139,10 @@ class Unifier:
 
     def _occurs(self, name: str, type: t.Type) -> bool:
         self._step()
-        match self.resolve(type):
-            case t.TypeVariable(other):
-                return other == name
-            case t.Tuple(items):
-                return any(self._occurs(name, item) for item in items)
-            case t.Named(_, arguments):
-                return any(self._occurs(name, argument) for argument in arguments)
-            case t.Function(parameters, result, _):
-                return self._occurs(name, result) or any(self._occurs(name, p) for p in parameters)
-            case _:
-                return False
+        known = self.resolve(type)
+        if isinstance(known, t.TypeVariable):
+            return known.name == name
+        return any(self._occurs(name, part) for part in t.parts(known))
 
     def fits(self, declared: t.Type, given: t.Type) -> bool:
         """Tell whether a declared type, its variables free to be anything, may equal a given one. Binds nothing."""
@@ -187,51 +153,24 @@ class Unifier:
             return True
         if isinstance(given, t.TypeVariable):
             return given.name[0] == "?" and _may_belong(declared, self.class_of(given))
-        match declared, given:
-            case t.Named(name, arguments), t.Named(other_name, other_arguments):
-                return name == other_name and all(map(self.fits, arguments, other_arguments))
-            case t.Tuple(items), t.Tuple(other_items):
-                return len(items) == len(other_items) and all(map(self.fits, items, other_items))
-            case t.Function(parameters, result, mutable), t.Function(other_parameters, other_result, other_mutable):
-                return (
-                    mutable == other_mutable
-                    and all(map(self.fits, parameters, other_parameters))
-                    and self.fits(result, other_result)
-                )
-            case _:
-                return declared == given
+        return t.same_form(declared, given) and all(map(self.fits, t.parts(declared), t.parts(given)))
 
     def give_up(self, type: t.Type) -> None:
         """Let the unknowns of a type fit everything, after one diagnostic about them."""
         self._step()
-        match self.resolve(type):
-            case t.TypeVariable() as unknown if unknown.name[0] == "?" and unknown is not ERROR:
-                self._bound[unknown.name] = ERROR
-            case t.Tuple(items) | t.Named(_, items):
-                for item in items:
-                    self.give_up(item)
-            case t.Function(parameters, result, _):
-                for item in (*parameters, result):
-                    self.give_up(item)
-            case _:
-                pass
+        known = self.resolve(type)
+        if isinstance(known, t.TypeVariable) and is_unknown(known) and known is not ERROR:
+            self._bound[known.name] = ERROR
+        for part in t.parts(known):
+            self.give_up(part)
 
     def show(self, type: t.Type) -> str:
         """Write a type for a diagnostic: an unknown as `_`, or as its class of numbers."""
         return t.show(self._shown(type))
 
     def _shown(self, type: t.Type) -> t.Type:
-        match self.resolve(type):
-            case t.TypeVariable() as unknown if unknown.name[0] == "?":
-                return t.Named(_CLASS_WORDS[self.class_of(unknown)])
-            case t.Tuple(items):
-                return t.Tuple(tuple(map(self._shown, items)))
-            case t.Named(name, arguments):
-                return t.Named(name, tuple(map(self._shown, arguments)))
-            case t.Function(parameters, result, mutable):
-                return t.Function(tuple(map(self._shown, parameters)), self._shown(result), mutable)
-            case known:
-                return known
+        known = self.resolve(type)
+        return t.Named(_CLASS_WORDS[self.class_of(known)]) if is_unknown(known) else t.with_parts(known, self._shown)
 
 
 def _meet(a: Class, b: Class) -> Class | None:

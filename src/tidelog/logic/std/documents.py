@@ -10,30 +10,10 @@ import math
 from collections.abc import Callable
 from typing import Any, assert_never
 
+from tidelog.base import types as t
 from tidelog.base.conform import Types, bounds, fields_of
 from tidelog.base.extern import Signature
 from tidelog.base.meter import step
-from tidelog.base.types import (
-    GROUP,
-    INTERN,
-    MAP,
-    REF,
-    SET,
-    VEC,
-    BigInt,
-    Bit,
-    Bool,
-    Double,
-    Float,
-    Function,
-    Named,
-    Signed,
-    String,
-    Tuple,
-    Type,
-    TypeVariable,
-    show,
-)
 from tidelog.base.values import NONE, FrozenMap, Value, Variant, err, in_order, ok, real, single, some
 
 Plain = Any
@@ -48,53 +28,53 @@ class MisfitError(ValueError):
 # --- values to plain objects -----------------------------------------------------------------------------------------
 
 
-def to_plain(value: Value, type: Type, types: Types) -> Plain:
+def to_plain(value: Value, type: t.Type, types: Types) -> Plain:
     """Return what stands for a value in JSON."""
     match type:
-        case Bool() | String() | BigInt() | Bit() | Signed():
+        case t.Bool() | t.String() | t.BigInt() | t.Bit() | t.Signed():
             return value
-        case Float() | Double():
+        case t.Float() | t.Double():
             if not math.isfinite(value):
                 raise MisfitError("JSON has no NaN and no infinities")
             return value
-        case Tuple(items):
+        case t.Tuple(items):
             return [to_plain(x, item, types) for x, item in zip(value, items, strict=True)] if items else None
-        case Named():
+        case t.Named():
             return _named_to_plain(value, type, types)
-        case Function() | TypeVariable():
-            raise MisfitError(f"JSON has no values of type {show(type)}")
+        case t.Function() | t.TypeVariable():
+            raise MisfitError(f"JSON has no values of type {t.show(type)}")
         case _:
             assert_never(type)
 
 
-def _named_to_plain(value: Value, type: Named, types: Types) -> Plain:
+def _named_to_plain(value: Value, type: t.Named, types: Types) -> Plain:
     match type:
-        case Named(name, (item,)) if name == OPTION:
+        case t.Named(name, (item,)) if name == OPTION:
             return to_plain(value.fields[0], item, types) if value.fields else None
-        case Named(name, (item,)) if name == VEC:
+        case t.Named(name, (item,)) if name == t.VEC:
             return [to_plain(x, item, types) for x in value]
-        case Named(name, (item,)) if name == SET:
+        case t.Named(name, (item,)) if name == t.SET:
             return [to_plain(x, item, types) for x in in_order(value)]
-        case Named(name, (key, item)) if name == MAP and _is_string(key):
+        case t.Named(name, (key, item)) if name == t.MAP and _is_string(key):
             return {k: to_plain(x, item, types) for k, x in value.items()}
-        case Named(name, (key, item)) if name == MAP:
+        case t.Named(name, (key, item)) if name == t.MAP:
             return [[to_plain(k, key, types), to_plain(x, item, types)] for k, x in value.items()]
-        case Named(name, (inner,)) if name in {REF, INTERN}:
+        case t.Named(name, (inner,)) if name in {t.REF, t.INTERN}:
             return to_plain(value, inner, types)
-        case Named(name) if name == JSON_VALUE:
+        case t.Named(name) if name == JSON_VALUE:
             return document(value)
-        case Named(name) if name == JSON_NUMBER:
+        case t.Named(name) if name == JSON_NUMBER:
             return value.fields[0]
-        case Named(name, (inner,)) if name == WRAPPER:
+        case t.Named(name, (inner,)) if name == WRAPPER:
             return to_plain(value.fields[0], inner, types)
         case _:
             return _constructed_to_plain(value, type, types)
 
 
-def _constructed_to_plain(value: Value, type: Named, types: Types) -> Plain:
-    constructors = () if type.name == GROUP else types[type.name].constructors
+def _constructed_to_plain(value: Value, type: t.Named, types: Types) -> Plain:
+    constructors = () if type.name == t.GROUP else types[type.name].constructors
     if not constructors:
-        raise MisfitError(f"JSON has no values of type {show(type)}")
+        raise MisfitError(f"JSON has no values of type {t.show(type)}")
     constructor = constructors[value.position]
     step()
     inner = zip(constructor.fields, value.fields, fields_of(type, constructor, types), strict=True)
@@ -123,67 +103,67 @@ def document(value: Variant) -> Plain:
 # --- plain objects to values -----------------------------------------------------------------------------------------
 
 
-def from_plain(plain: Plain, type: Type, types: Types, place: str = "") -> Value:
+def from_plain(plain: Plain, type: t.Type, types: Types, place: str = "") -> Value:
     """Return the value that a plain object stands for; `place` says where it is in the document."""
     match type:
-        case Bool():
+        case t.Bool():
             return _expect(plain, bool, "a bool", place)
-        case String():
+        case t.String():
             return _expect(plain, str, "a string", place)
-        case BigInt() | Bit() | Signed():
+        case t.BigInt() | t.Bit() | t.Signed():
             return _integer(plain, type, place)
-        case Float() | Double():
+        case t.Float() | t.Double():
             if isinstance(plain, bool) or not isinstance(plain, int | float):
                 raise _misfit(plain, "a number", place)
-            return single(float(plain)) if isinstance(type, Float) else real(float(plain))
-        case Tuple(()):
+            return single(float(plain)) if isinstance(type, t.Float) else real(float(plain))
+        case t.Tuple(()):
             return () if plain is None else _expect((), list, "null", place)
-        case Tuple(items):
+        case t.Tuple(items):
             parts = _expect(plain, list, f"an array of {len(items)}", place)
             if len(parts) != len(items):
                 raise _misfit(plain, f"an array of {len(items)}", place)
             pairs = enumerate(zip(parts, items, strict=True))
             return tuple(from_plain(x, item, types, f"{place}[{i}]") for i, (x, item) in pairs)
-        case Named():
+        case t.Named():
             return _named_from_plain(plain, type, types, place)
-        case Function() | TypeVariable():
-            raise MisfitError(f"JSON has no values of type {show(type)}")
+        case t.Function() | t.TypeVariable():
+            raise MisfitError(f"JSON has no values of type {t.show(type)}")
         case _:
             assert_never(type)
 
 
-def _named_from_plain(plain: Plain, type: Named, types: Types, place: str) -> Value:
+def _named_from_plain(plain: Plain, type: t.Named, types: Types, place: str) -> Value:
     match type:
-        case Named(name, (item,)) if name == OPTION:
+        case t.Named(name, (item,)) if name == OPTION:
             return NONE if plain is None else some(from_plain(plain, item, types, place))
-        case Named(name, (item,)) if name in {VEC, SET}:
+        case t.Named(name, (item,)) if name in {t.VEC, t.SET}:
             parts = enumerate(_expect(plain, list, "an array", place))
-            return (tuple if name == VEC else frozenset)(
+            return (tuple if name == t.VEC else frozenset)(
                 [from_plain(x, item, types, f"{place}[{i}]") for i, x in parts]
             )
-        case Named(name, (key, item)) if name == MAP and isinstance(plain, dict) and _is_string(key):
+        case t.Named(name, (key, item)) if name == t.MAP and isinstance(plain, dict) and _is_string(key):
             return FrozenMap({k: from_plain(x, item, types, f"{place}.{k}") for k, x in plain.items()})
-        case Named(name, (key, item)) if name == MAP:
+        case t.Named(name, (key, item)) if name == t.MAP:
             pairs = enumerate(_expect(plain, list, "an object or an array of pairs", place))
-            return FrozenMap(from_plain(x, Tuple((key, item)), types, f"{place}[{i}]") for i, x in pairs)
-        case Named(name, (inner,)) if name in {REF, INTERN}:
+            return FrozenMap(from_plain(x, t.Tuple((key, item)), types, f"{place}[{i}]") for i, x in pairs)
+        case t.Named(name, (inner,)) if name in {t.REF, t.INTERN}:
             return from_plain(plain, inner, types, place)
-        case Named(name) if name == JSON_VALUE:
+        case t.Named(name) if name == JSON_VALUE:
             return json_value(plain)
-        case Named(name) if name == JSON_NUMBER:
+        case t.Named(name) if name == JSON_NUMBER:
             if isinstance(plain, bool) or not isinstance(plain, int | float):
                 raise _misfit(plain, "a number", place)
             return _number(plain)
-        case Named(name, (inner,)) if name == WRAPPER:
+        case t.Named(name, (inner,)) if name == WRAPPER:
             return Variant(name, 0, (from_plain(plain, inner, types, place),))
         case _:
             return _constructed_from_plain(plain, type, types, place)
 
 
-def _constructed_from_plain(plain: Plain, type: Named, types: Types, place: str) -> Variant:
-    constructors = () if type.name == GROUP else types[type.name].constructors
+def _constructed_from_plain(plain: Plain, type: t.Named, types: Types, place: str) -> Variant:
+    constructors = () if type.name == t.GROUP else types[type.name].constructors
     if not constructors:
-        raise MisfitError(f"JSON has no values of type {show(type)}")
+        raise MisfitError(f"JSON has no values of type {t.show(type)}")
     by_name = {_local(c.name): c for c in constructors}
     if len(constructors) == 1:
         (constructor,), fields = constructors, plain
@@ -197,7 +177,7 @@ def _constructed_from_plain(plain: Plain, type: Named, types: Types, place: str)
     given = _expect(fields, dict, f"an object with the fields of {_local(constructor.name)}", place)
     values = []
     for field, kind in zip(constructor.fields, fields_of(type, constructor, types), strict=True):
-        if field.name not in given and not (isinstance(kind, Named) and kind.name == OPTION):
+        if field.name not in given and not (isinstance(kind, t.Named) and kind.name == OPTION):
             raise MisfitError(f"missing field `{field.name}`{f' in {place}' if place else ''}")
         values.append(from_plain(given.get(field.name), kind, types, f"{place}.{field.name}"))
     return Variant(constructor.name, constructor.position, tuple(values))
@@ -226,11 +206,11 @@ def _number(plain: float) -> Variant:
     return Variant("json::JsonFloat", 1, (real(float(plain)),))
 
 
-def _integer(plain: Plain, type: BigInt | Bit | Signed, place: str) -> int:
+def _integer(plain: Plain, type: t.BigInt | t.Bit | t.Signed, place: str) -> int:
     if isinstance(plain, bool) or not isinstance(plain, int):
         raise _misfit(plain, "an integer", place)
-    if not isinstance(type, BigInt) and not bounds(type)[0] <= plain <= bounds(type)[1]:
-        raise _misfit(plain, f"a {show(type)}", place)
+    if not isinstance(type, t.BigInt) and not bounds(type)[0] <= plain <= bounds(type)[1]:
+        raise _misfit(plain, f"a {t.show(type)}", place)
     return plain
 
 
@@ -246,9 +226,9 @@ def _misfit(plain: Plain, wanted: str, place: str) -> MisfitError:
     return MisfitError(f"expected {wanted}{f' at {place}' if place else ''}, found {shown}")
 
 
-def _is_string(type: Type) -> bool:
-    return isinstance(type, String) or (
-        isinstance(type, Named) and type.name == INTERN and _is_string(type.arguments[0])
+def _is_string(type: t.Type) -> bool:
+    return isinstance(type, t.String) or (
+        isinstance(type, t.Named) and type.name == t.INTERN and _is_string(type.arguments[0])
     )
 
 
@@ -286,7 +266,7 @@ def _attempt(make: Callable[[], Value]) -> Variant:
 
 
 def _decoded(signature: Signature, plain: Plain) -> Value:
-    assert isinstance(signature.result, Named)
+    assert isinstance(signature.result, t.Named)
     return from_plain(plain, signature.result.arguments[0], signature.types)
 
 

@@ -9,30 +9,11 @@ from hashlib import blake2b
 from sys import getsizeof
 from typing import Any
 
+from tidelog.base import types as t
 from tidelog.base.extern import Signature
 from tidelog.base.growth import NUMBER, POINTER, TEXT, before_integers
 from tidelog.base.meter import LARGE, ask, step
 from tidelog.base.text import show_value
-from tidelog.base.types import (
-    INTERN,
-    MAP,
-    REF,
-    SET,
-    VEC,
-    BigInt,
-    Bit,
-    Bool,
-    Double,
-    Float,
-    Named,
-    Signed,
-    String,
-    Tuple,
-    Type,
-    is_integer,
-    show,
-    substitute,
-)
 from tidelog.base.values import LONGEST, NONE, FrozenMap, Value, Variant, err, in_order, ok, real, single, some
 
 # --- any value -------------------------------------------------------------------------------------------------------
@@ -43,35 +24,35 @@ def default(signature: Signature) -> Value:
     return _default(signature.result, signature, ())
 
 
-def _default(type: Type, signature: Signature, outer: tuple[Type, ...]) -> Value:
+def _default(type: t.Type, signature: Signature, outer: tuple[t.Type, ...]) -> Value:
     match type:
-        case Bool():
+        case t.Bool():
             return False
-        case String():
+        case t.String():
             return ""
-        case BigInt() | Bit() | Signed():
+        case t.BigInt() | t.Bit() | t.Signed():
             return 0
-        case Float() | Double():
+        case t.Float() | t.Double():
             return 0.0
-        case Tuple(items):
+        case t.Tuple(items):
             return tuple(_default(item, signature, outer) for item in items)
-        case Named(name) if name in _EMPTY:
+        case t.Named(name) if name in _EMPTY:
             return _EMPTY[name]
-        case Named(name, (inner,)) if name in {REF, INTERN}:
+        case t.Named(name, (inner,)) if name in {t.REF, t.INTERN}:
             return _default(inner, signature, outer)
-        case Named(name, arguments) if (
+        case t.Named(name, arguments) if (
             type not in outer and name in signature.types and signature.types[name].constructors
         ):
             definition = signature.types[name]
             by = dict(zip(definition.parameters, arguments, strict=True))
             first = definition.constructors[0]
-            fields = (_default(substitute(field.type, by), signature, (*outer, type)) for field in first.fields)
+            fields = (_default(t.substitute(field.type, by), signature, (*outer, type)) for field in first.fields)
             return Variant(first.name, first.position, tuple(fields))
         case _:
-            raise TypeError(f"type {show(type)} has no default value")
+            raise TypeError(f"type {t.show(type)} has no default value")
 
 
-_EMPTY: dict[str, Value] = {VEC: (), SET: frozenset(), MAP: FrozenMap()}
+_EMPTY: dict[str, Value] = {t.VEC: (), t.SET: frozenset(), t.MAP: FrozenMap()}
 
 
 def encoding(value: Value) -> bytes:
@@ -113,30 +94,30 @@ def digest(value: Value, size: int) -> int:
 def pow32(signature: Signature, base: Value, exponent: int) -> Value:
     """Raise a number to a power; wraps."""
     match signature.result:
-        case Bit(width):
+        case t.Bit(width):
             return pow(base, exponent, 1 << width)
-        case Signed(width):
+        case t.Signed(width):
             low = pow(base, exponent, 1 << width)
             return low - (1 << width) if low >> (width - 1) else low
-        case BigInt():
+        case t.BigInt():
             if base.bit_length() * exponent > LONGEST:
                 raise ValueError(f"the power has more than {LONGEST} bits")
             before_integers("*", 1 << (base.bit_length() * exponent // 2), base)
             return base**exponent
-        case Float() | Double() as type:
+        case t.Float() | t.Double() as type:
             try:
                 power = float(base**exponent)
             except OverflowError:
                 power = float("-inf") if base < 0 and exponent % 2 else float("inf")
-            return single(power) if isinstance(type, Float) else real(power)
+            return single(power) if isinstance(type, t.Float) else real(power)
         case type:
-            raise TypeError(f"pow32 needs a number, not a value of type {show(type)}")
+            raise TypeError(f"pow32 needs a number, not a value of type {t.show(type)}")
 
 
 def range_vec(signature: Signature, start: int, stop: int, step: int) -> tuple[int, ...]:
     """Return integers from `start` until `stop`."""
-    if not is_integer(signature.parameters[0]):
-        raise TypeError(f"range_vec needs integers, not values of type {show(signature.parameters[0])}")
+    if not t.is_integer(signature.parameters[0]):
+        raise TypeError(f"range_vec needs integers, not values of type {t.show(signature.parameters[0])}")
     numbers = range(start, stop, step) if step else ()
     if step and (stop - start) // step > LONGEST:
         raise ValueError(f"more than {LONGEST} numbers")
@@ -147,12 +128,12 @@ def range_vec(signature: Signature, start: int, stop: int, step: int) -> tuple[i
 def hexadecimal(signature: Signature, number: Value) -> str:
     """Return hexadecimal digits, those of the two's complement if the type has a width."""
     match signature.parameters[0]:
-        case Signed(width):
+        case t.Signed(width):
             return f"{number % (1 << width):x}"
-        case type if is_integer(type):
+        case type if t.is_integer(type):
             return f"{number:x}"
         case type:
-            raise TypeError(f"hex needs an integer, not a value of type {show(type)}")
+            raise TypeError(f"hex needs an integer, not a value of type {t.show(type)}")
 
 
 def parse_decimal(text: str, low: int, high: int) -> Variant:

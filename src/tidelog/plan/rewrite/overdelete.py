@@ -20,22 +20,10 @@ from dataclasses import replace
 from typing import assert_never
 
 from tidelog.base.expr import Const, Var
-from tidelog.logic.program import (
-    Aggregate,
-    Atom,
-    Bind,
-    Condition,
-    Literal,
-    Negative,
-    Positive,
-    Rule,
-    Term,
-    Unnest,
-    Wildcard,
-)
+from tidelog.logic import program as logic
 
 
-def overdelete(rule: Rule) -> tuple[Rule, ...]:
+def overdelete(rule: logic.Rule) -> tuple[logic.Rule, ...]:
     """Return the rules that find what may no longer be derived by a rule."""
     return tuple(
         replace(rule, head=f"-{rule.head}", body=(*rule.body[:i], *changed, *rule.body[i + 1 :]))
@@ -44,27 +32,27 @@ def overdelete(rule: Rule) -> tuple[Rule, ...]:
     )
 
 
-def _changes(literal: Literal) -> Iterator[tuple[Literal, ...]]:
+def _changes(literal: logic.Literal) -> Iterator[tuple[logic.Literal, ...]]:
     """Yield what stands for a literal in the rules for its changes."""
     match literal:
-        case Positive(atom):
-            yield (Positive(signed("-", atom)),)
-        case Negative(atom):
-            yield (Positive(signed("+", atom)),)
-        case Aggregate(atom, keys):
+        case logic.Positive(atom):
+            yield (logic.Positive(signed("-", atom)),)
+        case logic.Negative(atom):
+            yield (logic.Positive(signed("+", atom)),)
+        case logic.Aggregate(atom, keys):
             group = replace(atom, arguments=tuple([_key(term, keys) for term in atom.arguments]))
-            yield Positive(signed("-", group)), literal
-            yield Positive(signed("+", group)), literal
-        case Condition() | Bind() | Unnest():
+            yield logic.Positive(signed("-", group)), literal
+            yield logic.Positive(signed("+", group)), literal
+        case logic.Condition() | logic.Bind() | logic.Unnest():
             pass
         case _:
             assert_never(literal)
 
 
-def _key(term: Term, keys: tuple[Var, ...]) -> Term:
-    return term if isinstance(term, Const) or term in keys else Wildcard(term.type)
+def _key(term: logic.Term, keys: tuple[Var, ...]) -> logic.Term:
+    return term if isinstance(term, Const) or term in keys else logic.Wildcard(term.type)
 
 
-def signed(sign: str, atom: Atom) -> Atom:
+def signed(sign: str, atom: logic.Atom) -> logic.Atom:
     """Return an atom over what is deleted from its relation (`-`), or inserted (`+`)."""
     return replace(atom, relation=f"{sign}{atom.relation}")
