@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 from tidelog.base.diagnostic import Report
 from tidelog.base.span import Source
-from tidelog.lang.format import format_module
-from tidelog.lang.lex import lex
-from tidelog.lang.parse import parse
+from tidelog.lang.format.format import format_module
+from tidelog.lang.parse.lex import lex
+from tidelog.lang.parse.parse import parse
 
 RELATIONS = 60
 

@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from tidelog.base.diagnostic import Report, render
 from tidelog.base.span import Source
-from tidelog.lang.parse import parse
+from tidelog.lang.parse.parse import parse
 from tidelog.logic.passes import analyse_openly
 from tidelog.plan.passes import plan_program, replan
 

@@ -6,7 +6,7 @@ import pytest
 
 from tidelog.base import expr, types
 from tidelog.base.expr import Const, Expr, Operate, Var
-from tidelog.base.show import show_expression, show_value
+from tidelog.base.text.show import show_expression, show_value
 from tidelog.base.types import BIGINT, BOOL, STRING, Constructor, Field
 from tidelog.base.values import FrozenMap, Group, Variant
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tidelog.base.conform import conforms
 from tidelog.base.errors import DataError
-from tidelog.base.reading import read_cell, read_value
-from tidelog.base.text import show_cell, show_value
+from tidelog.base.text.read import read_cell, read_value
+from tidelog.base.text.write import show_cell, show_value
 from tidelog.base.types import (
     BIGINT,
     BOOL,

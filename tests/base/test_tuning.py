@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from tidelog.base.thresholds import Paths
-from tidelog.base.tuning import DEFAULT, Tuning, all_paths, all_thresholds, in_use
+from tidelog.base.tuning.table import DEFAULT, Tuning, all_paths, all_thresholds, in_use
+from tidelog.base.tuning.thresholds import Paths
 
 THRESHOLDS = [pytest.param(one, id=name) for name, one in all_thresholds()]
 

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 import tidelog
-from tidelog.base.text import show_value
+from tidelog.base.text.write import show_value
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")])

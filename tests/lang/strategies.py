@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 from hypothesis import strategies as st
 
 from tidelog.lang import syntax as s
-from tidelog.lang.format_rules import _accepts_else
-from tidelog.lang.lex import KEYWORDS
-from tidelog.lang.parse_expressions import PRECEDENCE
+from tidelog.lang.format.rules import _accepts_else
+from tidelog.lang.parse.expressions import PRECEDENCE
+from tidelog.lang.parse.lex import KEYWORDS
 
 Strategy = st.SearchStrategy
 Tree = TypeVar("Tree")

@@ -23,7 +23,7 @@ from tidelog.lang.build import (
     variables,
 )
 from tidelog.lang.build_terms import expression
-from tidelog.lang.parse import parse, parse_expression
+from tidelog.lang.parse.parse import parse, parse_expression
 from tidelog.lang.syntax import Module
 
 x, y, z, n = variables("x y z n")

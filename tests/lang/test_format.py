@@ -8,9 +8,9 @@ import pytest
 
 from tidelog.base.diagnostic import Report
 from tidelog.base.span import Source
-from tidelog.lang.format import format_expression, format_module, format_rule
-from tidelog.lang.layout import HARD, LINE, Suffix, flat, group, nest, render
-from tidelog.lang.parse import parse, parse_expression, parse_rules
+from tidelog.lang.format.format import format_expression, format_module, format_rule
+from tidelog.lang.format.layout import HARD, LINE, Suffix, flat, group, nest, render
+from tidelog.lang.parse.parse import parse, parse_expression, parse_rules
 from tidelog.lang.syntax import (
     Assign,
     Atom,

@@ -12,9 +12,9 @@ from tests.lang.strategies import fresh, modules
 from tidelog.base.diagnostic import Report, render
 from tidelog.base.span import Source
 from tidelog.lang.codes import CODES
-from tidelog.lang.format import format_module
-from tidelog.lang.lex import KEYWORDS, lex
-from tidelog.lang.parse import parse, parse_expression, parse_rules, parse_type
+from tidelog.lang.format.format import format_module
+from tidelog.lang.parse.lex import KEYWORDS, lex
+from tidelog.lang.parse.parse import parse, parse_expression, parse_rules, parse_type
 from tidelog.lang.syntax import Module
 
 WORDS = [

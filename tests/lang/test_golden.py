@@ -10,7 +10,7 @@ import pytest
 from tests.lang.compact import compact
 from tidelog.base.diagnostic import Report
 from tidelog.base.span import Source, Span
-from tidelog.lang.parse import parse, parse_expression, parse_rules, parse_type
+from tidelog.lang.parse.parse import parse, parse_expression, parse_rules, parse_type
 
 GOLDEN = Path(__file__).parent / "golden"
 

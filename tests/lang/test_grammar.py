@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tidelog.lang import parse
-from tidelog.lang.lex import KEYWORDS
-from tidelog.lang.parse_declarations import DeclarationParser
-from tidelog.lang.parse_expressions import PRECEDENCE
+from tidelog.lang.parse import parse
+from tidelog.lang.parse.declarations import DeclarationParser
+from tidelog.lang.parse.expressions import PRECEDENCE
+from tidelog.lang.parse.lex import KEYWORDS
 
 TEXT = (Path(parse.__file__).parent / "grammar.ebnf").read_text()
 PRODUCTION = re.compile(r"^([a-z_]+) = (.*?) \.$", re.MULTILINE | re.DOTALL)

@@ -9,7 +9,7 @@ import pytest
 from tidelog.base.diagnostic import Report
 from tidelog.base.span import Source
 from tidelog.lang.escape import escape, unescape
-from tidelog.lang.lex import FLOAT, INT, SIZED, STRING, TICK, Tokens, lex
+from tidelog.lang.parse.lex import FLOAT, INT, SIZED, STRING, TICK, Tokens, lex
 
 
 def tokens(text: str) -> Tokens:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tidelog.base.diagnostic import Report
 from tidelog.base.span import Source
 from tidelog.lang.codes import CODES
-from tidelog.lang.parse import parse, parse_expression, parse_rules, parse_type
+from tidelog.lang.parse.parse import parse, parse_expression, parse_rules, parse_type
 from tidelog.lang.syntax import RelationDef, RuleDef
 
 PROGRAM = """\

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.lang.strategies import declarations, expressions, fresh, modules, types
 from tidelog.base.diagnostic import Report, render
 from tidelog.base.span import Source
-from tidelog.lang.format import format_declaration, format_expression, format_module, format_type
-from tidelog.lang.lex import lex
-from tidelog.lang.parse import parse, parse_expression, parse_type
+from tidelog.lang.format.format import format_declaration, format_expression, format_module, format_type
+from tidelog.lang.parse.lex import lex
+from tidelog.lang.parse.parse import parse, parse_expression, parse_type
 from tidelog.lang.syntax import Declaration, Expr, IntLiteral, Module, RuleDef, TypeExpr
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from tidelog.base.diagnostic import Report
 from tidelog.base.expr import Expr, Function
 from tidelog.base.extern import Externs
-from tidelog.base.show import show_expression
 from tidelog.base.span import Source
+from tidelog.base.text.show import show_expression
 from tidelog.base.types import show
 from tidelog.lang import syntax
-from tidelog.lang.parse import parse, parse_expression
+from tidelog.lang.parse.parse import parse, parse_expression
 from tidelog.logic.check.functions import Functions
 from tidelog.logic.infer.infer import Inference
 from tidelog.logic.infer.typed_rewrite import called_functions

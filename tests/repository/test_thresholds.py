@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from tidelog.base.tuning import all_thresholds
+from tidelog.base.tuning.table import all_thresholds
 
 SOURCE = Path(__file__).parents[2] / "src" / "tidelog"
 FOLDERS = ("base", "lang", "logic", "plan", "run", "session")
@@ -18,7 +18,7 @@ FOLDERS = ("base", "lang", "logic", "plan", "run", "session")
 
 OTHERWISE = {
     # What a machine, a format or another program can do.
-    "base/integers.py": {"DIGITS", "_SMALL"},  # digits that Python converts at once
+    "base/text/integers.py": {"DIGITS", "_SMALL"},  # digits that Python converts at once
     "run/spark/rules/aggregate.py": {"_SUM_WIDTH"},  # widths at which a long does not overflow
     "run/spark/frames/encode.py": {"SIGN", "WORD"},
     "run/spark/cluster/java.py": {"NEEDED"},  # the version of Java that Spark needs
@@ -29,10 +29,17 @@ OTHERWISE = {
     "session/frames/rows.py": {"WIDEST"},  # bits of a number in an array
     # Bounds of the language, which programs can see.
     "base/types.py": {"LARGEST"},
-    "base/growth.py": {"NUMBER", "PER_BYTE", "PER_PART", "POINTER", "TEXT", "WIDE"},  # sizes and times, for limits
+    "base/process/growth.py": {
+        "NUMBER",
+        "PER_BYTE",
+        "PER_PART",
+        "POINTER",
+        "TEXT",
+        "WIDE",
+    },  # sizes and times, for limits
     "base/values.py": {"LONGEST", "SORTING"},
-    "lang/cursor.py": {"MAX_DEPTH"},
-    "lang/lex.py": {"MAX_STRINGS"},
+    "lang/parse/cursor.py": {"MAX_DEPTH"},
+    "lang/parse/lex.py": {"MAX_STRINGS"},
     "logic/infer/exhaustive.py": {"_ENUMERABLE_BITS"},
     "logic/infer/finish.py": {
         "DEEPEST",
@@ -48,16 +55,16 @@ OTHERWISE = {
     "logic/std/scalars.py": {"LONG"},  # texts that are measured before
     "logic/std/patterns.py": {"LONGEST", "MEMORY", "WORK"},  # of a regular expression
     # How closely limits are watched.
-    "base/meter.py": {"STEPS", "LARGE", "TOGETHER", "PIECE"},
+    "base/process/meter.py": {"STEPS", "LARGE", "TOGETHER", "PIECE"},
     "run/columnar/rules/aggregate.py": {"MEMBER"},  # bytes
     "run/columnar/rules/scalars.py": {"REMEMBERED"},  # bytes
     "run/threads.py": {"AT_ONCE"},
     "session/store.py": {"ROW_BYTES"},
     # How text is laid out, and how much of it is shown.
-    "lang/format.py": {"WIDTH", "_PASSES"},
-    "lang/format_expressions.py": {"UNARY", "POSTFIX", "TERM"},
-    "lang/layout.py": {"INDENT", "ENDLESS"},
-    "lang/parse_expressions.py": {"COMPARISON"},
+    "lang/format/format.py": {"WIDTH", "_PASSES"},
+    "lang/format/expressions.py": {"UNARY", "POSTFIX", "TERM"},
+    "lang/format/layout.py": {"INDENT", "ENDLESS"},
+    "lang/parse/expressions.py": {"COMPARISON"},
     "logic/infer/mismatch.py": {"_SHORT"},
     "run/limits.py": {"MANY", "INTERVAL"},  # no limit on rounds; seconds between two reports of progress
     "session/formats/mistakes.py": {"SHOWN"},
@@ -96,9 +103,9 @@ OTHERWISE = {
     # What operations cost, as measured; the sum is compared with a budget of the table.
     "run/columnar/support/cost.py": {"SIFTED", "SHIFTED", "COMPARED"},
     # Memory and patience: what is computed, and how, is the same.
-    "base/lock.py": {"LOOK"},  # how often a thread that waits looks whether who it waits for is still there
+    "base/process/lock.py": {"LOOK"},  # how often a thread that waits looks whether who it waits for is still there
     "run/maintain/rounds.py": {"_MOST_REDERIVATIONS"},  # trees that are kept; all are made again beyond it
-    "base/pause.py": {"MANY"},  # objects that the cycle collector is told to be old
+    "base/process/gc_pause.py": {"MANY"},  # objects that the cycle collector is told to be old
     "run/spark/frames/named.py": {"_MOST"},  # Columns that are kept; all are made again beyond it
     "run/spark/frames/recovery.py": {"ATTEMPTS"},  # how often an update is tried when executors are lost
     # What a soak looks at.

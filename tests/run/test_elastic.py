@@ -16,7 +16,7 @@ import pytest
 from tests.generate.pipeline import plan_text
 from tests.run.support import support
 from tidelog.base.errors import UserError
-from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.plan.nodes import Plan, Scan
 from tidelog.run.columnar import store
 from tidelog.run.columnar.engine import ColumnarEngine

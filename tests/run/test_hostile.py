@@ -14,7 +14,7 @@ import pytest
 
 from tests.run.hostile.programs import FUNCTIONS, RULES
 from tidelog import Database, LimitError, Limits, Transaction
-from tidelog.base.meter import memory_in_use
+from tidelog.base.process.meter import memory_in_use
 
 SECONDS = 0.3
 """The time limit of each program."""

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tidelog import CacheWarning
-from tidelog.base.cache_folder import cache_folder
+from tidelog.base.process.cache_folder import cache_folder
 from tidelog.run import kernel_cache
 from tidelog.run.compiling import are_compiled
 

@@ -18,8 +18,8 @@ from tests.generate.pipeline import answers, evaluate, plan_text, reference_answ
 from tests.generate.strategies import histories, programs
 from tidelog.base.diagnostic import Report
 from tidelog.base.span import Source
-from tidelog.lang.format import format_module
-from tidelog.lang.parse import parse
+from tidelog.lang.format.format import format_module
+from tidelog.lang.parse.parse import parse
 from tidelog.plan.nodes import Plan, Project, Rule, Scan, Version
 from tidelog.run.contract.engine import Change
 from tidelog.run.reference.algebra import Algebra

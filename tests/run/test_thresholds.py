@@ -10,8 +10,8 @@ from random import Random
 import pytest
 
 from tests.generate.checking import follow
-from tidelog.base.thresholds import Paths
-from tidelog.base.tuning import Tuning, all_paths
+from tidelog.base.tuning.table import Tuning, all_paths
+from tidelog.base.tuning.thresholds import Paths
 from tidelog.run.dbsp.engine import DbspEngine
 from tidelog.run.tuples.engine import EVALUATORS, TuplesEngine
 from tidelog.run.tuples.index import INDEXES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tidelog import Database
-from tidelog.base.tuning import Tuning
+from tidelog.base.tuning.table import Tuning
 from tidelog.session.engines import ENGINES
 
 

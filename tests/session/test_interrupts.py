@@ -17,7 +17,13 @@ from tests.session.interrupts import Player
 from tidelog import Database, UserError
 
 ALL = os.environ.get("TIDELOG_INTERRUPTS") == "all"
-OWN = ("/session/store", "/session/transaction", "/session/subscriptions", "/base/lock", "/base/pause")
+OWN = (
+    "/session/store",
+    "/session/transaction",
+    "/session/subscriptions",
+    "/base/process/lock",
+    "/base/process/gc_pause",
+)
 """What commits are made of: each of these lines is tried in any case."""
 
 

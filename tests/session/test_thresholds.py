@@ -17,8 +17,8 @@ from tests.session.formats.test_files import PLAIN, arrow_contents, cells, conte
 from tests.session.strategies import DEFINITIONS
 from tidelog.base import types as t
 from tidelog.base.errors import DataError
-from tidelog.base.thresholds import Paths
-from tidelog.base.tuning import Tuning, all_paths
+from tidelog.base.tuning.table import Tuning, all_paths
+from tidelog.base.tuning.thresholds import Paths
 from tidelog.base.types import Type
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract.engine import Row

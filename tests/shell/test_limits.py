@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from tests.run.hostile.programs import FUNCTIONS, RULES, function_program
 from tests.shell.conftest import Tidelog
 from tidelog import Database, LimitError, Limits, UserError
-from tidelog.base.meter import memory_by_ps, memory_in_use
+from tidelog.base.process.meter import memory_by_ps, memory_in_use
 from tidelog.run.contract import engine as contract
 from tidelog.run.limits import Watch
 from tidelog.session.progress import Progress, watching

@@ -152,7 +152,7 @@ SLOW = {
     "rich",
     "numba",
     "numpy.ma",
-    "tidelog.lang.format",
+    "tidelog.lang.format.format",
     "tidelog.session.formats.files",
 }
 """What a program of a few lines with its facts in it has no use for."""

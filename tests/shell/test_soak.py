@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.shell.conftest import Tidelog
-from tidelog.base.thresholds import Paths
+from tidelog.base.tuning.thresholds import Paths
 from tidelog.plan.nodes import Plan
 from tidelog.run.contract.engine import NO_LIMITS, Change, Limits, Update
 from tidelog.run.reference.engine import ReferenceEngine

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tidelog.base.diagnostic import Report
 from tidelog.base.span import Source
-from tidelog.lang.parse import parse
+from tidelog.lang.parse.parse import parse
 from tidelog.lang.syntax import FunctionDef, Import, TypeDef
 from tidelog.logic.names.modules import SHIPPED
 

@@ -8,7 +8,7 @@ import pytest
 
 from tidelog.base.diagnostic import Report, render
 from tidelog.base.span import Source
-from tidelog.lang.parse import parse
+from tidelog.lang.parse.parse import parse
 from tidelog.lang.syntax import FunctionDef
 from tidelog.logic.check.functions import Functions
 from tidelog.logic.names.declare import declare

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidelog.base.integers import show_integer
+from tidelog.base.text.integers import show_integer
 
 
 def brief(value: object, limit: int = 80) -> str:

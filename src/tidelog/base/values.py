@@ -25,7 +25,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from tidelog.base.arguments import brief
-from tidelog.base.meter import current, step
+from tidelog.base.process.meter import current, step
 
 Value = Any
 NAN: Final = float("nan")

@@ -57,8 +57,8 @@ from tidelog.lang.build_terms import (
     type_of,
     variables,
 )
-from tidelog.lang.format import format_module
-from tidelog.lang.parse import parse
+from tidelog.lang.format.format import format_module
+from tidelog.lang.parse.parse import parse
 
 __all__ = [
     "Application",

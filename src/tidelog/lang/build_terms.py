@@ -17,8 +17,8 @@ from tidelog.base.errors import ProgramError
 from tidelog.base.record import record
 from tidelog.base.span import Source
 from tidelog.lang import syntax
-from tidelog.lang.format import format_expression
-from tidelog.lang.parse import parse_expression, parse_type
+from tidelog.lang.format.format import format_expression
+from tidelog.lang.parse.parse import parse_expression, parse_type
 
 _PYTHON_TYPES: dict[object, str] = {bool: "bool", int: "bigint", str: "string", float: "double"}
 

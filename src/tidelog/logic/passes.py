@@ -19,11 +19,11 @@ from dataclasses import replace
 from tidelog.base.diagnostic import Report
 from tidelog.base.expr import Const, Expr, Var
 from tidelog.base.extern import Externs
-from tidelog.base.pause import collector_paused
+from tidelog.base.process.gc_pause import collector_paused
 from tidelog.base.record import record
 from tidelog.base.span import Source, Span
 from tidelog.lang import syntax
-from tidelog.lang.parse import parse_rules
+from tidelog.lang.parse.parse import parse_rules
 from tidelog.lang.syntax import Module, Path, RuleDef
 from tidelog.logic.check import rule_mistakes
 from tidelog.logic.check.check_rules import SourceRule, check_rules
@@ -188,7 +188,7 @@ def _source_rules(modules: Mapping[Path, Module], report: Report) -> Iterator[So
 def _text(rule: RuleDef | syntax.ImperativeRule) -> str:
     if rule.span.text:
         return rule.span.text
-    from tidelog.lang.format import format_rule  # noqa: PLC0415  (only rules made in Python have no text)
+    from tidelog.lang.format.format import format_rule  # noqa: PLC0415  (only rules made in Python have no text)
 
     return format_rule(replace(rule, attributes=()))
 

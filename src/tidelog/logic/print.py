@@ -15,7 +15,7 @@ from typing import assert_never
 
 from tidelog.base.expr import Const, Var
 from tidelog.base.free import substitute
-from tidelog.base.show import show_expression
+from tidelog.base.text.show import show_expression
 from tidelog.base.types import TypeDefinition, show
 from tidelog.logic import program as logic
 

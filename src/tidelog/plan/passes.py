@@ -18,9 +18,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
 from tidelog.base.diagnostic import Report
-from tidelog.base.pause import collector_paused
-from tidelog.base.tuning import DEFAULT
-from tidelog.base.tuning_plans import Planning
+from tidelog.base.process.gc_pause import collector_paused
+from tidelog.base.tuning.plans import Planning
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.logic import program as logic
 from tidelog.plan.join.choose_indexes import bound_columns, choose_indexes
 from tidelog.plan.join.estimate import Estimate, Sizes

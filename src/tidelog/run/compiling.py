@@ -11,8 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from tidelog.base.cache_folder import ENDING, cache_folder
-from tidelog.base.meter import current
+from tidelog.base.process.cache_folder import ENDING, cache_folder
+from tidelog.base.process.meter import current
 
 
 def are_compiled(kernels: Path) -> bool:

@@ -2,8 +2,8 @@
 
 Numba's own cache raises an error where no folder can be written or a file is damaged, executes whatever it finds, and
 keeps code of a kernel although a kernel that it calls has changed. Here code is kept in a file for each kernel and
-signature, in a folder that only the user can write to (`base.cache_folder`). The file's name has a digest of all
-sources in the kernel's folder and of numba's version, so that code of other sources is never loaded, and one of the
+signature, in a folder that only the user can write to (`base.process.cache_folder`). The file's name has a digest of
+all sources in the kernel's folder and of numba's version, so that code of other sources is never loaded, and one of the
 signature, so that processes that compile at the same time do not disturb each other. A file has a checksum, and belongs
 to the user. A file that is damaged or not the user's is as good as none: the kernel is compiled, and the file replaced.
 What cannot be kept is compiled again in the next run. Each of these is told once in a process, as a `CacheWarning`.
@@ -30,8 +30,8 @@ from numba import njit
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from tidelog.base.cache_folder import ENDING, VARIABLE, cache_folder, untrusted
 from tidelog.base.errors import CacheWarning
+from tidelog.base.process.cache_folder import ENDING, VARIABLE, cache_folder, untrusted
 
 _pickled: Callable[[Any], bytes] = dumps  # numba's own, which knows its types
 WORD = 4

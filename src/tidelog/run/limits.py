@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 
 from tidelog.base.errors import LimitError
-from tidelog.base.meter import Meter
+from tidelog.base.process.meter import Meter
 from tidelog.base.record import record
 from tidelog.plan.nodes import Rule, Stratum
 from tidelog.run.contract.engine import NO_LIMITS, Limits

@@ -8,8 +8,8 @@ from concurrent.futures import Executor, wait
 from contextvars import ContextVar
 from typing import Any
 
-from tidelog.base.meter import Meter, current
-from tidelog.base.tuning import Tuning
+from tidelog.base.process.meter import Meter, current
+from tidelog.base.tuning.table import Tuning
 
 AT_ONCE = 256
 """Calls that are handed out at once: when one fails, the others have to be taken back."""

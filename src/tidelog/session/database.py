@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 from tidelog.base.arguments import brief, expect
 from tidelog.base.diagnostic import Diagnostic
 from tidelog.base.extern import Externs
-from tidelog.base.meter import within
+from tidelog.base.process.meter import within
 from tidelog.base.span import Source
-from tidelog.base.tuning import DEFAULT, Tuning
+from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.plan.nodes import DeclaredIndex, Plan
 from tidelog.run.contract.engine import NO_LIMITS, Limits, Row, Switch, Work
 from tidelog.session.engines import Options
@@ -96,7 +96,7 @@ class Database:
         for name in options:
             if name not in Options.__annotations__:
                 raise TypeError(f"Database has no option `{name}`; there are {', '.join(Options.__annotations__)}")
-        expect(options.get("tuning", DEFAULT), Tuning, "tuning", "tidelog.base.tuning.Tuning")
+        expect(options.get("tuning", DEFAULT), Tuning, "tuning", "tidelog.base.tuning.table.Tuning")
 
     def _given(self, facts: str | Path | Mapping[str, Any] | None, header: str) -> Mapping[str, Any]:
         if facts is None or isinstance(facts, Mapping):

@@ -18,7 +18,7 @@ from tidelog.base.arguments import expect
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import MissingExtraError, UserError
 from tidelog.base.record import record
-from tidelog.base.tuning import DEFAULT, Tuning
+from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.plan.nodes import Plan
 from tidelog.run.contract.engine import NO_LIMITS, Engine, Limits, Switch
 

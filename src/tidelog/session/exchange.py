@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tidelog.base.arguments import expect
-from tidelog.base.text import show_cell
+from tidelog.base.text.write import show_cell
 from tidelog.run.contract.engine import Row
 from tidelog.session.database import Database
 from tidelog.session.frames.plain import Plain

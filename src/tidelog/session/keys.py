@@ -7,7 +7,7 @@ from operator import itemgetter
 
 from tidelog.base.errors import DataError
 from tidelog.base.expr import Expr, MakeTuple, Var
-from tidelog.base.text import show_row
+from tidelog.base.text.write import show_row
 from tidelog.base.values import Value
 from tidelog.plan.nodes import Plan, Relation
 from tidelog.run.contract.engine import Change, Row, Rows

@@ -9,8 +9,8 @@ from tidelog.base.diagnostic import Diagnostic, Report
 from tidelog.base.errors import ProgramError
 from tidelog.base.extern import Externs
 from tidelog.base.span import Source
-from tidelog.lang.format import format_module
-from tidelog.lang.parse import parse
+from tidelog.lang.format.format import format_module
+from tidelog.lang.parse.parse import parse
 from tidelog.logic.passes import analyse
 from tidelog.plan.closures.decompose import show_ways
 from tidelog.plan.nodes import Plan

@@ -21,9 +21,9 @@ from tidelog.base.errors import ProgramError, UserError
 from tidelog.base.extern import Externs
 from tidelog.base.record import record
 from tidelog.base.span import Source
-from tidelog.base.tuning import DEFAULT
-from tidelog.base.tuning_plans import Planning
-from tidelog.lang.parse import parse_rules
+from tidelog.base.tuning.plans import Planning
+from tidelog.base.tuning.table import DEFAULT
+from tidelog.lang.parse.parse import parse_rules
 from tidelog.lang.syntax import ImperativeRule, RuleDef, StringLiteral
 from tidelog.logic import program as logic
 from tidelog.logic.passes import Analysis, analyse_openly
@@ -217,7 +217,7 @@ def canonical(text: str) -> str:
 
 
 def _canonical(rule: RuleDef | ImperativeRule) -> str:
-    from tidelog.lang.format import format_rule  # noqa: PLC0415  (few programs change their rules)
+    from tidelog.lang.format.format import format_rule  # noqa: PLC0415  (few programs change their rules)
 
     return format_rule(replace(rule, attributes=())).strip()
 

@@ -7,7 +7,7 @@ waits for nobody.
 Commits are crash-only: first what can undo the change is noted (`Unfinished`), then the engine changes, then a single
 assignment, of `_state`, makes it visible. Whatever interrupts that, at whatever line, be it while undoing: whoever uses
 the engine next, in whatever thread, first undoes what was not made visible (`_Use`). No lock outlives who took it
-(`base.lock`).
+(`base.process.lock`).
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from typing import Any, Unpack
 from tidelog.base.arguments import brief, expect
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError, TidelogError, UserError
-from tidelog.base.lock import Hold, Lock
-from tidelog.base.meter import ask, within
+from tidelog.base.process.lock import Hold, Lock
+from tidelog.base.process.meter import ask, within
 from tidelog.base.record import record
-from tidelog.base.text import show_row
-from tidelog.base.tuning import DEFAULT
+from tidelog.base.text.write import show_row
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.plan.nodes import EMPTY_PLAN, Plan, Relation
 from tidelog.plan.rewrite.separate_facts import stored_in
 from tidelog.run.contract import engine as contract

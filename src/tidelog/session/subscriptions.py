@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from itertools import starmap
 from typing import Self
 
-from tidelog.base.lock import Life, Lock, ending
+from tidelog.base.process.lock import Life, Lock, ending
 from tidelog.base.record import record
 from tidelog.session.changes import Change, Commit
 

@@ -3,8 +3,8 @@
 Operations are checked as they are given and collected; nothing reaches the engine before the commit. Leaving the
 `with` block commits, an exception in it rolls back, and so does a refused commit.
 
-A transaction is open while it holds the lock of writers (`base.lock`), which ends with the `with` block, with the call
-of `commit` or `rollback`, with the transaction object, or with its thread, whichever comes first. So whatever
+A transaction is open while it holds the lock of writers (`base.process.lock`), which ends with the `with` block, with
+the call of `commit` or `rollback`, with the transaction object, or with its thread, whichever comes first. So whatever
 interrupts a transaction, at whatever line, it is over. The commit is made or not, by a single assignment, which
 `Database.number` and `result` tell.
 """
@@ -18,7 +18,7 @@ from weakref import ref
 
 from tidelog.base.arguments import expect
 from tidelog.base.errors import DataError, UserError
-from tidelog.base.lock import Hold, Life, ending
+from tidelog.base.process.lock import Hold, Life, ending
 from tidelog.run.contract.engine import Change, Limits, Row, Rows
 from tidelog.session.changes import Changes, Commit
 from tidelog.session.pending import PendingFacts, PendingKeyed

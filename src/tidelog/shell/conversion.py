@@ -13,7 +13,7 @@ from typing import assert_never
 from tidelog.base.conform import bounds, fields_of
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError
-from tidelog.base.integers import show_integer
+from tidelog.base.text.integers import show_integer
 from tidelog.base.types import (
     GROUP,
     INTERN,

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import click
 
-from tidelog.base.cache_folder import VARIABLE, cache_folder
+from tidelog.base.process.cache_folder import VARIABLE, cache_folder
 from tidelog.base.record import record
 from tidelog.session.engines import available
 from tidelog.shell.options import json_option

@@ -1,7 +1,7 @@
 """Rows as DDlog prints them, so that its scripts can be compared.
 
-Values have the display form of `base.text` with three differences: constructors of the library show its name there
-(`ddlog_std::Some{.x = 1}`), floating point numbers have no exponent, and strings are escaped as Rust does.
+Values have the display form of `base.text.write` with three differences: constructors of the library show its name
+there (`ddlog_std::Some{.x = 1}`), floating point numbers have no exponent, and strings are escaped as Rust does.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from tidelog.base.conform import fields_of
-from tidelog.base.text import show_real, show_single, show_value
+from tidelog.base.text.write import show_real, show_single, show_value
 from tidelog.base.types import (
     INTERN,
     MAP,

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from tidelog.base.errors import UserError
-from tidelog.base.integers import read_integer
 from tidelog.base.record import record
+from tidelog.base.text.integers import read_integer
 
 _SPACE = re.compile(r"(?:\s|#[^\n]*\n)*")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:::\w+)*")

@@ -12,8 +12,8 @@ from tidelog.base.diagnostic import Report
 from tidelog.base.errors import EvaluationError, ProgramError
 from tidelog.base.extern import Externs
 from tidelog.base.span import Source
-from tidelog.lang.format import format_module
-from tidelog.lang.parse import parse
+from tidelog.lang.format.format import format_module
+from tidelog.lang.parse.parse import parse
 from tidelog.lang.syntax import Declaration, RuleDef
 from tidelog.logic.rewrite.rule_names import last_grouping
 from tidelog.run.contract.engine import Row

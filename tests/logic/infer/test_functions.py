@@ -4,7 +4,7 @@ import pytest
 
 from tests.logic.small_programs import check, instances
 from tidelog.base.extern import Externs
-from tidelog.base.show import show_expression
+from tidelog.base.text.show import show_expression
 from tidelog.base.types import Bit, String, show
 
 

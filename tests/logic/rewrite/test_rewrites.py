@@ -4,7 +4,7 @@ import pytest
 
 from tidelog.base.diagnostic import Report
 from tidelog.base.span import Source
-from tidelog.lang.parse import parse_rules
+from tidelog.lang.parse.parse import parse_rules
 from tidelog.lang.syntax import Assign, Condition, Expr, ImperativeRule, RuleDef
 from tidelog.logic.rewrite.expand_disjunction import expand_disjunction
 from tidelog.logic.rewrite.imperative_rules import imperative_rules

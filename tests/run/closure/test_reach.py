@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from tidelog.base.errors import LimitError
-from tidelog.base.meter import Meter
-from tidelog.base.thresholds import Number
-from tidelog.base.tuning import DEFAULT
+from tidelog.base.process.meter import Meter
+from tidelog.base.tuning.table import DEFAULT
+from tidelog.base.tuning.thresholds import Number
 from tidelog.run.closure import reach
 from tidelog.run.closure.functions import Functions
 from tidelog.run.closure.pairs import Pairs

@@ -12,7 +12,7 @@ import pytest
 
 from tests.generate.checking import follow
 from tests.generate.pipeline import answers, plan_text
-from tidelog.base.tuning import DEFAULT, Tuning
+from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract.engine import Change

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.generate.checking import follow
-from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.run.columnar import engine, store
 from tidelog.run.columnar.support import absorb
 from tidelog.run.contract.engine import Change, Row, Switch, Work

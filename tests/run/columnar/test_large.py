@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from tidelog import Database
-from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning.table import DEFAULT
 
 PROGRAM = """
 input relation Edge(a: u32, b: u32)

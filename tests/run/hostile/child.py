@@ -15,7 +15,7 @@ from typing import Any
 
 from tests.run.hostile.programs import FUNCTIONS, RULES, Facts, function_program
 from tidelog import Database, LimitError, Limits
-from tidelog.base.meter import Meter, memory_in_use
+from tidelog.base.process.meter import Meter, memory_in_use
 
 ROOM = 300 << 20
 """Bytes that an evaluation may take beside what is in use before."""

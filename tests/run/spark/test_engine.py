@@ -18,7 +18,7 @@ from pyspark.sql import functions as f
 
 from tests.generate.pipeline import answers, plan_text
 from tidelog import Database, DataError, EvaluationError, LimitError, UserError
-from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract.engine import Change, Limits

@@ -15,9 +15,9 @@ from tests.generate.checking import follow
 from tests.generate.pipeline import answers, plan_text
 from tests.run.spark.at_once import AtOnce
 from tests.run.spark.conftest import Outcomes, compiled
-from tidelog.base.thresholds import Paths
-from tidelog.base.tuning import Tuning, all_paths
-from tidelog.base.tuning_spark import Spark
+from tidelog.base.tuning.spark import Spark
+from tidelog.base.tuning.table import Tuning, all_paths
+from tidelog.base.tuning.thresholds import Paths
 from tidelog.plan.nodes import Plan
 from tidelog.run.contract.engine import Change
 from tidelog.run.reference.engine import ReferenceEngine

@@ -17,8 +17,8 @@ from pyspark.sql.classic.dataframe import DataFrame
 
 from tests.run.spark.at_once import read_together
 from tidelog import Database
-from tidelog.base.tuning import Tuning
-from tidelog.base.tuning_spark import Spark
+from tidelog.base.tuning.spark import Spark
+from tidelog.base.tuning.table import Tuning
 from tidelog.run.spark.frames import checkpoint
 from tidelog.run.spark.frames.rows import SparkRows
 from tidelog.session.changes import Changes

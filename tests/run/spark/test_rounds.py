@@ -14,7 +14,7 @@ from pyspark.sql import functions as f
 
 from tests.generate.pipeline import answers, plan_text
 from tests.run.spark.test_engine import alike
-from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract.engine import Change
 from tidelog.run.spark.cluster.session import engine_session

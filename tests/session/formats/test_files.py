@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from tests.session.strategies import DEFINITIONS, types, values
 from tidelog.base import types as t
 from tidelog.base.errors import DataError, UserError
-from tidelog.base.tuning import DEFAULT
-from tidelog.base.tuning_files import Files
+from tidelog.base.tuning.files import Files
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.base.types import UNIT, Field, Named, Type
 from tidelog.base.values import Variant
 from tidelog.plan.nodes import Relation

@@ -9,7 +9,7 @@ import tidelog
 from tests.session.strategies import DEFINITIONS
 from tidelog.base import types as t
 from tidelog.base.errors import DataError
-from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.base.types import UNIT, Field, Named
 from tidelog.base.values import Variant
 from tidelog.plan.nodes import Relation

@@ -11,8 +11,8 @@ from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame, SparkSession
 
 from tidelog import DataError
-from tidelog.base.tuning import Tuning
-from tidelog.base.tuning_files import Pipelines
+from tidelog.base.tuning.files import Pipelines
+from tidelog.base.tuning.table import Tuning
 from tidelog.session.pipeline import reading
 from tidelog.session.pipeline.config import Sink, read_config
 from tidelog.session.pipeline.run import Pipeline

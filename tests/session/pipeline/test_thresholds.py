@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tidelog.base.thresholds import Paths
-from tidelog.base.tuning import Tuning, all_paths
-from tidelog.base.tuning_files import Pipelines
+from tidelog.base.tuning.files import Pipelines
+from tidelog.base.tuning.table import Tuning, all_paths
+from tidelog.base.tuning.thresholds import Paths
 from tidelog.session.pipeline.config import read_config
 from tidelog.session.pipeline.run import Pipeline
 

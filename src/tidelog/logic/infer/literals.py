@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from tidelog.base import expr, types
 from tidelog.base.expr import Const, Expr, MakeMap, MakeTuple, MakeVec, Operate
-from tidelog.base.integers import show_integer
 from tidelog.base.span import Span
+from tidelog.base.text.integers import show_integer
 from tidelog.base.types import STRING, Bit, Double, Float, Named, Signed, Tuple, Type, TypeVariable, is_integer
 from tidelog.base.values import real as real_value
 from tidelog.base.values import single

@@ -9,7 +9,7 @@ from tidelog.base.diagnostic import Report, did_you_mean, render
 from tidelog.base.extern import Extern, Externs
 from tidelog.base.span import Source
 from tidelog.base.types import Function, Named, Tuple, Type, TypeVariable
-from tidelog.lang.parse import parse_type
+from tidelog.lang.parse.parse import parse_type
 from tidelog.logic.names.environment import Signature
 from tidelog.logic.names.resolve import free_variables, resolve_type
 

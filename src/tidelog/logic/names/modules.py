@@ -15,7 +15,7 @@ from functools import cache
 from tidelog.base.diagnostic import Label, Report, did_you_mean
 from tidelog.base.record import record
 from tidelog.base.span import Source
-from tidelog.lang.parse import parse
+from tidelog.lang.parse.parse import parse
 from tidelog.lang.syntax import ImperativeRule, Import, Module, Path, RuleDef
 
 Place = tuple[str, int]

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, assert_never
 
 from tidelog.base import types
 from tidelog.base.diagnostic import Report
-from tidelog.base.integers import show_integer
 from tidelog.base.span import Span
+from tidelog.base.text.integers import show_integer
 from tidelog.base.types import Bit, Constructor, Field, Named, Signed, Type, TypeSizeError, TypeVariable
 from tidelog.lang import syntax
 from tidelog.logic.names.unify import ERROR

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any
 
-from tidelog.base.growth import POINTER, counted
-from tidelog.base.meter import ask
+from tidelog.base.process.growth import POINTER, counted
+from tidelog.base.process.meter import ask
 from tidelog.base.values import LONGEST, NONE, FrozenMap, Value, Variant, in_order, order_key, some
 
 Vec = tuple[Value, ...]

@@ -13,7 +13,7 @@ from typing import Any, assert_never
 from tidelog.base import types as t
 from tidelog.base.conform import Types, bounds, fields_of
 from tidelog.base.extern import Signature
-from tidelog.base.meter import step
+from tidelog.base.process.meter import step
 from tidelog.base.values import NONE, FrozenMap, Value, Variant, err, in_order, ok, real, single, some
 
 Plain = Any

@@ -11,8 +11,8 @@ from itertools import chain
 from typing import Any
 
 from tidelog.base.extern import Signature
-from tidelog.base.growth import POINTER, counted
-from tidelog.base.meter import ask
+from tidelog.base.process.growth import POINTER, counted
+from tidelog.base.process.meter import ask
 from tidelog.base.types import BigInt, Bit, Double, Float, Named, Signed, is_integer, show
 from tidelog.base.values import FrozenMap, Group, Value, order_key, real, single
 from tidelog.logic.std.containers import Set, Vec, nth, vec_unzip

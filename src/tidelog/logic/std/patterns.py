@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from tidelog.base.meter import current
+from tidelog.base.process.meter import current
 from tidelog.base.values import NONE, Variant, err, ok, some
 from tidelog.logic.std.rust_patterns import PatternError, translated
 

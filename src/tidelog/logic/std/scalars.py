@@ -11,9 +11,9 @@ from typing import Any
 
 from tidelog.base import types as t
 from tidelog.base.extern import Signature
-from tidelog.base.growth import NUMBER, POINTER, TEXT, before_integers
-from tidelog.base.meter import LARGE, ask, step
-from tidelog.base.text import show_value
+from tidelog.base.process.growth import NUMBER, POINTER, TEXT, before_integers
+from tidelog.base.process.meter import LARGE, ask, step
+from tidelog.base.text.write import show_value
 from tidelog.base.values import LONGEST, NONE, FrozenMap, Value, Variant, err, in_order, ok, real, single, some
 
 # --- any value -------------------------------------------------------------------------------------------------------

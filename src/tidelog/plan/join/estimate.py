@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 
 from tidelog.base.expr import Var
 from tidelog.base.record import record
-from tidelog.base.tuning import DEFAULT
-from tidelog.base.tuning_plans import Planning
+from tidelog.base.tuning.plans import Planning
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.plan.nodes import Aggregate, Scan
 
 Sizes = Mapping[str, int]

@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from heapq import heappop, heappush
 
-from tidelog.base.tuning import DEFAULT
-from tidelog.base.tuning_plans import Planning
+from tidelog.base.tuning.plans import Planning
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.plan.join.assemble import assemble
 from tidelog.plan.join.estimate import Distinct, Estimate, Sizes
 from tidelog.plan.join.parts import Absent, Body, Element, Equation, Filter, Present, bits_of, conjuncts, parts

@@ -12,8 +12,8 @@ of ranked support.
 from __future__ import annotations
 
 from tidelog.base.expr import Const, Var
-from tidelog.base.tuning import DEFAULT
-from tidelog.base.tuning_plans import Planning
+from tidelog.base.tuning.plans import Planning
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.plan.join.estimate import Distinct, Estimate, Sizes
 from tidelog.plan.join.order_joins import order_body
 from tidelog.plan.join.parts import Body, Equation, Part, Present, parts

@@ -21,8 +21,8 @@ has them all, nothing can be multiplied and the rule is not divided; nor is it i
 from __future__ import annotations
 
 from tidelog.base.expr import Var
-from tidelog.base.tuning import DEFAULT
-from tidelog.base.tuning_plans import Planning
+from tidelog.base.tuning.plans import Planning
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.plan.join.assemble import assemble
 from tidelog.plan.join.estimate import Distinct, Estimate, Sizes
 from tidelog.plan.join.order_joins import order_body, order_from

@@ -22,7 +22,7 @@ import json
 from typing import Any, assert_never
 
 from tidelog.base.expr import Const, Var
-from tidelog.base.show import show_expression
+from tidelog.base.text.show import show_expression
 from tidelog.base.types import show
 from tidelog.plan import nodes
 from tidelog.plan.join.spine import spine

@@ -22,7 +22,7 @@ from textwrap import indent
 from typing import assert_never
 
 from tidelog.base.expr import Var
-from tidelog.base.show import show_expression
+from tidelog.base.text.show import show_expression
 from tidelog.plan import nodes
 from tidelog.plan.closures.recognise import closure_of
 from tidelog.plan.closures.same_generation import same_generation

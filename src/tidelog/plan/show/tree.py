@@ -10,7 +10,7 @@ from typing import assert_never
 
 from tidelog.base.expr import Const, Var
 from tidelog.base.free import substitute
-from tidelog.base.show import show_expression, show_value
+from tidelog.base.text.show import show_expression, show_value
 from tidelog.plan import nodes
 from tidelog.plan.join.spine import below, beside
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tidelog.base.tuning import DEFAULT, Tuning
+from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.run.closure import plain
 from tidelog.run.compiling import are_compiled, load_kernels
 from tidelog.run.limits import tell

@@ -14,8 +14,8 @@ import sys
 
 import numpy as np
 
-from tidelog.base.meter import ask, pieces
-from tidelog.base.tuning_updates import Closures
+from tidelog.base.process.meter import ask, pieces
+from tidelog.base.tuning.updates import Closures
 from tidelog.run.closure.plain import Nodes
 from tidelog.run.closure.reach import BitRows, Graph, Reach
 

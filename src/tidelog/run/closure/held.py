@@ -21,7 +21,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tidelog.base.meter import ask, in_pieces
+from tidelog.base.process.meter import ask, in_pieces
 from tidelog.base.record import record
 from tidelog.run.closure.functions import Functions
 from tidelog.run.closure.pairs import Pairs

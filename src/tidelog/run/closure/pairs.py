@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tidelog.base.meter import ask, in_pieces
+from tidelog.base.process.meter import ask, in_pieces
 from tidelog.base.record import record
 from tidelog.run.closure.plain import Nodes, Places, Words
 from tidelog.run.closure.reach import Rows

@@ -18,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tidelog.base.meter import ask, in_pieces
+from tidelog.base.process.meter import ask, in_pieces
 from tidelog.base.record import record
 from tidelog.run.closure.functions import Functions
 from tidelog.run.closure.plain import Mask, Nodes, Places, Words

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tidelog.base.record import record
-from tidelog.base.tuning import DEFAULT, Tuning
+from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.plan.nodes import EMPTY_PLAN, Plan, Stratum
 from tidelog.plan.rewrite.separate_facts import stored_in
 from tidelog.run.columnar.arrays.table import Mask, Words, chosen, no_rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidelog.base.record import record
-from tidelog.base.tuning import Tuning
+from tidelog.base.tuning.table import Tuning
 from tidelog.run.closure.functions import Functions, functions_of
 from tidelog.run.columnar.functions import Arrays, arrays_of
 from tidelog.run.columnar.rules.ordering import Orders

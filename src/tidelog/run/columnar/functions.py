@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tidelog.base.tuning import DEFAULT, Tuning
+from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.run.columnar.arrays.table import CompiledArrays, NumpyArrays, Words
 
 

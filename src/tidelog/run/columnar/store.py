@@ -9,7 +9,7 @@ from threading import Lock
 
 import numpy as np
 
-from tidelog.base.meter import ask
+from tidelog.base.process.meter import ask
 from tidelog.plan.nodes import Aggregate, Plan, Project, Rule
 from tidelog.run.columnar.arrays.table import Words
 from tidelog.run.columnar.closures.closed import Closed

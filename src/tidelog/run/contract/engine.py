@@ -22,7 +22,7 @@ from numbers import Integral, Real
 from typing import Any, Literal, Protocol
 
 from tidelog.base.errors import UserError
-from tidelog.base.meter import memory_in_use
+from tidelog.base.process.meter import memory_in_use
 from tidelog.base.record import record
 from tidelog.plan.nodes import Plan
 

@@ -30,8 +30,8 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Self
 
 from tidelog.base.arguments import brief, expect
-from tidelog.base.tuning import DEFAULT
-from tidelog.base.tuning_plans import Traces
+from tidelog.base.tuning.plans import Traces
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.run.dbsp.indexed import IndexedZSet
 from tidelog.run.dbsp.operators import Delay, Distinct, Grouped, Held, Introduce, Join, Operator, Stateless
 from tidelog.run.dbsp.values import VALUES, Values

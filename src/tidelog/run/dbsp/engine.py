@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from tidelog.base.record import record
-from tidelog.base.tuning import DEFAULT, Tuning
+from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.base.types import Type
 from tidelog.plan.nodes import EMPTY_PLAN, Plan, Rule, Stratum
 from tidelog.plan.rewrite.separate_facts import stored_in

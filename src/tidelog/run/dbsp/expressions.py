@@ -9,7 +9,7 @@ import numpy as np
 
 from tidelog.base.expr import Const, Expr, Var
 from tidelog.base.free import free_variables
-from tidelog.base.meter import ask
+from tidelog.base.process.meter import ask
 from tidelog.plan.nodes import Rule
 from tidelog.run.columnar.arrays.table import Mask, Places, U, Words
 from tidelog.run.columnar.rules.aggregate import group, reduce_groups

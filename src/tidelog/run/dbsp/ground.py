@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tidelog.base.tuning import DEFAULT
-from tidelog.base.tuning_plans import Traces
+from tidelog.base.tuning.plans import Traces
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.run.columnar.arrays.table import U
 from tidelog.run.dbsp.kit import Signal
 from tidelog.run.dbsp.operators import Stateless

@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from tidelog.base.tuning import DEFAULT
-from tidelog.base.tuning_plans import Traces
+from tidelog.base.tuning.plans import Traces
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.run.dbsp.aggregates import Aggregates
 from tidelog.run.dbsp.circuit import Circuit
 from tidelog.run.dbsp.ground import Ground

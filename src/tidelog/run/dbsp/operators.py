@@ -16,8 +16,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tidelog.base.tuning import DEFAULT
-from tidelog.base.tuning_plans import Traces
+from tidelog.base.tuning.plans import Traces
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.run.columnar.arrays.table import U, Words
 from tidelog.run.dbsp.trace import Pending, Trace, untimed
 from tidelog.run.dbsp.zset import ZSet, matches, multiplied

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from tidelog.base.meter import look
-from tidelog.base.tuning import DEFAULT
-from tidelog.base.tuning_plans import Traces
+from tidelog.base.process.meter import look
+from tidelog.base.tuning.plans import Traces
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.run.columnar.arrays.table import U, Words
 from tidelog.run.dbsp.kit import Atom, Direction, Order
 from tidelog.run.dbsp.operators import Stateless

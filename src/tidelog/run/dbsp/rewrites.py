@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tidelog.base.tuning import DEFAULT
-from tidelog.base.tuning_plans import Traces
+from tidelog.base.tuning.plans import Traces
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.run.dbsp.kit import Direction, Order
 from tidelog.run.dbsp.operators import Stateless
 from tidelog.run.dbsp.tagged import Tagged

@@ -16,8 +16,8 @@ from itertools import pairwise
 import numpy as np
 
 from tidelog.base.record import record
-from tidelog.base.tuning import DEFAULT
-from tidelog.base.tuning_plans import Traces
+from tidelog.base.tuning.plans import Traces
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.run.columnar.arrays.table import Mask, Places, U, Words
 from tidelog.run.columnar.functions import usual as arrays
 from tidelog.run.dbsp.zset import Weights, ZSet, matches, matches_in_pieces, merged, narrowed

@@ -32,7 +32,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from tidelog.base.record import record
-from tidelog.base.tuning_updates import Budgets
+from tidelog.base.tuning.updates import Budgets
 from tidelog.plan.nodes import Plan, Rule, Stratum
 from tidelog.run.contract.backend import Backend, Support
 from tidelog.run.contract.engine import Switch, Work

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from tidelog.base.record import record
-from tidelog.base.tuning_updates import Budgets
+from tidelog.base.tuning.updates import Budgets
 from tidelog.run.contract.engine import Switch
 
 

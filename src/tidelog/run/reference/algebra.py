@@ -11,7 +11,7 @@ from typing import TypeVar, assert_never
 
 from tidelog.base.expr import Const, Expr, Var
 from tidelog.base.record import record
-from tidelog.base.text import show_value
+from tidelog.base.text.write import show_value
 from tidelog.base.values import Group, Value
 from tidelog.plan import nodes as p
 from tidelog.run.reference.evaluate import Environment, Evaluator

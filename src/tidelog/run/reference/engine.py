@@ -15,7 +15,7 @@ from itertools import count
 from typing import Any
 
 from tidelog.base.errors import EvaluationError
-from tidelog.base.tuning import DEFAULT, Tuning
+from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.plan.nodes import Plan, Rule
 from tidelog.plan.rewrite.separate_facts import stored_in
 from tidelog.run.contract.engine import NO_LIMITS, Change, Limits, Row, Rows, Update, Work

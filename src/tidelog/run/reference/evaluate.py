@@ -15,10 +15,10 @@ from tidelog.base.conform import conforms
 from tidelog.base.errors import LimitError
 from tidelog.base.extern import Signature
 from tidelog.base.free import free_variables
-from tidelog.base.growth import before_call, before_integers, bounded, counted, nested
-from tidelog.base.meter import step
+from tidelog.base.process.growth import before_call, before_integers, bounded, counted, nested
+from tidelog.base.process.meter import step
 from tidelog.base.record import record
-from tidelog.base.text import show_value
+from tidelog.base.text.write import show_value
 from tidelog.base.types import BigInt, Type, TypeDefinition
 from tidelog.base.types import Function as FunctionType
 from tidelog.base.values import Closure, FrozenMap, Group, Value, Variant, in_order

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 from tidelog.base.conform import bounds
 from tidelog.base.expr import Expr, Operate
-from tidelog.base.growth import before_integers, joined
-from tidelog.base.integers import show_integer
-from tidelog.base.meter import ask
-from tidelog.base.text import show_real
+from tidelog.base.process.growth import before_integers, joined
+from tidelog.base.process.meter import ask
+from tidelog.base.text.integers import show_integer
+from tidelog.base.text.write import show_real
 from tidelog.base.types import BigInt, Bit, Double, Float, Signed, String, Type, is_integer, show
 from tidelog.base.values import LONGEST, Value, order_key, real, single
 

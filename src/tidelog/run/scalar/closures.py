@@ -17,10 +17,10 @@ from tidelog.base.conform import conforms
 from tidelog.base.errors import EvaluationError, LimitError
 from tidelog.base.extern import Signature
 from tidelog.base.free import free_variables, parts
-from tidelog.base.growth import before_call, bounded, counted, nested
-from tidelog.base.meter import step
+from tidelog.base.process.growth import before_call, bounded, counted, nested
+from tidelog.base.process.meter import step
 from tidelog.base.span import NOWHERE
-from tidelog.base.text import show_value
+from tidelog.base.text.write import show_value
 from tidelog.base.types import TypeDefinition
 from tidelog.base.values import FrozenMap, Group, Variant, in_order
 from tidelog.run.scalar.operators import operator_function

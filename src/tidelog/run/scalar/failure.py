@@ -6,7 +6,7 @@ from typing import Any
 
 from tidelog.base.errors import EvaluationError
 from tidelog.base.expr import Expr
-from tidelog.base.show import show_value
+from tidelog.base.text.show import show_value
 from tidelog.plan.nodes import Rule
 
 

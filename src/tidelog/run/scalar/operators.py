@@ -12,10 +12,10 @@ from typing import Any
 from tidelog.base import types as t
 from tidelog.base.errors import EvaluationError
 from tidelog.base.expr import Operate
-from tidelog.base.growth import before_integers, joined
-from tidelog.base.integers import show_integer
-from tidelog.base.meter import ask
-from tidelog.base.text import show_real, show_single
+from tidelog.base.process.growth import before_integers, joined
+from tidelog.base.process.meter import ask
+from tidelog.base.text.integers import show_integer
+from tidelog.base.text.write import show_real, show_single
 from tidelog.base.types import Type
 from tidelog.base.values import LONGEST, order_key, real, single
 

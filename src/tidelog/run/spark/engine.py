@@ -20,7 +20,7 @@ from pyspark.sql import functions as f
 
 from tidelog.base.errors import LimitError
 from tidelog.base.record import record
-from tidelog.base.tuning import DEFAULT, Tuning
+from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.plan.closures.decompose import Way
 from tidelog.plan.nodes import EMPTY_PLAN, Plan, Stratum
 from tidelog.plan.rewrite.separate_facts import stored_in

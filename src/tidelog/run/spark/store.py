@@ -16,7 +16,7 @@ from pyspark.sql import types as s
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from tidelog.base.expr import Const, Function
-from tidelog.base.tuning import DEFAULT, Tuning
+from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.base.types import Type, TypeDefinition
 from tidelog.plan.nodes import Aggregate, Plan, Rule, Stratum, Unit
 from tidelog.run.contract.backend import Job, Phase

@@ -12,9 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
-from tidelog.base.pause import collector_paused
+from tidelog.base.process.gc_pause import collector_paused
 from tidelog.base.record import record
-from tidelog.base.tuning import DEFAULT, Tuning
+from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.plan.nodes import EMPTY_PLAN, Plan, Stratum
 from tidelog.plan.rewrite.separate_facts import stored_in
 from tidelog.run.contract.backend import Support

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
-from tidelog.base.growth import counted
-from tidelog.base.meter import current
-from tidelog.base.tuning_plans import Tuples
+from tidelog.base.process.growth import counted
+from tidelog.base.process.meter import current
+from tidelog.base.tuning.plans import Tuples
 from tidelog.plan.nodes import Aggregate, Project, Scan
 from tidelog.run.contract.engine import Row
 from tidelog.run.tuples.absorb import Bag

@@ -9,7 +9,7 @@ from dataclasses import field
 from operator import itemgetter
 
 from tidelog.base.record import record
-from tidelog.base.tuning_plans import Tuples
+from tidelog.base.tuning.plans import Tuples
 from tidelog.plan.nodes import Aggregate, Plan, Project, Rule, Scan, Version
 from tidelog.run.contract.backend import Job, Phase, Support
 from tidelog.run.contract.engine import Row

@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import Any, assert_never
 
 from tidelog.base.expr import Const, Expr, Var
-from tidelog.base.growth import counted
+from tidelog.base.process.growth import counted
 from tidelog.plan.join.spine import spine
 from tidelog.plan.nodes import Aggregate, AntiJoin, Extend, Join, Node, Product, Project, Scan, Select, Unit, Unnest
 from tidelog.run.scalar.closures import elements

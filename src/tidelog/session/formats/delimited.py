@@ -29,13 +29,13 @@ from typing import Any, TextIO
 from tidelog.base import types
 from tidelog.base.arguments import brief
 from tidelog.base.errors import DataError
-from tidelog.base.integers import show_integer
-from tidelog.base.meter import ask, current, look
-from tidelog.base.reading import read_cell
+from tidelog.base.process.meter import ask, current, look
 from tidelog.base.record import record
-from tidelog.base.text import show_cell
-from tidelog.base.tuning import DEFAULT
-from tidelog.base.tuning_files import Files
+from tidelog.base.text.integers import show_integer
+from tidelog.base.text.read import read_cell
+from tidelog.base.text.write import show_cell
+from tidelog.base.tuning.files import Files
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.base.types import Field, Type
 from tidelog.base.values import Value
 from tidelog.plan.nodes import Relation

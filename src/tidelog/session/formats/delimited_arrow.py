@@ -18,8 +18,8 @@ from pyarrow import csv
 
 from tidelog.base import types
 from tidelog.base.errors import DataError
-from tidelog.base.tuning import DEFAULT
-from tidelog.base.tuning_files import Files
+from tidelog.base.tuning.files import Files
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.base.types import Field
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract.engine import Rows

@@ -19,8 +19,8 @@ from tidelog.base.arguments import brief
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError, UserError
 from tidelog.base.record import record
-from tidelog.base.tuning import DEFAULT, Tuning
-from tidelog.base.tuning_files import Files
+from tidelog.base.tuning.files import Files
+from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract.engine import Rows
 from tidelog.session.formats.delimited import COMMA, FACTS, TAB, Dialect, read_delimited, suspected_header, write_csv

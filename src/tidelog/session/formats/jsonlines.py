@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tidelog.base.errors import DataError
-from tidelog.base.integers import read_integer
+from tidelog.base.text.integers import read_integer
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract.engine import Row
 from tidelog.session.formats.delimited import DAMAGED, open_text

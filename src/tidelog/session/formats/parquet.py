@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tidelog.base.errors import DataError
-from tidelog.base.meter import ask, current
+from tidelog.base.process.meter import ask, current
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract.engine import Rows
 from tidelog.session.formats.delimited import DAMAGED, read_whole

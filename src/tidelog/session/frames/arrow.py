@@ -30,8 +30,8 @@ from tidelog.base import types
 from tidelog.base.arguments import brief
 from tidelog.base.conform import bounds
 from tidelog.base.errors import DataError
-from tidelog.base.reading import read_value
-from tidelog.base.text import show_value
+from tidelog.base.text.read import read_value
+from tidelog.base.text.write import show_value
 from tidelog.base.types import Field, Named, Type
 from tidelog.base.values import real
 from tidelog.plan.nodes import Relation

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from tidelog.base.integers import DIGITS, show_integer
+from tidelog.base.text.integers import DIGITS, show_integer
 from tidelog.base.types import Constructor
 from tidelog.base.values import Value, Variant
 

@@ -20,8 +20,8 @@ from tidelog.base.conform import bounds
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError
 from tidelog.base.record import record
-from tidelog.base.tuning import DEFAULT
-from tidelog.base.tuning_files import Rows
+from tidelog.base.tuning.files import Rows
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.base.types import Field, Type
 from tidelog.base.values import Value, Variant
 from tidelog.plan.nodes import Relation

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError, UserError
-from tidelog.base.tuning import DEFAULT
-from tidelog.base.tuning_files import Pipelines
+from tidelog.base.tuning.files import Pipelines
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.plan.nodes import Plan, Relation
 from tidelog.session.database import Database
 from tidelog.session.frames.plain import Plain

@@ -28,8 +28,8 @@ from tidelog.base.conform import bounds
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError
 from tidelog.base.record import record
-from tidelog.base.tuning import DEFAULT
-from tidelog.base.tuning_files import Pipelines
+from tidelog.base.tuning.files import Pipelines
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.base.types import Field, Type
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract.engine import Row

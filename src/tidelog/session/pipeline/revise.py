@@ -13,7 +13,7 @@ from tidelog.base.diagnostic import Report
 from tidelog.base.extern import Externs
 from tidelog.base.record import record
 from tidelog.base.span import Source
-from tidelog.lang.parse import parse
+from tidelog.lang.parse.parse import parse
 from tidelog.lang.syntax import ImperativeRule, RuleDef
 from tidelog.session.database import Database
 from tidelog.session.rules import ADDED, Rule, RuleBase

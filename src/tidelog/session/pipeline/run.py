@@ -23,7 +23,7 @@ from tidelog.base.errors import MissingExtraError, ProgramError, UserError
 from tidelog.base.extern import Externs
 from tidelog.base.record import record
 from tidelog.base.span import Source
-from tidelog.base.tuning import DEFAULT, Tuning
+from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.plan.nodes import Plan
 from tidelog.run.contract.engine import Work
 from tidelog.session.database import Database

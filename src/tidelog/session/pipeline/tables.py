@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from tidelog.base.errors import UserError
-from tidelog.base.tuning import DEFAULT
-from tidelog.base.tuning_files import Pipelines
+from tidelog.base.tuning.files import Pipelines
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.plan.nodes import Plan, Relation
 from tidelog.plan.rewrite.separate_facts import stored_in
 from tidelog.session.database import Database

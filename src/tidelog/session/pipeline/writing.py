@@ -15,8 +15,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from tidelog.base.tuning import DEFAULT
-from tidelog.base.tuning_files import Pipelines
+from tidelog.base.tuning.files import Pipelines
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.session.pipeline.config import Sink
 from tidelog.session.pipeline.paths import TABLE
 from tidelog.session.pipeline.reading import told

@@ -14,7 +14,7 @@ from typing import Any, assert_never
 import pyarrow as pa
 
 from tidelog.base.errors import LimitError
-from tidelog.base.thresholds import Paths
+from tidelog.base.tuning.thresholds import Paths
 from tidelog.run.contract.engine import Limits, Row
 from tidelog.session.changes import Change, Changes
 from tidelog.session.soak.histories import History, Step

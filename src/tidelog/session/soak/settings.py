@@ -12,8 +12,8 @@ from random import Random
 from typing import Any
 
 from tidelog.base.record import record
-from tidelog.base.thresholds import Paths
-from tidelog.base.tuning import DEFAULT, Tuning, all_thresholds
+from tidelog.base.tuning.table import DEFAULT, Tuning, all_thresholds
+from tidelog.base.tuning.thresholds import Paths
 from tidelog.run.contract.engine import NO_LIMITS, Limits, Switch
 from tidelog.session.database import Database
 from tidelog.session.engines import CHOICES, ENGINES, STRATEGY

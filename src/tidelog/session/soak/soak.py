@@ -19,8 +19,8 @@ from itertools import islice
 from random import Random
 
 from tidelog.base.errors import LimitError, ProgramError
-from tidelog.base.thresholds import Path, Paths
-from tidelog.base.tuning import all_paths
+from tidelog.base.tuning.table import all_paths
+from tidelog.base.tuning.thresholds import Path, Paths
 from tidelog.session.soak.at_size import AtSize
 from tidelog.session.soak.families import draw_history
 from tidelog.session.soak.following import Following

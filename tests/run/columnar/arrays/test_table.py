@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidelog.base.thresholds import Number
-from tidelog.base.tuning import DEFAULT, all_thresholds
+from tidelog.base.tuning.table import DEFAULT, all_thresholds
+from tidelog.base.tuning.thresholds import Number
 from tidelog.run.columnar.arrays.table import CompiledArrays, NumpyArrays, Words, prefix
 from tidelog.run.threads import helpers, share
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.base.types import Bit
 from tidelog.run.columnar.arrays.table import CompiledArrays, NumpyArrays
 from tidelog.run.columnar.arrays.tally import Heads, Overwritten

@@ -15,7 +15,7 @@ from tests.generate.checking import follow
 from tests.generate.pipeline import plan_text
 from tidelog import Database
 from tidelog.base.errors import LimitError
-from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.columnar.storage.lazy import LazyBatch

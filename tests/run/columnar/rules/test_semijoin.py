@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import tidelog
-from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.run.columnar.rules import semijoin
 from tidelog.run.columnar.storage.batch import Batch
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from tidelog.base.tuning import DEFAULT
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.base.types import Bit
 from tidelog.run.columnar.arrays.table import NumpyArrays, Words
 from tidelog.run.columnar.functions import Arrays, usual

@@ -10,7 +10,7 @@ import pytest
 
 from tests.generate.checking import follow
 from tests.generate.pipeline import plan_text
-from tidelog.base.tuning import DEFAULT, Tuning
+from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.run.columnar.arrays.table import Places
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.columnar.kernels.ranks import ROOM

@@ -10,8 +10,8 @@ from pyspark.sql import SparkSession
 
 from tests.generate.pipeline import plan_text
 from tidelog.base.errors import EvaluationError, UserError
-from tidelog.base.tuning import Tuning
-from tidelog.base.tuning_spark import Spark
+from tidelog.base.tuning.spark import Spark
+from tidelog.base.tuning.table import Tuning
 from tidelog.run.contract.engine import Change
 from tidelog.run.phases import AFTER
 from tidelog.run.spark.durability.saved import Archive

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tidelog.base.lock import Lock
+from tidelog.base.process.lock import Lock
 from tidelog.base.record import record
-from tidelog.base.tuning import Tuning
+from tidelog.base.tuning.table import Tuning
 
 if TYPE_CHECKING:
     from types import ModuleType

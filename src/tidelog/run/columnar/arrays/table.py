@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tidelog.base.tuning import Tuning
+from tidelog.base.tuning.table import Tuning
 from tidelog.run.columnar import kernels
 from tidelog.run.columnar.arrays.narrow import CompiledNarrow, NumpyNarrow
 from tidelog.run.columnar.arrays.tally import CompiledTally, NumpyTally

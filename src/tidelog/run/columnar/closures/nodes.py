@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tidelog.base.record import record
-from tidelog.base.tuning_updates import Closures
+from tidelog.base.tuning.updates import Closures
 from tidelog.run.closure.plain import Nodes
 from tidelog.run.columnar.arrays.table import U, Words
 from tidelog.run.columnar.functions import Arrays

@@ -14,8 +14,8 @@ import numpy as np
 from tidelog.base import expr as e
 from tidelog.base import types as t
 from tidelog.base.errors import LimitError
-from tidelog.base.growth import counted
-from tidelog.base.meter import ask
+from tidelog.base.process.growth import counted
+from tidelog.base.process.meter import ask
 from tidelog.base.record import record
 from tidelog.base.types import Type
 from tidelog.base.values import Group

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, assert_never
 
 import numpy as np
 
-from tidelog.base.meter import ask
+from tidelog.base.process.meter import ask
 from tidelog.base.record import record
 from tidelog.plan.nodes import Aggregate, AntiJoin, Extend, Rule, Scan, Select, Unnest
 from tidelog.run.columnar.arrays.table import Places, Ranks, Words

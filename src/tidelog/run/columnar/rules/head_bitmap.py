@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidelog.base.meter import ask
-from tidelog.base.tuning_columnar import Maps
+from tidelog.base.process.meter import ask
+from tidelog.base.tuning.columnar import Maps
 from tidelog.run.columnar.arrays.table import Words
 from tidelog.run.columnar.functions import Arrays
 from tidelog.run.columnar.storage.layout import Layout, Range, moves, place

@@ -14,7 +14,7 @@ from typing import assert_never
 
 from tidelog.base.expr import Const, Expr, Var
 from tidelog.base.free import free_variables as variables
-from tidelog.base.tuning import Tuning
+from tidelog.base.tuning.table import Tuning
 from tidelog.plan.nodes import (
     Aggregate,
     AntiJoin,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidelog.base.tuning import Tuning
+from tidelog.base.tuning.table import Tuning
 from tidelog.plan.join.estimate import Estimate
 from tidelog.plan.join.order_joins import order_joins
 from tidelog.plan.nodes import Plan, Project, Rule, Scan, Version

@@ -16,8 +16,8 @@ from tidelog.base import expr as e
 from tidelog.base import types as t
 from tidelog.base.errors import LimitError
 from tidelog.base.free import free_variables
-from tidelog.base.growth import counted
-from tidelog.base.meter import ask, step
+from tidelog.base.process.growth import counted
+from tidelog.base.process.meter import ask, step
 from tidelog.base.record import record
 from tidelog.base.types import Type, TypeDefinition
 from tidelog.run.columnar.arrays.table import Mask, Places, U, Words

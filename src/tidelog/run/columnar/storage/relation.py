@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from tidelog.base.lock import Lock
+from tidelog.base.process.lock import Lock
 from tidelog.base.types import Type
 from tidelog.run.columnar.arrays.table import Places, Words, chosen, no_rows
 from tidelog.run.columnar.functions import Arrays

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tidelog.base import types as t
-from tidelog.base.tuning_columnar import Sorting
+from tidelog.base.tuning.columnar import Sorting
 from tidelog.base.types import Type
 from tidelog.run.columnar.arrays.table import Words
 from tidelog.run.columnar.functions import Arrays

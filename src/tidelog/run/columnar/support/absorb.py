@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from tidelog.base.meter import ask
+from tidelog.base.process.meter import ask
 from tidelog.base.record import record
 from tidelog.run.columnar.arrays.table import Mask, Places, Ranks, Words, chosen, no_rows
 from tidelog.run.columnar.arrays.tally import Heads, Overwritten, sums

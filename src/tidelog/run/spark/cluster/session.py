@@ -15,8 +15,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import UserError
-from tidelog.base.tuning import DEFAULT
-from tidelog.base.tuning_spark import Spark
+from tidelog.base.tuning.spark import Spark
+from tidelog.base.tuning.table import DEFAULT
 from tidelog.run.limits import tell
 from tidelog.run.spark.cluster.java import provide_java
 

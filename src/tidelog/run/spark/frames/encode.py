@@ -5,7 +5,7 @@
 | bool, string | boolean, string |
 | bit<N>, signed<N> up to 64 bits | long; a bit<64> from 2**63 on wraps to a negative number |
 | float, double | double |
-| everything else | string: the display form of `base.text`, which has one text for each value |
+| everything else | string: the display form of `base.text.write`, which has one text for each value |
 | what cannot be displayed (extern types, functions) | string: pickled, in base 64 |
 
 `Ref` and `Intern` are what they refer to. The same cells travel as Arrow arrays between Spark and Python.
@@ -25,9 +25,9 @@ from pyspark.sql import types as s
 
 from tidelog.base import types as t
 from tidelog.base.conform import fields_of
-from tidelog.base.reading import read_value
 from tidelog.base.span import NOWHERE, Span
-from tidelog.base.text import show_value
+from tidelog.base.text.read import read_value
+from tidelog.base.text.write import show_value
 from tidelog.base.types import Type, TypeDefinition
 from tidelog.base.values import NAN, Closure
 from tidelog.run.scalar.closures import Types

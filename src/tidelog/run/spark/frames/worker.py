@@ -17,7 +17,7 @@ import pyarrow as pa
 from tidelog.base.expr import Expr, Function, Var
 from tidelog.base.free import free_variables
 from tidelog.base.record import record
-from tidelog.base.show import show_value
+from tidelog.base.text.show import show_value
 from tidelog.base.types import TypeDefinition
 from tidelog.base.values import Group
 from tidelog.run.scalar.closures import Closure, Closures, called, elements

@@ -33,7 +33,7 @@ from pyspark.sql import types as s
 
 from tidelog.base.errors import EvaluationError, LimitError
 from tidelog.base.record import record
-from tidelog.base.tuning import Tuning
+from tidelog.base.tuning.table import Tuning
 from tidelog.plan.closures.decompose import Way, decompose, relations_below
 from tidelog.plan.closures.exchange import may_spread
 from tidelog.plan.closures.linearise import Linearised

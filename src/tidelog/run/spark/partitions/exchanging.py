@@ -27,7 +27,7 @@ from pyspark.sql import functions as f
 
 from tidelog.base.errors import EvaluationError, LimitError
 from tidelog.base.record import record
-from tidelog.base.tuning import Tuning
+from tidelog.base.tuning.table import Tuning
 from tidelog.plan.closures.decompose import relations_below
 from tidelog.plan.closures.exchange import Fragment, Spread, copied, fragments_of, spread
 from tidelog.plan.nodes import Plan, Rule, Stratum

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from tidelog.base import types as t
-from tidelog.base.tuning import Tuning
+from tidelog.base.tuning.table import Tuning
 from tidelog.base.types import Type, TypeDefinition
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine

@@ -25,7 +25,7 @@ from pyspark.sql import functions as f
 from tidelog.base import types as t
 from tidelog.base.errors import EvaluationError, LimitError
 from tidelog.base.record import record
-from tidelog.base.tuning import Tuning
+from tidelog.base.tuning.table import Tuning
 from tidelog.plan.closures.decompose import decompose
 from tidelog.plan.nodes import Plan, Stratum
 from tidelog.run.contract.backend import Phase

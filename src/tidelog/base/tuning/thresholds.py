@@ -2,7 +2,7 @@
 
 An engine chooses among many ways to compute the same thing by comparing a size with a constant. Tests are small, so the
 ways meant for much data are seldom taken there. FoundationDB's remedy is to draw such constants ("knobs") at random in
-tests, small enough that every way is common. `tuning` has the table; this module has what a field of it is.
+tests, small enough that every way is common. `table` has all of them; here is what one is.
 
 In use a threshold is a plain number and costs nothing. Drawn for a test it is a number whose comparisons are noted in
 `Paths`, and so is each time it is handed to a kernel, by `int(...)` or `float(...)`. A product or a sum with a drawn

@@ -5,7 +5,7 @@ of 4,000 rules takes 1.5 s with the collector and 1.0 s without. Afterwards what
 `unfreeze` only move it there), or the collector would walk it all at once.
 
 What turns the collector on again is the end of an object that the `with` statement holds, so that no interrupt leaves
-it off (`base.lock` says why).
+it off (`base.process.lock` says why).
 """
 
 from __future__ import annotations

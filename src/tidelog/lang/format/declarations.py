@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import assert_never
 
 from tidelog.lang import syntax
-from tidelog.lang.format_comments import written
-from tidelog.lang.format_expressions import path, write_type
-from tidelog.lang.format_rules import RuleFormatter
-from tidelog.lang.layout import BLANK, HARD, LINE, Doc, bracketed, group, nest
+from tidelog.lang.format.comments import written
+from tidelog.lang.format.expressions import path, write_type
+from tidelog.lang.format.layout import BLANK, HARD, LINE, Doc, bracketed, group, nest
+from tidelog.lang.format.rules import RuleFormatter
 
 
 class DeclarationFormatter(RuleFormatter):

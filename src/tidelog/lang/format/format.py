@@ -11,10 +11,10 @@ from typing import Final
 
 from tidelog.base.diagnostic import Report
 from tidelog.base.span import Source
-from tidelog.lang.format_declarations import DeclarationFormatter
-from tidelog.lang.format_expressions import write_type
-from tidelog.lang.layout import render
-from tidelog.lang.parse import parse
+from tidelog.lang.format.declarations import DeclarationFormatter
+from tidelog.lang.format.expressions import write_type
+from tidelog.lang.format.layout import render
+from tidelog.lang.parse.parse import parse
 from tidelog.lang.syntax import Declaration, Expr, ImperativeRule, Module, RuleDef, TypeExpr
 
 WIDTH: Final = 100

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tidelog.base.integers import read_integer
-from tidelog.lang.cursor import Cursor
-from tidelog.lang.lex import INT, LOWER, TICK, UPPER
+from tidelog.base.text.integers import read_integer
+from tidelog.lang.parse.cursor import Cursor
+from tidelog.lang.parse.lex import INT, LOWER, TICK, UPPER
 from tidelog.lang.syntax import FunctionType, SizedType, TickName, TupleType, TypeExpr, TypeName
 
 

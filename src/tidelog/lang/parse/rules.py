@@ -10,9 +10,9 @@ from typing import Final, NoReturn
 
 from tidelog.base.diagnostic import Label
 from tidelog.lang import syntax
-from tidelog.lang.cursor import Failure
-from tidelog.lang.lex import END, INT, LOWER, UPPER
-from tidelog.lang.parse_blocks import BlockParser
+from tidelog.lang.parse.blocks import BlockParser
+from tidelog.lang.parse.cursor import Failure
+from tidelog.lang.parse.lex import END, INT, LOWER, UPPER
 
 _NOT_AN_ARROW: Final = frozenset(("<", "<=", "->", "=>", "=", ":", "if"))
 _CLAUSE_ENDS: Final = frozenset((",", ";", "."))

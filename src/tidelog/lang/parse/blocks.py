@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tidelog.lang import syntax
-from tidelog.lang.cursor import Failure, Item
-from tidelog.lang.lex import END, FLOAT, INT, LOWER, SIZED, STRING, UPPER
-from tidelog.lang.parse_expressions import PRECEDENCE, ExpressionParser
+from tidelog.lang.parse.cursor import Failure, Item
+from tidelog.lang.parse.expressions import PRECEDENCE, ExpressionParser
+from tidelog.lang.parse.lex import END, FLOAT, INT, LOWER, SIZED, STRING, UPPER
 
 _STATEMENT_LIKE = frozenset(("if", "for", "match", "{"))
 _BEGINS = frozenset((

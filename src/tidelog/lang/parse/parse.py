@@ -1,8 +1,8 @@
 """From text to the syntax tree. Reports every mistake it finds, and always returns what it understood.
 
 The grammar is `grammar.ebnf` beside this file; each production is one method of the parser classes, which are a chain:
-`cursor` <- `parse_types` <- `parse_literals` <- `parse_expressions` <- `parse_blocks` <- `parse_rules` <-
-`parse_statements` <- `parse_declarations`. Hand-written, so that a mistake can be met where it is made.
+`cursor` <- `types` <- `literals` <- `expressions` <- `blocks` <- `rules` <- `statements` <- `declarations`.
+Hand-written, so that a mistake can be met where it is made.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tidelog.base.diagnostic import Report
-from tidelog.base.pause import collector_paused
+from tidelog.base.process.gc_pause import collector_paused
 from tidelog.base.span import Source, Span
-from tidelog.lang.cursor import Failure, Item
-from tidelog.lang.lex import END, lex
-from tidelog.lang.parse_declarations import DeclarationParser
+from tidelog.lang.parse.cursor import Failure, Item
+from tidelog.lang.parse.declarations import DeclarationParser
+from tidelog.lang.parse.lex import END, lex
 from tidelog.lang.syntax import Expr, ImperativeRule, Module, RuleDef, TypeExpr
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Final
 
-from tidelog.base.integers import read_integer
-from tidelog.lang.lex import FLOAT, STRING, Tokens
-from tidelog.lang.parse_types import TypeParser
+from tidelog.base.text.integers import read_integer
+from tidelog.lang.parse.lex import FLOAT, STRING, Tokens
+from tidelog.lang.parse.types import TypeParser
 from tidelog.lang.syntax import Expr, FloatLiteral, IntLiteral, StringLiteral
 
 _RADIX: Final = {"d": 10, "h": 16, "o": 8, "b": 2}
@@ -18,7 +18,7 @@ class LiteralParser(TypeParser, ABC):
 
     @abstractmethod
     def expression(self) -> Expr:
-        """Parse an expression, which may stand in a string; see `parse_expressions`."""
+        """Parse an expression, which may stand in a string; see `expressions`."""
 
     def number(self) -> Expr:
         """Parse the production below.

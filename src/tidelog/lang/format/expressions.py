@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, assert_never
 
 from tidelog.base.diagnostic import Report
-from tidelog.base.integers import show_integer
 from tidelog.base.span import Source
+from tidelog.base.text.integers import show_integer
 from tidelog.lang import syntax
 from tidelog.lang.escape import escape
-from tidelog.lang.format_comments import CommentFormatter, Node, Pair
-from tidelog.lang.layout import LINE, SOFT, Doc, Fill, Verbatim, bracketed, flat, group, join, nest
-from tidelog.lang.lex import STRING, Tokens, lex
-from tidelog.lang.parse import parse_expression
-from tidelog.lang.parse_expressions import COMPARISON, EQUALITY, PRECEDENCE
+from tidelog.lang.format.comments import CommentFormatter, Node, Pair
+from tidelog.lang.format.layout import LINE, SOFT, Doc, Fill, Verbatim, bracketed, flat, group, join, nest
+from tidelog.lang.parse.expressions import COMPARISON, EQUALITY, PRECEDENCE
+from tidelog.lang.parse.lex import STRING, Tokens, lex
+from tidelog.lang.parse.parse import parse_expression
 
 UNARY: Final = 12
 POSTFIX: Final = 13
@@ -135,7 +135,7 @@ class ExpressionFormatter(CommentFormatter, ABC):
 
     @abstractmethod
     def block_term(self, e: syntax.BlockTerm) -> Doc:
-        """Write an expression with statements inside; see `format_blocks`."""
+        """Write an expression with statements inside; see `blocks`."""
 
     def right_side(self, e: syntax.Expr) -> Doc:
         """Write what stands right of `=`, where only another `=` needs parentheses."""

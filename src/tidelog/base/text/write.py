@@ -1,4 +1,4 @@
-r"""Values as text: how they are shown by their type, and (in `base.reading`) read.
+r"""Values as text: how they are shown by their type, and (in `base.text.read`) read.
 
 The *display* form is what dumps and messages have and what commands read:
 
@@ -18,9 +18,9 @@ from typing import assert_never
 
 from tidelog.base import types as t
 from tidelog.base.conform import Types, fields_of
-from tidelog.base.growth import POINTER, before_integers
-from tidelog.base.integers import show_integer
-from tidelog.base.meter import ask, step
+from tidelog.base.process.growth import POINTER, before_integers
+from tidelog.base.process.meter import ask, step
+from tidelog.base.text.integers import show_integer
 from tidelog.base.values import Value, in_order, single
 
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}

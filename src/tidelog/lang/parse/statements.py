@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tidelog.lang import syntax
-from tidelog.lang.lex import END, LOWER, UPPER
-from tidelog.lang.parse_rules import RuleParser
+from tidelog.lang.parse.lex import END, LOWER, UPPER
+from tidelog.lang.parse.rules import RuleParser
 
 
 class StatementParser(RuleParser):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidelog.base.record import record
-from tidelog.base.thresholds import threshold
+from tidelog.base.tuning.thresholds import threshold
 
 
 @record

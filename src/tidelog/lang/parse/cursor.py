@@ -1,6 +1,6 @@
 """The place in the tokens where the parser stands, and how it complains.
 
-The parser classes (`parse_types` to `parse_declarations`) are one chain of inheritance that starts here; each adds the
+The parser classes (`types` to `declarations`) are one chain of inheritance that starts here; each adds the
 productions of one part of the grammar. A production that cannot go on reports why and raises `Failure`; productions
 that are lists (declarations, clauses, blocks) catch it and go on behind the mistake.
 """
@@ -12,7 +12,7 @@ from typing import Final, NoReturn, TypeVar
 
 from tidelog.base.diagnostic import Label, Report
 from tidelog.base.span import Span
-from tidelog.lang.lex import END, FLOAT, INT, KEYWORDS, LOWER, SIZED, STRING, TICK, UPPER, Tokens
+from tidelog.lang.parse.lex import END, FLOAT, INT, KEYWORDS, LOWER, SIZED, STRING, TICK, UPPER, Tokens
 from tidelog.lang.syntax import Comment, Path
 
 Item = TypeVar("Item")

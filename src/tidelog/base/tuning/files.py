@@ -1,12 +1,12 @@
 """The parts of the table of thresholds that sessions choose by: rows and files in and out, and pipelines.
 
-See `tuning` for the table.
+See `table` for all of them.
 """
 
 from __future__ import annotations
 
 from tidelog.base.record import record
-from tidelog.base.thresholds import threshold
+from tidelog.base.tuning.thresholds import threshold
 
 
 @record

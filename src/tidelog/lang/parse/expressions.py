@@ -10,12 +10,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Final, NoReturn
 
-from tidelog.base.integers import read_integer
 from tidelog.base.span import Span
+from tidelog.base.text.integers import read_integer
 from tidelog.lang import syntax
-from tidelog.lang.cursor import MAX_DEPTH
-from tidelog.lang.lex import FLOAT, INT, LOWER, SIZED, STRING, UPPER
-from tidelog.lang.parse_literals import LiteralParser
+from tidelog.lang.parse.cursor import MAX_DEPTH
+from tidelog.lang.parse.lex import FLOAT, INT, LOWER, SIZED, STRING, UPPER
+from tidelog.lang.parse.literals import LiteralParser
 
 PRECEDENCE: Final = {
     "=>": 1,
@@ -38,7 +38,7 @@ _BLOCKS: Final = frozenset(("{", "if", "for", "match"))
 
 
 class ExpressionParser(LiteralParser):
-    """Productions of expressions, except those with statements inside, which `parse_blocks` adds."""
+    """Productions of expressions, except those with statements inside, which `blocks` adds."""
 
     def expression(self) -> syntax.Expr:
         """Parse `expression = binary [ "=" binary ]`."""
@@ -222,7 +222,7 @@ class ExpressionParser(LiteralParser):
 
     @abstractmethod
     def block_term(self) -> syntax.Expr:
-        """Parse a term with statements inside; see `parse_blocks`."""
+        """Parse a term with statements inside; see `blocks`."""
 
     def named(self) -> syntax.Expr:
         """Parse `named = lower "@" unary | path [ "{" named_arguments "}" ]`."""

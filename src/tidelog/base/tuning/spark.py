@@ -1,12 +1,12 @@
 """The part of the table of thresholds that the engine on Spark chooses by (`run.spark`).
 
-A session's settings `spark.tidelog.*` come before those of the same name here; see `tuning` for the table.
+A session's settings `spark.tidelog.*` come before those of the same name here; see `table` for all of them.
 """
 
 from __future__ import annotations
 
 from tidelog.base.record import record
-from tidelog.base.thresholds import threshold
+from tidelog.base.tuning.thresholds import threshold
 
 
 @record

@@ -13,13 +13,13 @@ from dataclasses import Field, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from tidelog.base.record import record
-from tidelog.base.thresholds import Number, Path, Paths
-from tidelog.base.tuning_columnar import Batches, Estimates, Filters, Joins, Maps, Sorting
-from tidelog.base.tuning_files import Files, Pipelines, Rows
-from tidelog.base.tuning_plans import Planning, Traces, Tuples
-from tidelog.base.tuning_rounds import Counting, SmallRounds, Threads
-from tidelog.base.tuning_spark import Spark
-from tidelog.base.tuning_updates import Budgets, Closures, Compiling
+from tidelog.base.tuning.columnar import Batches, Estimates, Filters, Joins, Maps, Sorting
+from tidelog.base.tuning.files import Files, Pipelines, Rows
+from tidelog.base.tuning.plans import Planning, Traces, Tuples
+from tidelog.base.tuning.rounds import Counting, SmallRounds, Threads
+from tidelog.base.tuning.spark import Spark
+from tidelog.base.tuning.thresholds import Number, Path, Paths
+from tidelog.base.tuning.updates import Budgets, Closures, Compiling
 
 if TYPE_CHECKING:
     from random import Random

@@ -11,7 +11,7 @@ from sys import getsizeof
 from typing import Any, TypeVar
 
 from tidelog.base import types as t
-from tidelog.base.meter import LARGE, Meter, ask, current
+from tidelog.base.process.meter import LARGE, Meter, ask, current
 from tidelog.base.values import FrozenMap, Group, Value, Variant
 
 Element = TypeVar("Element")

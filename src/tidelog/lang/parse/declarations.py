@@ -10,9 +10,9 @@ from typing import Literal, NoReturn
 
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.lang import syntax
-from tidelog.lang.cursor import Failure
-from tidelog.lang.lex import END, LOWER, UPPER
-from tidelog.lang.parse_statements import StatementParser
+from tidelog.lang.parse.cursor import Failure
+from tidelog.lang.parse.lex import END, LOWER, UPPER
+from tidelog.lang.parse.statements import StatementParser
 
 _KINDS_OF_RELATION = frozenset(("relation", "multiset", "stream"))
 _WORDS = ("input", "output", "relation", "typedef", "function", "extern", "import", "index", "for")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import assert_never
 
 from tidelog.lang import syntax
-from tidelog.lang.format_comments import Pair
-from tidelog.lang.format_expressions import UNARY, ExpressionFormatter
-from tidelog.lang.layout import HARD, LINE, Doc, group, join, nest
+from tidelog.lang.format.comments import Pair
+from tidelog.lang.format.expressions import UNARY, ExpressionFormatter
+from tidelog.lang.format.layout import HARD, LINE, Doc, group, join, nest
 
 _UNIT = syntax.TupleExpr(())
 

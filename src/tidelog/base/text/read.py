@@ -1,4 +1,4 @@
-"""Reading values from text by their type: the other direction of `base.text`, which describes the form."""
+"""Reading values from text by their type: the other direction of `base.text.write`, which describes the form."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tidelog.base import types as t
 from tidelog.base.conform import Types, bounds, fields_of
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError
-from tidelog.base.integers import read_integer
+from tidelog.base.text.integers import read_integer
 from tidelog.base.values import FrozenMap, Value, Variant, real, single
 
 _SPACE = re.compile(r"\s*")

@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 
 from tidelog.base.record import record
 from tidelog.base.span import Source, Span
-from tidelog.lang.layout import ENDLESS, HARD, Doc, Line, Suffix, Verbatim, measure
+from tidelog.lang.format.layout import ENDLESS, HARD, Doc, Line, Suffix, Verbatim, measure
 from tidelog.lang.syntax import Comment, Expr
 
 

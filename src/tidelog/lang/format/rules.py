@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from tidelog.lang import syntax
-from tidelog.lang.format_blocks import BlockFormatter
-from tidelog.lang.format_expressions import UNARY, path
-from tidelog.lang.layout import HARD, LINE, SOFT, Doc, bracketed, group, join, nest
+from tidelog.lang.format.blocks import BlockFormatter
+from tidelog.lang.format.expressions import UNARY, path
+from tidelog.lang.format.layout import HARD, LINE, SOFT, Doc, bracketed, group, join, nest
 
 
 class RuleFormatter(BlockFormatter):
