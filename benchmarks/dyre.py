@@ -26,7 +26,7 @@ from benchmarks.tables import count, ratio, seconds, table
 from benchmarks.workloads import PROGRAMS, WORKLOADS
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract.engine import Change, Engine, Row
+from tidelog.run.contract.engine import Delta, Engine, Row
 from tidelog.run.dbsp.engine import DbspEngine
 from tidelog.session.formats.files import read_facts
 from tidelog.session.frames.plain import Plain
@@ -135,7 +135,7 @@ def figure_4(plan: Plan, subject: Subject, facts: Sequence[Row], mistakes: list[
         spent, sizes = [], []
         for indexed in (False, True):
             engine = DbspEngine(plan, indexed=indexed)
-            spent.append(_timed(engine, subject.relation, Change(given)))
+            spent.append(_timed(engine, subject.relation, Delta(given)))
             sizes.append(engine.count(subject.output))
         if sizes[0] != sizes[1]:
             mistakes.append(f"{subject.name}, {part}%: {sizes[0]} rows without the index, {sizes[1]} with it")
@@ -150,7 +150,7 @@ def figure_5(plan: Plan, subject: Subject, facts: Sequence[Row], mistakes: list[
         cut = len(facts) * share // 100
         engines: list[Engine] = [DbspEngine(plan), ColumnarEngine(plan, strategy="ranked", threads=1)]
         rest = facts[cut:]
-        steps = {"1 - mat": Change(facts[:cut]), "2 - update": Change(rest), "3 - remove": Change((), rest)}
+        steps = {"1 - mat": Delta(facts[:cut]), "2 - update": Delta(rest), "3 - remove": Delta((), rest)}
         for name, change in steps.items():
             spent = [_timed(engine, subject.relation, change) for engine in engines]
             sizes = [engine.count(subject.output) for engine in engines]
@@ -161,7 +161,7 @@ def figure_5(plan: Plan, subject: Subject, facts: Sequence[Row], mistakes: list[
     return lines
 
 
-def _timed(engine: Engine, relation: str, change: Change) -> float:
+def _timed(engine: Engine, relation: str, change: Delta) -> float:
     start = time.process_time()
     engine.update({relation: change})
     return time.process_time() - start
@@ -170,8 +170,8 @@ def _timed(engine: Engine, relation: str, change: Change) -> float:
 def _warm(plan: Plan, subject: Subject, facts: Sequence[Row]) -> None:
     """Compile the kernels."""
     for engine in (DbspEngine(plan), ColumnarEngine(plan, strategy="ranked", threads=1)):
-        _timed(engine, subject.relation, Change(facts))
-        _timed(engine, subject.relation, Change((), facts[:10]))
+        _timed(engine, subject.relation, Delta(facts))
+        _timed(engine, subject.relation, Delta((), facts[:10]))
 
 
 def _program(name: str) -> Path:

@@ -26,7 +26,7 @@ from unittest.mock import patch
 from benchmarks import generate
 from benchmarks.batch import Settings
 from benchmarks.tables import count, seconds, table
-from tidelog import Database, Switch
+from tidelog import Database, Fallback
 from tidelog.plan.nodes import Scan
 from tidelog.run.columnar.store import Store
 from tidelog.run.contract.backend import Phase
@@ -232,7 +232,7 @@ def layers(count: int, width: int) -> Case:
 
 def measured(name: str, case: Case, options: Options, counting: Counting | None) -> Line:
     """Evaluate a case from scratch, then let its facts go and come back."""
-    database = Database(case.program, switch=Switch(math.inf), **options)
+    database = Database(case.program, fallback=Fallback(math.inf), **options)
     scratch = _timed(database, lambda tx: [tx.insert(name, rows) for name, rows in case.facts.items()])
     tuples = database.relation("T").count()
     out, back, counted = [], [], 0

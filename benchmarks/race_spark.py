@@ -34,7 +34,7 @@ from pyspark.sql import functions as f
 from benchmarks.race_tidelog import evaluate, planned
 from benchmarks.workloads import WORKLOADS
 from tidelog.plan.nodes import Plan
-from tidelog.run.contract.engine import Change, Rows
+from tidelog.run.contract.engine import Delta, Rows
 from tidelog.run.spark.cluster.session import start_session
 from tidelog.run.spark.engine import SparkEngine
 from tidelog.session.formats.files import read_facts
@@ -185,7 +185,7 @@ def run_engine(spark: SparkSession, way: str, plan: Plan, facts: Frames) -> dict
     """Evaluate a program by Tidelog's engine."""
     engine = SparkEngine(plan, spark=spark, strategy="recompute", **ENGINE[way])  # type: ignore[arg-type]
     given = {name: engine.take_frame(name, frame) for name, frame in facts.items()}
-    update = engine.update({name: Change(rows) for name, rows in given.items() if rows is not None})
+    update = engine.update({name: Delta(rows) for name, rows in given.items() if rows is not None})
     outputs = [name for name, found in plan.relations.items() if found.role == "output"]
     for name in outputs:
         read(engine.frame(name))

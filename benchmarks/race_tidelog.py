@@ -20,7 +20,7 @@ from tidelog.logic.passes import analyse
 from tidelog.plan.nodes import Plan
 from tidelog.plan.passes import plan_program
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract.engine import Change, Rows
+from tidelog.run.contract.engine import Delta, Rows
 from tidelog.session.formats.files import read_facts
 from tidelog.session.frames.plain import Plain
 
@@ -42,7 +42,7 @@ def evaluate(plan: Plan, facts: dict[str, Rows], threads: int, tracked: bool) ->
     """Evaluate once from scratch."""
     engine = ColumnarEngine(plan, strategy="auto" if tracked else "recompute", threads=threads)
     wall, cpu = time.perf_counter(), time.process_time()
-    update = engine.update({name: Change(rows, ()) for name, rows in facts.items()})
+    update = engine.update({name: Delta(rows, ()) for name, rows in facts.items()})
     return {
         "evaluate": time.perf_counter() - wall,
         "cpu": time.process_time() - cpu,

@@ -3,7 +3,7 @@
 What users need is here:
 
 * `Database`: a program, its facts, and every consequence; `Limits` bound what it may take, and a
-  `Switch` what an update may before it gives way to an evaluation from scratch.
+  `Fallback` what an update may before it gives way to an evaluation from scratch.
 * `Transaction`: changes facts and rules together; its `Commit` has the exact `Changes`, a `Change` for each relation.
 * `RelationView`, `Rule`: looking at what a database has; `Variant` and `FrozenMap` are values of structs and maps.
 * `Subscription`: being told of changes; an error of a subscriber is told as a `SubscriptionWarning`.
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     )
     from tidelog.base.extern import Externs
     from tidelog.base.values import FrozenMap, Variant
-    from tidelog.run.contract.engine import Limits, Switch
+    from tidelog.run.contract.engine import Fallback, Limits
     from tidelog.session.changes import Change, Changes, Commit
     from tidelog.session.database import Database
     from tidelog.session.engines import available as engines
@@ -74,6 +74,7 @@ __all__ = [
     "Database",
     "EvaluationError",
     "Externs",
+    "Fallback",
     "FrozenMap",
     "LimitError",
     "Limits",
@@ -83,7 +84,6 @@ __all__ = [
     "Rule",
     "Subscription",
     "SubscriptionWarning",
-    "Switch",
     "TidelogError",
     "Transaction",
     "UserError",
@@ -113,7 +113,7 @@ _HOMES = {
     "Rule": "session.rules",
     "Subscription": "session.subscriptions",
     "SubscriptionWarning": "session.subscriptions",
-    "Switch": "run.contract.engine",
+    "Fallback": "run.contract.engine",
     "TidelogError": "base.errors",
     "Transaction": "session.transaction",
     "UserError": "base.errors",

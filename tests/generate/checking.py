@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tests.generate.pipeline import answers, plan_text
 from tidelog.plan.nodes import Plan
-from tidelog.run.contract.engine import Change, Engine
+from tidelog.run.contract.engine import Delta, Engine
 from tidelog.session.soak.brute import brute_force
 from tidelog.session.soak.histories import History
 from tidelog.session.soak.spec import Row
@@ -21,7 +21,7 @@ def follow(history: History, make: Callable[[Plan], Engine]) -> Engine:
     before = answers(engine)
     for number, (step, program) in enumerate(history.programs()):
         facts = {
-            name: Change(step.inserted.get(name, ()), step.deleted.get(name, ()))
+            name: Delta(step.inserted.get(name, ()), step.deleted.get(name, ()))
             for name in step.inserted.keys() | step.deleted.keys()
         }
         rules_change = step.rules_added or step.rules_removed
@@ -32,7 +32,7 @@ def follow(history: History, make: Callable[[Plan], Engine]) -> Engine:
         for name, rows in expected.items():
             assert after[name] == rows, f"{name} is wrong after {place}"
             assert engine.count(name) == len(rows), f"{name} is counted wrong after {place}"
-            change = update.changes.get(name, Change())
+            change = update.changes.get(name, Delta())
             found = frozenset(change.inserted), frozenset(change.deleted)
             assert len(change.inserted) == len(found[0]), f"the change of {name} repeats tuples after {place}"
             assert len(change.deleted) == len(found[1]), f"the change of {name} repeats tuples after {place}"

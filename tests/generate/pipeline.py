@@ -10,7 +10,7 @@ from tidelog.base.span import Source
 from tidelog.logic.passes import analyse
 from tidelog.plan.nodes import Plan
 from tidelog.plan.passes import plan_program
-from tidelog.run.contract.engine import Change, Engine
+from tidelog.run.contract.engine import Delta, Engine
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.session.soak.spec import Program, Row
 
@@ -34,7 +34,7 @@ def answers(engine: Engine) -> dict[str, frozenset[Row]]:
 def reference_answers(text: str, facts: Mapping[str, frozenset[Row]]) -> dict[str, frozenset[Row]]:
     """Evaluate a program text with the reference engine."""
     engine = ReferenceEngine(plan_text(text))
-    engine.update({relation: Change(rows) for relation, rows in facts.items()})
+    engine.update({relation: Delta(rows) for relation, rows in facts.items()})
     return answers(engine)
 
 

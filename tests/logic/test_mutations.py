@@ -39,7 +39,7 @@ from tidelog.logic.passes import analyse
 from tidelog.logic.program import Program
 from tidelog.plan.nodes import Plan
 from tidelog.plan.passes import plan_program
-from tidelog.run.contract.engine import Change, Limits
+from tidelog.run.contract.engine import Delta, Limits
 from tidelog.run.reference.engine import ReferenceEngine
 
 WORD = re.compile(r'//[^\n]*|"(?:[^"\\]|\\.)*"|\w+|\s+|.', re.DOTALL)
@@ -109,7 +109,7 @@ def value_of(type: Type, types: dict[str, TypeDefinition], random: Random, depth
             raise NoValueError
 
 
-def facts(program: Program, random: Random) -> dict[str, Change]:
+def facts(program: Program, random: Random) -> dict[str, Delta]:
     found = {}
     for relation in program.relations.values():
         if relation.role == "input":
@@ -119,7 +119,7 @@ def facts(program: Program, random: Random) -> dict[str, Change]:
                 ]
             except NoValueError:
                 continue
-            found[relation.name] = Change(frozenset(rows), frozenset())
+            found[relation.name] = Delta(frozenset(rows), frozenset())
     return found
 
 

@@ -15,7 +15,7 @@ from tidelog.plan.nodes import Plan
 from tidelog.plan.show.dred import show_dred
 from tidelog.plan.show.tree import show_tree
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract.engine import Change, Engine
+from tidelog.run.contract.engine import Delta, Engine
 from tidelog.run.reference.algebra import Algebra
 from tidelog.run.reference.evaluate import Evaluator
 from tidelog.run.tuples.engine import EVALUATORS, TuplesEngine
@@ -56,7 +56,7 @@ ENGINES = [
 @pytest.mark.parametrize("make", ENGINES)
 def test_example_3_5_semi_naive(make: Callable[..., Engine]) -> None:
     engine = make(plan_text(NONLINEAR), strategy="recompute")
-    (work,) = engine.update({"Edge": Change(EDGES)}).work
+    (work,) = engine.update({"Edge": Delta(EDGES)}).work
     assert frozenset(engine.rows("TC")) == ROUNDS[-1]
     # Each derivation once: 3 edges, then (1, 3) and (2, 4), then (1, 4) by way of 2 and by way of 3.
     assert (work.rounds, work.derivations) == (4, 3 + 2 + 2)
@@ -154,8 +154,8 @@ def test_examples_4_1_and_4_2_programs() -> None:
 def test_section_4_deletion(make: Callable[..., Engine]) -> None:
     """Edge(2, 3) goes: TC(2, 3) is over-deleted, and all that depends on it; (2, 4) has another way."""
     engine = make(plan_text(LINEAR), strategy="dred")
-    engine.update({"Edge": Change([*EDGES, (2, 5), (5, 4)])})
-    update = engine.update({"Edge": Change(deleted=[(2, 3)])})
+    engine.update({"Edge": Delta([*EDGES, (2, 5), (5, 4)])})
+    update = engine.update({"Edge": Delta(deleted=[(2, 3)])})
     assert set(update.changes["TC"].deleted) == {(2, 3), (1, 3)}
     assert not update.changes["TC"].inserted
     assert engine.contains("TC", (2, 4))

@@ -13,7 +13,7 @@ from tests.generate.pipeline import plan_text
 from tests.papers.elastic import Fact, Facts, State, bootstrap, bootstraps, epochs, iterations, parse, tuples, update
 from tests.run.support import support
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract.engine import Change
+from tidelog.run.contract.engine import Delta
 from tidelog.run.tuples.engine import TuplesEngine
 
 DECLARATIONS = """
@@ -69,7 +69,7 @@ def change(engine: Engine, deleted: Facts, inserted: Facts) -> None:
     names = {name for name, _ in deleted | inserted}
     engine.update(
         {
-            name: Change([row for n, row in inserted if n == name], [row for n, row in deleted if n == name])
+            name: Delta([row for n, row in inserted if n == name], [row for n, row in deleted if n == name])
             for name in names
         }
     )
@@ -122,7 +122,7 @@ def test_3_2_update() -> None:
 def test_3_2_update_by_the_engine(how: str) -> None:
     engine = engine_on(DECLARATIONS, VPT + ALIAS, EDB, how)
     before = engine.snapshot()
-    changed = engine.update({"Assign": Change((), [("b", "a")]), "Store": Change([("d", "f", "c")], ())})
+    changed = engine.update({"Assign": Delta((), [("b", "a")]), "Store": Delta([("d", "f", "c")], ())})
     assert set(changed.changes["Vpt"].inserted) == {("e", "L3")}
     assert not changed.changes["Vpt"].deleted
     assert support(engine, "Vpt") == {

@@ -12,7 +12,7 @@ from tests.cases import case_name, externs_of, inside, program_cases
 from tests.engines import IN_PROCESS
 from tidelog import Database
 from tidelog.plan.nodes import Plan
-from tidelog.run.contract.engine import Change, Engine, Row
+from tidelog.run.contract.engine import Delta, Engine, Row
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.session.engines import make_engine
 from tidelog.session.formats.files import read_facts
@@ -57,9 +57,9 @@ def test_facts_come_and_go(case: Path, engine_name: str) -> None:
     now: Facts = {name: set() for name in read}
     before = state(engine, plan)
     for then in history({name: set(rows) for name, rows in read.items()}, Random(case_name(case))):
-        update = engine.update({name: Change(then[name] - now[name], now[name] - then[name]) for name in now})
+        update = engine.update({name: Delta(then[name] - now[name], now[name] - then[name]) for name in now})
         scratch = ReferenceEngine(plan)
-        scratch.update({name: Change(rows) for name, rows in then.items()})
+        scratch.update({name: Delta(rows) for name, rows in then.items()})
         after = state(engine, plan)
         assert after == state(scratch, plan)
         assert {name: engine.count(name) for name in after} == {name: len(rows) for name, rows in after.items()}

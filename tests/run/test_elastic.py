@@ -21,7 +21,7 @@ from tidelog.plan.nodes import Plan, Scan
 from tidelog.run.columnar import store
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract.backend import Phase, Support
-from tidelog.run.contract.engine import Change, Row, Switch, Work
+from tidelog.run.contract.engine import Delta, Fallback, Row, Work
 from tidelog.run.maintain.cost import Cost
 from tidelog.run.tuples.differences import Difference
 from tidelog.run.tuples.engine import TuplesEngine, Ways
@@ -32,7 +32,7 @@ from tidelog.session.profile import show_profile
 from tidelog.session.soak.histories import random_history
 from tidelog.session.soak.spec import Program
 
-NEVER = Switch(math.inf)
+NEVER = Fallback(math.inf)
 Make = Callable[[Plan, str | None], ColumnarEngine | TuplesEngine]
 HISTORIES = int(os.environ.get("TIDELOG_HISTORIES", "8"))
 
@@ -44,18 +44,18 @@ def all_support(engine: ColumnarEngine | TuplesEngine) -> dict[str, dict[Row, tu
 def bootstrapped(program: Program) -> ColumnarEngine:
     """Return an engine that has evaluated every stratum from scratch."""
     engine = ColumnarEngine(plan_text(str(program)), strategy="recompute", support=Support.FIRST)
-    engine.update({name: Change(rows) for name, rows in program.facts.items() if rows})
+    engine.update({name: Delta(rows) for name, rows in program.facts.items() if rows})
     return engine
 
 
 def columnar(plan: Plan, rediscovery: str | None) -> ColumnarEngine:
     tuning = DEFAULT.having({"counting.divide_from": 0})
-    return ColumnarEngine(plan, strategy="elastic", switch=NEVER, rediscovery=rediscovery, tuning=tuning)
+    return ColumnarEngine(plan, strategy="elastic", fallback=NEVER, rediscovery=rediscovery, tuning=tuning)
 
 
 def eager(plan: Plan, rediscovery: str | None, differences: str = "eager") -> TuplesEngine:
     how: Ways = {"index": "sorted", "rediscovery": rediscovery or "whole", "differences": differences}
-    return TuplesEngine(plan, strategy="elastic", switch=NEVER, **how)
+    return TuplesEngine(plan, strategy="elastic", fallback=NEVER, **how)
 
 
 def lazy(plan: Plan, rediscovery: str | None) -> TuplesEngine:
@@ -81,7 +81,7 @@ def test_theorem_3_5(make: Make, rediscovery: str | None) -> None:
         engine = make(plan_text(str(history.start)), rediscovery)
         for step, program in history.programs():
             facts = {
-                name: Change(step.inserted.get(name, ()), step.deleted.get(name, ()))
+                name: Delta(step.inserted.get(name, ()), step.deleted.get(name, ()))
                 for name in step.inserted.keys() | step.deleted.keys()
             }
             changes_rules = step.rules_added or step.rules_removed
@@ -114,7 +114,7 @@ WANTS = [(y, COMMON) for y in MEMBERS] + HAS[len(MEMBERS) :]
 """All have and want one thing; besides, each has twenty things of its own, and wants these."""
 
 
-def looked_at(engine: ColumnarEngine | TuplesEngine, change: Mapping[str, Change], patch: pytest.MonkeyPatch) -> int:
+def looked_at(engine: ColumnarEngine | TuplesEngine, change: Mapping[str, Delta], patch: pytest.MonkeyPatch) -> int:
     """Return how many rows re-discovery matches in an update."""
     seen: list[int] = []
     finder, spend = Seen.finder, store.Store.spend_on_matches
@@ -149,9 +149,9 @@ def test_a_divided_filter_does_not_multiply(make: Make, monkeypatch: pytest.Monk
 
     def without_the_hub(rediscovery: str | None) -> int:
         engine = make(plan_text(HUB), rediscovery)
-        engine.update({"Has": Change(HAS), "Wants": Change(WANTS), "Passes": Change([(1, 2, COMMON)])})
+        engine.update({"Has": Delta(HAS), "Wants": Delta(WANTS), "Passes": Delta([(1, 2, COMMON)])})
         assert engine.count("Meets") == len(MEMBERS) ** 2
-        found = looked_at(engine, {"Wants": Change((), WANTS[: len(MEMBERS)])}, monkeypatch)
+        found = looked_at(engine, {"Wants": Delta((), WANTS[: len(MEMBERS)])}, monkeypatch)
         assert set(engine.rows("Meets")) == {(x, x) for x in MEMBERS}
         return found
 
@@ -170,8 +170,8 @@ def test_a_divided_filter_goes_through_what_stayed(monkeypatch: pytest.MonkeyPat
 
     def without_the_bridge(rediscovery: str | None) -> int:
         engine = columnar(plan_text(CLOSURE), rediscovery)
-        engine.update({"Edge": Change([*edges, (3, 155)])})
-        return looked_at(engine, {"Edge": Change((), [(3, 155)])}, monkeypatch)
+        engine.update({"Edge": Delta([*edges, (3, 155)])})
+        return looked_at(engine, {"Edge": Delta((), [(3, 155)])}, monkeypatch)
 
     whole = without_the_bridge("whole")
     assert without_the_bridge("divided") > 2 * whole
@@ -187,10 +187,10 @@ LAYERS = [
 """Five layers of nodes, each with an edge to all nodes of the next."""
 
 
-def looks(make: Make, change: Change, patch: pytest.MonkeyPatch) -> list[Row]:
+def looks(make: Make, change: Delta, patch: pytest.MonkeyPatch) -> list[Row]:
     """Return the tuples that are looked at in an update, to see whether they leave or come."""
     engine = make(plan_text(CLOSURE), None)
-    engine.update({"Edge": Change(LAYERS)})
+    engine.update({"Edge": Delta(LAYERS)})
     seen: list[Row] = []
     leaves, comes = Difference.leaves, Difference.comes
 
@@ -211,7 +211,7 @@ def looks(make: Make, change: Change, patch: pytest.MonkeyPatch) -> list[Row]:
 
 def test_lazy_differences_look_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Zhao et al., section 4.2: "the same check of the full relation is performed multiple times"."""
-    change = Change((), LAYERS[: WIDTH - 1])
+    change = Delta((), LAYERS[: WIDTH - 1])
     once, again = looks(eager, change, monkeypatch), looks(lazy, change, monkeypatch)
     assert set(once) == set(again)
     assert max(map(once.count, once)) <= 4  # leaves or comes, where it was and where it is now
@@ -225,40 +225,40 @@ EDGES = [(4 * chain + i, 4 * chain + i + 1) for chain in range(CHAINS) for i in 
 """Many chains of three edges and six paths."""
 
 
-def chains(switch: Switch | None) -> ColumnarEngine:
-    engine = ColumnarEngine(plan_text(CLOSURE), strategy="elastic", switch=switch)
-    engine.update({"Edge": Change(EDGES)})
+def chains(fallback: Fallback | None) -> ColumnarEngine:
+    engine = ColumnarEngine(plan_text(CLOSURE), strategy="elastic", fallback=fallback)
+    engine.update({"Edge": Delta(EDGES)})
     assert engine.count("Path") == 6 * CHAINS
     return engine
 
 
 def cut(engine: ColumnarEngine, count: int) -> Work:
     """Delete the first edge of some chains, and three paths each."""
-    (work,) = engine.update({"Edge": Change((), EDGES[: 3 * count : 3])}).work
+    (work,) = engine.update({"Edge": Delta((), EDGES[: 3 * count : 3])}).work
     assert engine.count("Path") == 6 * CHAINS - 3 * count
     assert not engine.verify()
     return work
 
 
 @pytest.mark.parametrize(
-    ("switch", "count", "strategy", "reason"),
+    ("fallback", "count", "strategy", "reason"),
     [
         pytest.param(None, 10, "elastic", "within 100,000 units of work", id="low impact"),
         pytest.param(None, 5_000, "recompute", "the update took more than 100,000 units of work", id="high impact"),
-        pytest.param(Switch(3.0), 5_000, "elastic", "within 1,", id="a larger share"),
-        pytest.param(Switch(math.inf), 5_000, "elastic", "chosen by the user", id="never"),
-        pytest.param(Switch(1e9, "time"), 5_000, "elastic", "within ", id="by time, enough of it"),
+        pytest.param(Fallback(3.0), 5_000, "elastic", "within 1,", id="a larger share"),
+        pytest.param(Fallback(math.inf), 5_000, "elastic", "chosen by the user", id="never"),
+        pytest.param(Fallback(1e9, "time"), 5_000, "elastic", "within ", id="by time, enough of it"),
     ],
 )
-def test_switching(switch: Switch | None, count: int, strategy: str, reason: str) -> None:
-    work = cut(chains(switch), count)
+def test_switching(fallback: Fallback | None, count: int, strategy: str, reason: str) -> None:
+    work = cut(chains(fallback), count)
     assert work.strategy == strategy
     assert work.reason.startswith(reason)
 
 
 def test_switching_by_time() -> None:
     """The update may take a fifth of the time of the last bootstrap, and is dropped in the round after that."""
-    engine = chains(Switch(0.2, "time"))
+    engine = chains(Fallback(0.2, "time"))
     engine._tuning = DEFAULT.having({"budgets.seconds": 0.0})
     engine._costs = {members: Cost(cost.work, 0.0) for members, cost in engine._costs.items()}
     work = cut(engine, 10)
@@ -276,16 +276,16 @@ def test_work_is_also_what_leads_to_nothing() -> None:
     Found(x) :- Wanted(x), Link(x, y), End(y).
     """
     engine = ColumnarEngine(plan_text(program), strategy="auto")
-    engine.update({"Link": Change([(7, y) for y in range(100_000)]), "End": Change([(9,)])})
-    (work,) = engine.update({"Wanted": Change([(7,)])}).work
+    engine.update({"Link": Delta([(7, y) for y in range(100_000)]), "End": Delta([(9,)])})
+    (work,) = engine.update({"Wanted": Delta([(7,)])}).work
     assert work.reason == "the update took more than 100,000 units of work"
     assert work.derivations <= 2
     assert list(engine.rows("Found")) == [(7,)]
 
 
 def test_what_an_engine_cannot_is_refused() -> None:
-    with pytest.raises(UserError, match="the engine `reference` has no option `switch`"):
-        Database(CLOSURE, "reference", switch=Switch(0.2))
+    with pytest.raises(UserError, match="the engine `reference` has no option `fallback`"):
+        Database(CLOSURE, "reference", fallback=Fallback(0.2))
 
 
 def test_a_database_shows_what_ran_and_why() -> None:
@@ -293,7 +293,7 @@ def test_a_database_shows_what_ran_and_why() -> None:
     with database.transaction() as tx:
         tx.insert("Edge", [(1, 2), (2, 3)])
     assert "Path: elastic (within 100,000 units of work)" in show_profile(tx.result)
-    database.follow_by("elastic", Switch(math.inf))
+    database.set_strategy("elastic", Fallback(math.inf))
     with database.transaction() as tx:
         tx.delete("Edge", [(1, 2)])
     assert "Path: elastic (chosen by the user)" in show_profile(tx.result)

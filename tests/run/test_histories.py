@@ -16,7 +16,7 @@ from tests.generate.checking import follow
 from tests.generate.pipeline import answers, plan_text
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract.engine import Change, Engine, Update
+from tidelog.run.contract.engine import Delta, Engine, Update
 from tidelog.run.dbsp.engine import DbspEngine
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.run.tuples.engine import TuplesEngine
@@ -67,7 +67,7 @@ def play(make: Make, start: Program, steps: Iterator[Step] | tuple[Step, ...]) -
 def update(engine: Engine, step: Step, program: Program) -> Update:
     """Play one step; `program` is the program after it."""
     facts = {
-        name: Change(step.inserted.get(name, ()), step.deleted.get(name, ()))
+        name: Delta(step.inserted.get(name, ()), step.deleted.get(name, ()))
         for name in step.inserted.keys() | step.deleted.keys()
     }
     changes_rules = step.rules_added or step.rules_removed

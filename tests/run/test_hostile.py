@@ -128,7 +128,7 @@ def test_verifying_and_following_otherwise_keep_the_limits() -> None:
     with pytest.raises(LimitError, match="more than 150 new tuples"):
         database.verify()
     with pytest.raises(LimitError, match="more than 150 new tuples"):
-        database.follow_by("dred")
+        database.set_strategy("dred")
     assert database.strategy == "ranked"
     assert database.relation("R").count() == 200
 

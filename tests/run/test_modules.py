@@ -9,7 +9,7 @@ import pytest
 from tests.generate.checking import follow
 from tests.generate.pipeline import plan_text
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract.engine import Change
+from tidelog.run.contract.engine import Delta
 from tidelog.session.soak.closures import Closures
 from tidelog.session.soak.histories import history_of
 
@@ -39,7 +39,7 @@ def test_changes_of_facts_and_rules(rules: str) -> None:
     for seed in range(40):
         random = Random(seed)
         facts = {
-            name: Change(
+            name: Delta(
                 [(random.randrange(9), random.randrange(9)) for _ in range(random.randint(0, 4))],
                 random.sample(sorted(engines[0].rows(name)), min(2, engines[0].count(name))),
             )
@@ -49,7 +49,7 @@ def test_changes_of_facts_and_rules(rules: str) -> None:
         updates = [engine.update(facts, plan) for engine in engines]
         for name in "TR":
             assert sorted(engines[0].rows(name)) == sorted(engines[1].rows(name)), f"seed {seed}"
-            changes = [update.changes.get(name, Change()) for update in updates]
+            changes = [update.changes.get(name, Delta()) for update in updates]
             assert len({(frozenset(c.inserted), frozenset(c.deleted)) for c in changes}) == 1, f"seed {seed}"
         assert not engines[0].verify()
 
@@ -69,7 +69,7 @@ def test_a_path_takes_a_square_not_a_cube_of_instances() -> None:
     taken = {}
     for strategy in ("modular", "ranked"):
         engine = ColumnarEngine(plan_text(DECLARED + MIXED["step"]), strategy=strategy)
-        (work,) = engine.update({"E": Change([(i, i + 1) for i in range(n)])}).work[-1:]
+        (work,) = engine.update({"E": Delta([(i, i + 1) for i in range(n)])}).work[-1:]
         assert engine.count("T") == n * (n + 1) // 2
         taken[strategy] = work.derivations
     assert taken["modular"] < 2 * n * n

@@ -10,7 +10,7 @@ import pytest
 from tests.generate.expressions import expression_program
 from tests.generate.pipeline import answers, plan_text
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract.engine import Change
+from tidelog.run.contract.engine import Delta
 from tidelog.run.reference.engine import ReferenceEngine
 
 PROGRAMS = int(os.environ.get("TIDELOG_PROGRAMS", "24"))
@@ -24,7 +24,7 @@ def test_engines_agree_on_expressions(block: int) -> None:
         found = []
         for make in (ReferenceEngine, ColumnarEngine):
             engine = make(plan)
-            engine.update({name: Change(rows) for name, rows in facts.items()})
+            engine.update({name: Delta(rows) for name, rows in facts.items()})
             found.append(answers(engine))
         for relation, rows in found[0].items():
             assert found[1][relation] == rows, f"seed {seed}, {relation}\n{text}"

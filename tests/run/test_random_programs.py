@@ -21,7 +21,7 @@ from tidelog.base.span import Source
 from tidelog.lang.format.format import format_module
 from tidelog.lang.parse.parse import parse
 from tidelog.plan.nodes import Plan, Project, Rule, Scan, Version
-from tidelog.run.contract.engine import Change
+from tidelog.run.contract.engine import Delta
 from tidelog.run.reference.algebra import Algebra
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.run.reference.evaluate import Evaluator
@@ -104,7 +104,7 @@ def state_of(engine: ReferenceEngine) -> State:
 def test_optimised_trees_derive_the_same(seed: int) -> None:
     program = grow(Random(seed))
     engine = ReferenceEngine(plan_text(str(program)))
-    engine.update({name: Change(rows) for name, rows in program.facts.items()})
+    engine.update({name: Delta(rows) for name, rows in program.facts.items()})
     everything = {Version.ALL: state_of(engine)}
     for rule in rules_of(engine.plan):
         assert bag(engine.plan, rule.full.tree, everything) == bag(engine.plan, rule.body, everything), rule.identity
@@ -131,7 +131,7 @@ def test_delta_variants_find_each_changed_derivation_once(seed: int) -> None:
         old = state_of(engine)
         engine.update(
             {
-                name: Change(step.inserted.get(name, ()), step.deleted.get(name, ()))
+                name: Delta(step.inserted.get(name, ()), step.deleted.get(name, ()))
                 for name in step.inserted.keys() | step.deleted.keys()
             }
         )

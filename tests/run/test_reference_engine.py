@@ -13,7 +13,7 @@ from tidelog.base.errors import EvaluationError, LimitError
 from tidelog.base.types import BIGINT, BOOL, GROUP, Bit, Field, Named, Type
 from tidelog.base.values import Group
 from tidelog.plan import nodes as p
-from tidelog.run.contract.engine import Change, Limits
+from tidelog.run.contract.engine import Delta, Limits
 from tidelog.run.reference.engine import ReferenceEngine
 
 NUMBER = Bit(32)
@@ -78,8 +78,8 @@ PATHS = plan(
 )
 
 
-def insert(engine: ReferenceEngine, relation: str, *rows: tuple[Any, ...], **options: Any) -> dict[str, Change]:
-    return dict(engine.update({relation: Change(rows)}, **options).changes)
+def insert(engine: ReferenceEngine, relation: str, *rows: tuple[Any, ...], **options: Any) -> dict[str, Delta]:
+    return dict(engine.update({relation: Delta(rows)}, **options).changes)
 
 
 def test_recursion_and_negation() -> None:
@@ -95,10 +95,10 @@ def test_recursion_and_negation() -> None:
 def test_an_update_returns_the_exact_change() -> None:
     engine = ReferenceEngine(PATHS)
     insert(engine, "Edge", (1, 2), (2, 3))
-    changes = engine.update({"Edge": Change([(3, 1), (1, 2)], [(2, 3), (9, 9)])}).changes
+    changes = engine.update({"Edge": Delta([(3, 1), (1, 2)], [(2, 3), (9, 9)])}).changes
     assert set(changes) == {"Edge", "Path", "Unreachable"}
-    assert changes["Edge"] == Change(frozenset({(3, 1)}), frozenset({(2, 3)}))
-    assert changes["Path"] == Change(frozenset({(3, 1), (3, 2)}), frozenset({(2, 3), (1, 3)}))
+    assert changes["Edge"] == Delta(frozenset({(3, 1)}), frozenset({(2, 3)}))
+    assert changes["Path"] == Delta(frozenset({(3, 1), (3, 2)}), frozenset({(2, 3), (1, 3)}))
     assert insert(engine, "Edge", (1, 2)) == {}
 
 
@@ -107,7 +107,7 @@ def test_rules_change_and_facts_stay() -> None:
     insert(engine, "Edge", (1, 2), (2, 3))
     shorter = plan({"Edge": 2, "Path": 2}, (False, [rule("Path", (X, Y), scan("Edge", X, Y), ("Edge",))]))
     changes = engine.update({}, shorter).changes
-    assert changes["Path"] == Change(frozenset(), frozenset({(1, 3)}))
+    assert changes["Path"] == Delta(frozenset(), frozenset({(1, 3)}))
     assert changes["Unreachable"].inserted == frozenset()
     assert engine.rows("Edge") == {(1, 2), (2, 3)}
 
@@ -202,7 +202,7 @@ def test_a_failure_names_the_rule_and_the_bindings() -> None:
 
 def test_work_is_reported() -> None:
     engine = ReferenceEngine(PATHS)
-    work = engine.update({"Edge": Change([(1, 2), (2, 3), (3, 4)])}).work
+    work = engine.update({"Edge": Delta([(1, 2), (2, 3), (3, 4)])}).work
     assert [(w.stratum, w.relations, w.rounds) for w in work] == [(0, ("Path",), 4), (1, ("Unreachable",), 1)]
 
 

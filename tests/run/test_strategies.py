@@ -17,7 +17,7 @@ import pytest
 from tests.generate.pipeline import answers, plan_text
 from tidelog.plan.nodes import Plan
 from tidelog.run.contract import engine as contract
-from tidelog.run.contract.engine import Change, Engine
+from tidelog.run.contract.engine import Delta, Engine
 from tidelog.session.engines import CHOICES, ENGINES, STRATEGY, available, make_engine
 from tidelog.session.soak.histories import History, Step, random_history
 from tidelog.session.soak.spec import Program
@@ -67,10 +67,10 @@ def compare(history: History, random: Random) -> None:
                 pytest.fail(f"{name} differs at {step} of\n{program}\n{program.facts}")
 
 
-def given(step: Step, program: Program) -> tuple[dict[str, Change], Plan | None]:
+def given(step: Step, program: Program) -> tuple[dict[str, Delta], Plan | None]:
     """What an engine is given in a step: changes of facts, and the plan of the program after it if its rules change."""
     facts = {
-        name: Change(step.inserted.get(name, ()), step.deleted.get(name, ()))
+        name: Delta(step.inserted.get(name, ()), step.deleted.get(name, ()))
         for name in step.inserted.keys() | step.deleted.keys()
     }
     return facts, plan_text(str(program)) if step.rules_added or step.rules_removed else None

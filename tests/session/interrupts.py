@@ -170,8 +170,8 @@ def subscribed(stage: Stage) -> None:
 
 def followed(stage: Stage) -> None:
     """Go over to another strategy and back."""
-    stage.db.follow_by("recompute")
-    stage.db.follow_by(stage.strategy)
+    stage.db.set_strategy("recompute")
+    stage.db.set_strategy(stage.strategy)
 
 
 def read(stage: Stage) -> None:
@@ -426,7 +426,7 @@ class Player:
         assert results == list(range(begun + 1, begun + 1 + done)), "results"
         assert gc.isenabled(), "the collector is off"
         if db.strategy != self._strategy:
-            db.follow_by(self._strategy)
+            db.set_strategy(self._strategy)
         if closely:
             self._look_closely(expected[done], scene.steps[done:], expected[-1])
             done = len(scene.steps)

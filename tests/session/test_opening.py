@@ -34,7 +34,7 @@ def test_recursion_that_only_ends_with_its_facts(opened: Open) -> None:
 def test_every_strategy_opens_with_facts(strategy: str) -> None:
     db = Database(UP_TO, strategy=strategy, facts={"Size": [(8,)]}, limits=SOON)
     assert db.relation("UpTo").count() == 8
-    db.follow_by("ranked" if strategy != "ranked" else "auto")
+    db.set_strategy("ranked" if strategy != "ranked" else "auto")
     with db.transaction() as tx:
         tx.insert("Size", [{"n": 3}])
         tx.delete("Size", [(8,)])

@@ -15,7 +15,7 @@ import pytest
 from tests.shell.conftest import Tidelog
 from tidelog.base.tuning.thresholds import Paths
 from tidelog.plan.nodes import Plan
-from tidelog.run.contract.engine import NO_LIMITS, Change, Limits, Update
+from tidelog.run.contract.engine import NO_LIMITS, Delta, Limits, Update
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.session import engines
 from tidelog.session.soak.following import Following
@@ -30,8 +30,8 @@ CHILDREN = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
 class ForgetfulEngine(ReferenceEngine):
     """Never deletes."""
 
-    def update(self, facts: Mapping[str, Change], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
-        return super().update({name: Change(change.inserted) for name, change in facts.items()}, plan, limits)
+    def update(self, facts: Mapping[str, Delta], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
+        return super().update({name: Delta(change.inserted) for name, change in facts.items()}, plan, limits)
 
 
 @pytest.fixture

@@ -75,7 +75,7 @@ class Change:
 
     __slots__ = ("_columns", "_deleted", "_inserted", "_plain", "_sorted", "commit", "relation")
 
-    def __init__(self, relation: Relation, change: contract.Change, plain: Plain, commit: int | None) -> None:
+    def __init__(self, relation: Relation, change: contract.Delta, plain: Plain, commit: int | None) -> None:
         self.relation = relation.name
         self.commit = commit
         """The number of the commit; None in a preview."""
@@ -165,7 +165,7 @@ class Changes(Mapping[str, Change]):
 
     def __init__(
         self,
-        changes: Mapping[str, contract.Change],
+        changes: Mapping[str, contract.Delta],
         relations: Mapping[str, Relation],
         plain: Plain,
         commit: int | None,
@@ -177,7 +177,7 @@ class Changes(Mapping[str, Change]):
         shown = sorted(name for name in changes if name in relations and not relations[name].auxiliary)
         self._changes = {name: self._make(name, changes[name]) for name in shown if changes[name]}
 
-    def _make(self, name: str, change: contract.Change) -> Change:
+    def _make(self, name: str, change: contract.Delta) -> Change:
         return Change(self._relations[name], change, self._plain, self._commit)
 
     def __getitem__(self, relation: str) -> Change:
@@ -186,7 +186,7 @@ class Changes(Mapping[str, Change]):
         if found is not None:
             return found
         check_known(relation, self._relations)
-        return self._make(relation, contract.Change())
+        return self._make(relation, contract.Delta())
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._changes)

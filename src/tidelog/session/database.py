@@ -14,7 +14,7 @@ from tidelog.base.process.meter import within
 from tidelog.base.span import Source
 from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.plan.nodes import DeclaredIndex, Plan
-from tidelog.run.contract.engine import NO_LIMITS, Limits, Row, Switch, Work
+from tidelog.run.contract.engine import NO_LIMITS, Fallback, Limits, Row, Work
 from tidelog.session.engines import Options
 from tidelog.session.relation import RelationView
 from tidelog.session.remarks import Remarks
@@ -39,7 +39,7 @@ class Database:
     fastest. `externs` has the Python functions that the program declares, and `library` folders in which it may
     find modules to import. `spark` is the session that the engine `spark` runs on; by default the one that is
     running, or a new local one. `limits` bound each evaluation: when one is exceeded, a `LimitError` is raised and
-    nothing has changed. `strategy` says how derived relations follow changes, and `switch` when an update of some
+    nothing has changed. `strategy` says how derived relations follow changes, and `fallback` when an update of some
     is given up for an evaluation from scratch; `evaluator`, `index` and `parallel` say how the engine `tuples`
     works, `rediscovery` and `differences` how the strategy `elastic` does; docs/strategies.md explains them all.
     `tuning` has the thresholds by which an engine chooses among ways to compute the same; it is meant for tests.
@@ -69,7 +69,7 @@ class Database:
         library: Sequence[str | Path] = (),
         spark: SparkSession | None = None,
         limits: Limits = NO_LIMITS,
-        switch: Switch | None = None,
+        fallback: Fallback | None = None,
         *,
         facts: str | Path | Mapping[str, Any] | None = None,
         header: str = "auto",
@@ -78,7 +78,7 @@ class Database:
         self._check(externs, library, limits, facts, options)
         planning = options.get("tuning", DEFAULT).planning
         rules = RuleBase.load(program_source(program), tuple(map(Path, library)), externs, planning)
-        self._store = Store(rules, engine, strategy, spark, switch, **options)
+        self._store = Store(rules, engine, strategy, spark, fallback, **options)
         self._limits = limits
         self._remarks = Remarks()
         given = within(limits.seconds, limits.memory, lambda: self._given(facts, header))
@@ -122,14 +122,14 @@ class Database:
         return self._store.state.strategy
 
     @property
-    def switch(self) -> Switch | None:
+    def fallback(self) -> Fallback | None:
         """When an update is given up for an evaluation from scratch; None leaves that to the strategy."""
-        return self._store.state.switch
+        return self._store.state.fallback
 
-    def follow_by(self, strategy: str, switch: Switch | None = None) -> None:
+    def set_strategy(self, strategy: str, fallback: Fallback | None = None) -> None:
         """Go over to another strategy; costs an evaluation from scratch within the limits, and changes nothing else."""
-        expect(switch, (Switch, NoneType), "switch", "tidelog.Switch")
-        self._store.follow_by(strategy, switch)
+        expect(fallback, (Fallback, NoneType), "fallback", "tidelog.Fallback")
+        self._store.set_strategy(strategy, fallback)
 
     @property
     def tuning(self) -> Tuning:

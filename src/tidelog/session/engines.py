@@ -20,7 +20,7 @@ from tidelog.base.errors import MissingExtraError, UserError
 from tidelog.base.record import record
 from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.plan.nodes import Plan
-from tidelog.run.contract.engine import NO_LIMITS, Engine, Limits, Switch
+from tidelog.run.contract.engine import NO_LIMITS, Engine, Fallback, Limits
 
 
 @record
@@ -65,14 +65,14 @@ ENGINES = {
         "tidelog.run.columnar.engine",
         "ColumnarEngine",
         ("auto", "ranked", "dred", "elastic", "modular", "dbsp", "recompute"),
-        ("switch", "rediscovery"),
+        ("fallback", "rediscovery"),
         {"dbsp": ("tidelog.run.dbsp.engine", "DbspEngine")},
     ),
     "tuples": Entry(
         "tidelog.run.tuples.engine",
         "TuplesEngine",
         ("auto", "ranked", "dred", "elastic", "modular", "recompute"),
-        ("switch", "evaluator", "index", "parallel", "rediscovery", "differences"),
+        ("fallback", "evaluator", "index", "parallel", "rediscovery", "differences"),
     ),
     "reference": Entry("tidelog.run.reference.engine", "ReferenceEngine"),
     "spark": Entry(
@@ -119,7 +119,7 @@ def make_engine(
     """
     expect(name, (str, NoneType), "engine", "the name of an engine")
     expect(strategy, str, "strategy", "the name of a strategy")
-    expect(options.get("switch"), (Switch, NoneType), "switch", "tidelog.Switch")
+    expect(options.get("fallback"), (Fallback, NoneType), "fallback", "tidelog.Fallback")
     given = {option: value for option, value in options.items() if value is not None}
     chosen = _default(given) if name is None else name
     entry = ENGINES.get(chosen)

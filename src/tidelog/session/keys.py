@@ -10,7 +10,7 @@ from tidelog.base.expr import Expr, MakeTuple, Var
 from tidelog.base.text.write import show_row
 from tidelog.base.values import Value
 from tidelog.plan.nodes import Plan, Relation
-from tidelog.run.contract.engine import Change, Row, Rows
+from tidelog.run.contract.engine import Delta, Row, Rows
 
 
 def key_function(relation: Relation, plan: Plan) -> Callable[[Row], Value]:
@@ -59,7 +59,7 @@ class KeyedRows:
         self._show = show
         self._add(rows)
 
-    def apply(self, change: Change) -> None:
+    def apply(self, change: Delta) -> None:
         """Follow a commit; raise `DataError` if two rows would have one key."""
         for row in change.deleted:
             del self.rows[self.key(row)]

@@ -12,7 +12,7 @@ from typing import Any
 from tidelog.base.arguments import brief
 from tidelog.base.errors import DataError
 from tidelog.base.values import Value
-from tidelog.run.contract.engine import Change, Row, Rows
+from tidelog.run.contract.engine import Delta, Row, Rows
 
 
 class PendingFacts:
@@ -52,13 +52,13 @@ class PendingFacts:
             self._going, self._coming = (), ()
         self._present.update(dict.fromkeys(rows, present))
 
-    def change(self) -> Change:
+    def change(self) -> Delta:
         """Return what is to be inserted and deleted."""
         if not self._present:
-            return Change(self._coming, self._going)
+            return Delta(self._coming, self._going)
         inserted = [row for row, present in self._present.items() if present]
         deleted = [row for row, present in self._present.items() if not present]
-        return Change(inserted, deleted)
+        return Delta(inserted, deleted)
 
 
 class PendingKeyed:
@@ -114,7 +114,7 @@ class PendingKeyed:
         """Let no stored row be true; `stored` are those of the last commit."""
         self._over = dict.fromkeys(map(self._key, stored))
 
-    def change(self) -> Change:
+    def change(self) -> Delta:
         """Return what is to be inserted and deleted."""
         inserted: list[Row] = []
         deleted: list[Row] = []
@@ -125,7 +125,7 @@ class PendingKeyed:
                     deleted.append(stored)
                 if row is not None:
                     inserted.append(row)
-        return Change(inserted, deleted)
+        return Delta(inserted, deleted)
 
     def _current(self, key: Value) -> Any:
         return self._over[key] if key in self._over else self._stored.get(key)

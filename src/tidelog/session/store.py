@@ -30,7 +30,7 @@ from tidelog.base.tuning.table import DEFAULT
 from tidelog.plan.nodes import EMPTY_PLAN, Plan, Relation
 from tidelog.plan.rewrite.separate_facts import stored_in
 from tidelog.run.contract import engine as contract
-from tidelog.run.contract.engine import NO_LIMITS, Engine, Limits, Row, Rows, Switch, Work
+from tidelog.run.contract.engine import NO_LIMITS, Engine, Fallback, Limits, Row, Rows, Work
 from tidelog.session.changes import Change, Changes, Commit, check_known
 from tidelog.session.engines import Options, make_engine
 from tidelog.session.frames.misfit import Misfit
@@ -56,7 +56,7 @@ class State:
     rules: RuleBase
     engine: Engine
     strategy: str
-    switch: Switch | None
+    fallback: Fallback | None
     seen: dict[str, Rows] = field(default_factory=dict)
 
 
@@ -100,14 +100,14 @@ class Store:
         engine: str | None,
         strategy: str,
         spark: Any = None,
-        switch: Switch | None = None,
+        fallback: Fallback | None = None,
         **options: Unpack[Options],
     ) -> None:
-        self._new_engine: Callable[[str, Switch | None], Engine] = lambda strategy, switch: make_engine(
-            engine, EMPTY_PLAN, strategy, spark, switch=switch, **options
+        self._new_engine: Callable[[str, Fallback | None], Engine] = lambda strategy, fallback: make_engine(
+            engine, EMPTY_PLAN, strategy, spark, fallback=fallback, **options
         )
         self.tuning = options.get("tuning", DEFAULT)
-        self._state = State(0, rules, self._new_engine(strategy, switch), strategy, switch)
+        self._state = State(0, rules, self._new_engine(strategy, fallback), strategy, fallback)
         self._unfinished: Unfinished | None = None
         self._readers: dict[str, RowReader] = {}
         self._keyed: dict[str, KeyedRows] = {}
@@ -129,11 +129,11 @@ class Store:
         self._check_keys(self.plan)
         return update.work
 
-    def _first(self, name: str, rows: Any) -> contract.Change:
+    def _first(self, name: str, rows: Any) -> contract.Delta:
         """Return the first facts of a relation, checked as a transaction would check them."""
         relation, proper = self._input(name), self.read(name, rows)
         if relation.primary_key is None:
-            return contract.Change(proper)
+            return contract.Delta(proper)
         keyed = PendingKeyed({}, key_function(relation, self.plan), lambda row: self._show(relation, row))
         keyed.insert(proper)
         return keyed.change()
@@ -219,7 +219,7 @@ class Store:
         """Return the number of the last commit and, if wanted, the rows it left as insertions."""
         with self._use():
             number = self._state.number
-            change = contract.Change(self.rows(relation.name)) if rows else None
+            change = contract.Delta(self.rows(relation.name)) if rows else None
         return number, Change(relation, change, self.plain, number) if change is not None else None
 
     def verify(self) -> None:
@@ -230,7 +230,7 @@ class Store:
     def _verify(self) -> None:
         for problem in self._engine.verify():
             raise VerificationError(problem)
-        fresh = self._fresh(self._state.strategy, self._state.switch)
+        fresh = self._fresh(self._state.strategy, self._state.fallback)
         for name, relation in self.plan.relations.items():
             count = self._engine.count(name)
             ask(2 * ROW_BYTES * count)
@@ -242,21 +242,21 @@ class Store:
                     f"{name} has {count} rows, evaluation from scratch gives {len(computed)}{example}"
                 )
 
-    def _fresh(self, strategy: str, switch: Switch | None) -> Engine:
+    def _fresh(self, strategy: str, fallback: Fallback | None) -> Engine:
         """Return another engine with the same facts and rules, evaluated within the limits of the database."""
-        fresh = self._new_engine(strategy, switch)
+        fresh = self._new_engine(strategy, fallback)
         relations = self.plan.relations
         inputs = [name for name, found in relations.items() if found.role == "input" and not found.auxiliary]
-        stored = {name: contract.Change(inserted=self._engine.rows(stored_in(name, relations))) for name in inputs}
+        stored = {name: contract.Delta(inserted=self._engine.rows(stored_in(name, relations))) for name in inputs}
         _update(fresh, stored, self.plan, self.limits)
         return fresh
 
-    def follow_by(self, strategy: str, switch: Switch | None) -> None:
+    def set_strategy(self, strategy: str, fallback: Fallback | None) -> None:
         """Go over to an engine with another strategy; what is true stays true."""
         self._refuse_second()
         with self._writing.held(), self._use():
-            engine = self._fresh(strategy, switch)
-            self._state = replace(self._state, engine=engine, strategy=strategy, switch=switch)
+            engine = self._fresh(strategy, fallback)
+            self._state = replace(self._state, engine=engine, strategy=strategy, fallback=fallback)
         self.end()
 
     # --- one writer --------------------------------------------------------------------------------------------------
@@ -280,7 +280,7 @@ class Store:
         """Tell subscribers of the last transaction."""
         self.subscriptions.deliver()
 
-    def apply(self, facts: Mapping[str, contract.Change], rules: RuleBase, limits: Limits, outcome: Outcome) -> Commit:
+    def apply(self, facts: Mapping[str, contract.Delta], rules: RuleBase, limits: Limits, outcome: Outcome) -> Commit:
         """Commit changes. On any exception nothing has changed."""
         started = time.perf_counter()
         plan = self._changed_plan(rules)
@@ -299,12 +299,12 @@ class Store:
                 seen = {name: rows for name, rows in before.seen.items() if not update.changes.get(name)}
                 commit = outcome.commit = Commit(number, time.perf_counter() - started, changes, update.work)
                 self.subscriptions.publish(commit)
-                self._state = State(number, rules, before.engine, before.strategy, before.switch, seen)
+                self._state = State(number, rules, before.engine, before.strategy, before.fallback, seen)
             finally:
                 self._undo()
         return commit
 
-    def try_out(self, facts: Mapping[str, contract.Change], rules: RuleBase, limits: Limits) -> Changes:
+    def try_out(self, facts: Mapping[str, contract.Delta], rules: RuleBase, limits: Limits) -> Changes:
         """Return the changes that a commit would make."""
         plan = self._changed_plan(rules)
         with self._use():
@@ -363,7 +363,7 @@ class Store:
                 self._by_key(plan.relations[rule.head], plan)
         self._checked = plan
 
-    def _check_deleted(self, facts: Mapping[str, contract.Change]) -> None:
+    def _check_deleted(self, facts: Mapping[str, contract.Delta]) -> None:
         """Refuse to take away by key a row that the program states: it would still be there beside its replacement."""
         for name, change in facts.items():
             relation = self.relation(name)
@@ -424,7 +424,7 @@ class Store:
         return show_row(relation.name, relation.columns, row, self.plan.types)
 
 
-def _update(engine: Engine, facts: Mapping[str, contract.Change], plan: Plan | None, limits: Limits) -> contract.Update:
+def _update(engine: Engine, facts: Mapping[str, contract.Delta], plan: Plan | None, limits: Limits) -> contract.Update:
     """Update an engine, in a context of its own: an interrupt leaves none of its context variables set."""
     return copy_context().run(engine.update, facts, plan, limits)
 

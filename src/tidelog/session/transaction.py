@@ -19,7 +19,7 @@ from weakref import ref
 from tidelog.base.arguments import expect
 from tidelog.base.errors import DataError, UserError
 from tidelog.base.process.lock import Hold, Life, ending
-from tidelog.run.contract.engine import Change, Limits, Row, Rows
+from tidelog.run.contract.engine import Delta, Limits, Row, Rows
 from tidelog.session.changes import Changes, Commit
 from tidelog.session.pending import PendingFacts, PendingKeyed
 from tidelog.session.rules import RuleBase
@@ -55,8 +55,8 @@ class Owner(Protocol):
     def read_keys(self, relation: str, keys: Iterable[Any]) -> list[Any]: ...
     def revise(self, relation: str, row: Row, changes: Mapping[str, Any]) -> Row: ...
     def stored(self, relation: str) -> Rows: ...
-    def apply(self, facts: dict[str, Change], rules: RuleBase, limits: Limits, result: Outcome) -> Commit: ...
-    def try_out(self, facts: dict[str, Change], rules: RuleBase, limits: Limits) -> Changes: ...
+    def apply(self, facts: dict[str, Delta], rules: RuleBase, limits: Limits, result: Outcome) -> Commit: ...
+    def try_out(self, facts: dict[str, Delta], rules: RuleBase, limits: Limits) -> Changes: ...
 
 
 class Transaction:
@@ -190,7 +190,7 @@ class Transaction:
             raise UserError(f"the transaction has no result: it {state}")
         return self._outcome.commit
 
-    def _changes(self) -> dict[str, Change]:
+    def _changes(self) -> dict[str, Delta]:
         changes = {relation: pending.change() for relation, pending in self._facts.items()}
         return {relation: change for relation, change in changes.items() if change}
 

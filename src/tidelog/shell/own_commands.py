@@ -114,7 +114,7 @@ class OwnCommands:
 
     def _strategy(self, text: str) -> None:
         if text:
-            self._shell.database.follow_by(text)
+            self._shell.database.set_strategy(text)
             return
         self._shell.say(f"{self._shell.database.strategy} on engine {self._shell.database.engine}")
         for work in self._shell.last.profile if self._shell.last is not None else ():

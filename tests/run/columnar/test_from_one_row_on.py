@@ -15,7 +15,7 @@ from tests.generate.pipeline import answers, plan_text
 from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract.engine import Change
+from tidelog.run.contract.engine import Delta
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.session.soak.histories import random_history
 
@@ -96,5 +96,5 @@ def test_random_graphs(threads: int, tuning: Tuning) -> None:
                 name: {(random.choice(nodes), random.choice(nodes)) for _ in range(14)} for name in ("Edge", "Blue")
             }
             for engine in engines:
-                engine.update({name: Change(sorted(rows), ()) for name, rows in edges.items()})
+                engine.update({name: Delta(sorted(rows), ()) for name, rows in edges.items()})
             assert answers(engines[0]) == answers(engines[1])

@@ -17,7 +17,7 @@ from tests.generate.checking import follow
 from tidelog.base.tuning.table import DEFAULT
 from tidelog.run.columnar import engine, store
 from tidelog.run.columnar.support import absorb
-from tidelog.run.contract.engine import Change, Row, Switch, Work
+from tidelog.run.contract.engine import Delta, Fallback, Row, Work
 from tidelog.run.maintain import choose, cost
 from tidelog.run.threads import share
 from tidelog.session.database import Database
@@ -42,7 +42,7 @@ def test_updates_that_give_way_between_others(often: int, monkeypatch: pytest.Mo
     for seed in range(HISTORIES):
         follow(
             random_history(Random(seed), LENGTH),
-            lambda plan: engine.ColumnarEngine(plan, switch=Switch(0.0), tuning=tuning),
+            lambda plan: engine.ColumnarEngine(plan, fallback=Fallback(0.0), tuning=tuning),
         )
     assert {"the", "within"} <= reasons, "some updates took more than their budget, some stayed within it"
 
@@ -75,7 +75,7 @@ def test_support_is_found_when_it_is_needed(small: int, often: int, monkeypatch:
     for seed in range(100, 100 + 2 * HISTORIES):
         follow(
             random_history(Random(seed), 3 * LENGTH),
-            lambda plan: engine.ColumnarEngine(plan, switch=Switch(0.01), tuning=tuning),
+            lambda plan: engine.ColumnarEngine(plan, fallback=Fallback(0.01), tuning=tuning),
         )
     assert kept > 10
     assert lost > 10
@@ -105,12 +105,12 @@ def test_relations_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
     random = Random(1)
     roads = sorted({(random.randrange(30), random.randrange(30)) for _ in range(60)})
     plan = Database(ROADS).plan
-    followed = engine.ColumnarEngine(plan, threads=3, switch=Switch(0.5), tuning=tuning)
+    followed = engine.ColumnarEngine(plan, threads=3, fallback=Fallback(0.5), tuning=tuning)
     recomputed = engine.ColumnarEngine(plan, strategy="recompute")
     for least in (1e9, 1e9, 60_000.0, 1e9, 60_000.0, 1e9):
         followed._tuning = tuning.having({"budgets.work": least})
         some = random.sample(roads, 8)
-        for change in (Change(roads), Change((), some), Change(some)):
+        for change in (Delta(roads), Delta((), some), Delta(some)):
             found, expected = (one.update({"Road": change}) for one in (followed, recomputed))
             assert _sets(found.changes) == _sets(expected.changes)
             assert not followed.verify()
@@ -119,27 +119,29 @@ def test_relations_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
     assert given_up
 
 
-def _sets(changes: Mapping[str, Change]) -> dict[str, tuple[set[Row], set[Row]]]:
+def _sets(changes: Mapping[str, Delta]) -> dict[str, tuple[set[Row], set[Row]]]:
     return {name: (set(change.inserted), set(change.deleted)) for name, change in changes.items()}
 
 
 def test_an_update_in_vain_makes_the_next_one_cheaper() -> None:
     last, budgets = cost.Cost(1e9, 1.0), []
     for _ in range(6):
-        budgets.append(cost.budget_of(Switch(0.2), last, 100, 0.0, DEFAULT.budgets, losing=True).work)
+        budgets.append(cost.budget_of(Fallback(0.2), last, 100, 0.0, DEFAULT.budgets, losing=True).work)
         last = cost.Cost(1e9, 1.0, last.after(last.past[True].giving_up(100), losing=True).past)
     assert budgets == [2e8, 1e8, 5e7, 2.5e7, 2e8, 1e8]
-    assert cost.budget_of(Switch(0.2), last, 10, 0.0, DEFAULT.budgets, losing=True).work == 2e8, "a smaller one has all"
-    assert cost.budget_of(Switch(0.2), last, 100, 0.0, DEFAULT.budgets, losing=False).work == 2e8, (
+    assert cost.budget_of(Fallback(0.2), last, 10, 0.0, DEFAULT.budgets, losing=True).work == 2e8, (
+        "a smaller one has all"
+    )
+    assert cost.budget_of(Fallback(0.2), last, 100, 0.0, DEFAULT.budgets, losing=False).work == 2e8, (
         "another kind has all"
     )
     last = last.in_place(losing=True)
     smaller = cost.Cost(4e9, 1.0, last.past)
-    assert cost.budget_of(Switch(0.2), smaller, 100, 0.0, DEFAULT.budgets, losing=True).work == 5e7, (
+    assert cost.budget_of(Fallback(0.2), smaller, 100, 0.0, DEFAULT.budgets, losing=True).work == 5e7, (
         "held against what was done instead"
     )
     done = last.after(last.past[True].doing(100), losing=True)
-    assert cost.budget_of(Switch(0.2), done, 100, 0.0, DEFAULT.budgets, losing=True).work == 2e8
+    assert cost.budget_of(Fallback(0.2), done, 100, 0.0, DEFAULT.budgets, losing=True).work == 2e8
 
 
 def test_a_budget_goes_with_the_tuples() -> None:
@@ -162,7 +164,7 @@ Far(x, n) :- Reach(x, y), var n = y.group_by(x).count().
 def test_no_update_pays_for_counts_it_does_not_need() -> None:
     """A load counts; an update that gives way does not, nor one not even tried; a small one goes on from there."""
     tuning = DEFAULT.having({"budgets.work": 300_000.0})
-    found = Database(GRAPH, strategy="auto", switch=Switch(0.01), tuning=tuning)
+    found = Database(GRAPH, strategy="auto", fallback=Fallback(0.01), tuning=tuning)
     edges = [(n, n + 1) for n in range(300)] + [(1_000 + n, 1_001 + n) for n in range(5)]
 
     def commit(inserted: list[tuple[int, int]], deleted: list[tuple[int, int]]) -> tuple[str, str, bool]:
@@ -185,7 +187,7 @@ def test_no_update_pays_for_counts_it_does_not_need() -> None:
     assert len(set(reasons)) == 1, "no budget is less than what is always allowed"
     assert commit([], [edges[-1]])[::2] == ("ranked", False)
     assert commit([edges[-1]], [])[::2] == ("ranked", False)
-    found.follow_by("auto")
+    found.set_strategy("auto")
     assert found._store._engine.holding("Reach")[0].counted  # type: ignore[attr-defined]
 
 
@@ -200,7 +202,7 @@ Heavy(x, y) :- Edge(x, y).
 Heavy(x, z) :- Heavy(x, y), Edge(y, z), x != z.
 """,
         strategy="auto",
-        switch=Switch(0.0),
+        fallback=Fallback(0.0),
         tuning=DEFAULT.having({"budgets.work": 1.0}),
     )
     rule = "Heavy(x, n) :- Weight(x, m), var n = m.group_by(x).max()."

@@ -10,7 +10,7 @@ import pytest
 from tests.generate.pipeline import answers, plan_text
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.columnar.storage.batch import Journal
-from tidelog.run.contract.engine import Change
+from tidelog.run.contract.engine import Delta
 from tidelog.run.limits import Watch
 
 PROGRAM = """
@@ -49,12 +49,12 @@ def test_interrupted_anywhere(monkeypatch: pytest.MonkeyPatch, strategy: str, pl
     random = Random(7)
     engine = ColumnarEngine(plan_text(PROGRAM), strategy=strategy)
     edges = [(random.randrange(12), random.randrange(12)) for _ in range(30)]
-    engine.update({"Edge": Change(edges), "Off": Change([(3,)])})
+    engine.update({"Edge": Delta(edges), "Off": Delta([(3,)])})
     interrupted = 0
     for calls in range(1, 60, 2):
         change = {
-            "Edge": Change([(random.randrange(12), random.randrange(12))], random.sample(edges, 3)),
-            "Off": Change([(random.randrange(12),)], [(3,)]),
+            "Edge": Delta([(random.randrange(12), random.randrange(12))], random.sample(edges, 3)),
+            "Off": Delta([(random.randrange(12),)], [(3,)]),
         }
         before = answers(engine)
         interrupter = Interrupter(calls)

@@ -10,7 +10,7 @@ from tests.generate.checking import follow
 from tests.generate.pipeline import answers, plan_text
 from tidelog import Database, Externs, LimitError, Limits, UserError
 from tidelog.base.errors import EvaluationError
-from tidelog.run.contract.engine import Change, Engine, Switch
+from tidelog.run.contract.engine import Delta, Engine, Fallback
 from tidelog.run.dbsp.engine import DbspEngine
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.session.soak.histories import random_history
@@ -90,7 +90,7 @@ def test_negations_that_appear_and_vanish_change_levels() -> None:
         "Apart(1, 2).",
     ]
     engines: list[Engine] = [DbspEngine(plan_text(start)), ReferenceEngine(plan_text(start))]
-    facts = {"Node": Change([(i,) for i in range(4)]), "Edge": Change([(0, 1), (1, 2), (3, 3)])}
+    facts = {"Node": Delta([(i,) for i in range(4)]), "Edge": Delta([(0, 1), (1, 2), (3, 3)])}
     random = Random(5)
     held: list[str] = []
     for number in range(20):
@@ -98,7 +98,7 @@ def test_negations_that_appear_and_vanish_change_levels() -> None:
         held = [other for other in held if other != rule] if rule in held else [*held, rule]
         plan = plan_text(start + "\n".join(held))
         edge = (random.randrange(4), random.randrange(4))
-        change = facts if number == 0 else {"Edge": Change([edge] if number % 2 else (), () if number % 2 else [edge])}
+        change = facts if number == 0 else {"Edge": Delta([edge] if number % 2 else (), () if number % 2 else [edge])}
         found = [engine.update(change, plan).changes for engine in engines]
         assert answers(engines[0]) == answers(engines[1])
         sets = [{name: (set(c.inserted), set(c.deleted)) for name, c in changes.items()} for changes in found]
@@ -117,7 +117,7 @@ def test_a_relation_declared_anew() -> None:
     ]
     rows: list[list[tuple[object, ...]]] = [[(1,), (2,)], [("a",)], [(1, 2), (3, 4)], [(2,)]]
     for text, inserted in zip(plans, rows, strict=True):
-        found = [engine.update({"R": Change(inserted)}, plan_text(text)).changes for engine in engines]
+        found = [engine.update({"R": Delta(inserted)}, plan_text(text)).changes for engine in engines]
         assert answers(engines[0]) == answers(engines[1])
         sets = [{name: (set(c.inserted), set(c.deleted)) for name, c in changes.items()} for changes in found]
         assert sets[0] == sets[1]
@@ -167,7 +167,7 @@ def test_functions_with_side_effects_are_refused() -> None:
 
 def test_wrong_indexes_are_found() -> None:
     engine = DbspEngine(plan_text(CLOSURE))
-    engine.update({"Edge": Change([(1, 2), (2, 3)])})
+    engine.update({"Edge": Delta([(1, 2), (2, 3)])})
     assert engine.verify() == []
     trace = engine.interpreter.index.traces["Edge", (0,)]
     trace.batches = ()
@@ -175,14 +175,14 @@ def test_wrong_indexes_are_found() -> None:
 
 
 def test_the_strategy_has_no_options() -> None:
-    with pytest.raises(UserError, match="the strategy `dbsp` has no option `switch`"):
-        Database(CLOSURE, strategy="dbsp", switch=Switch(0.2))
+    with pytest.raises(UserError, match="the strategy `dbsp` has no option `fallback`"):
+        Database(CLOSURE, strategy="dbsp", fallback=Fallback(0.2))
 
 
 def test_rules_that_are_gone_leave_nothing() -> None:
     """Rules that come and go for ever do not fill the memory, and an older snapshot still stands."""
     db = DbspEngine(plan_text(CLOSURE))
-    db.update({"Edge": Change([(1, 2), (2, 3)])})
+    db.update({"Edge": Delta([(1, 2), (2, 3)])})
     token, numbers = db.snapshot(), dict(db.interpreter.kit.numbers)
     for i in range(5):
         db.update({}, plan_text(CLOSURE + f"Path(a, {i}) :- Edge(a, b), Path(b, {i + 1}), a < b."))
@@ -207,12 +207,12 @@ def test_an_aggregate_whose_facts_come_to_a_lower_level() -> None:
     """
     more = "D(n, n) :- A(x, y), var g = FlatMap([x, x]), var n = y.group_by(g).min()."
     engines: list[Engine] = [DbspEngine(plan_text(text + more)), ReferenceEngine(plan_text(text + more))]
-    steps: list[tuple[dict[str, Change], str | None]] = [
-        ({"A": Change([(1, 3)])}, None),
+    steps: list[tuple[dict[str, Delta], str | None]] = [
+        ({"A": Delta([(1, 3)])}, None),
         ({}, text),
-        ({"A": Change([(5, 5), (3, 1)])}, text + more),
-        ({"A": Change((), [(5, 5)])}, text),
-        ({"A": Change([(5, 5)])}, text + more),
+        ({"A": Delta([(5, 5), (3, 1)])}, text + more),
+        ({"A": Delta((), [(5, 5)])}, text),
+        ({"A": Delta([(5, 5)])}, text + more),
     ]
     for facts, program in steps:
         plan = plan_text(program) if program is not None else None

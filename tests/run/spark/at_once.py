@@ -13,7 +13,7 @@ from pyspark.sql import functions as f
 
 from tidelog.base.types import Type
 from tidelog.plan.nodes import Plan
-from tidelog.run.contract.engine import NO_LIMITS, Change, Limits, Rows, Update
+from tidelog.run.contract.engine import NO_LIMITS, Delta, Limits, Rows, Update
 from tidelog.run.spark.engine import SparkEngine
 from tidelog.run.spark.frames.checkpoint import collect, united
 from tidelog.run.spark.frames.encode import spark_type
@@ -29,7 +29,7 @@ class AtOnce(SparkEngine):
 
     _known: Mapping[str, Rows] | None = None
 
-    def update(self, facts: Mapping[str, Change], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
+    def update(self, facts: Mapping[str, Delta], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
         self._known = None
         done = super().update(facts, plan, limits)
         self._read(*(rows for change in done.changes.values() for rows in (change.inserted, change.deleted)))

@@ -21,7 +21,7 @@ from tidelog import Database, DataError, EvaluationError, LimitError, UserError
 from tidelog.base.tuning.table import DEFAULT
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract.engine import Change, Limits
+from tidelog.run.contract.engine import Delta, Limits
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.run.spark.engine import SparkEngine
 from tidelog.run.spark.frames.checkpoint import Part
@@ -37,21 +37,21 @@ T(x, z) :- T(x, y), E(y, z).
 REFLEXIVE = CLOSURE + "T(x, x) :- E(x, _).\n"
 LINEAR_TO_NONLINEAR = "T(x, y), E(y, z)", "T(x, y), T(y, z)"
 MUTUAL = "T(y, x) :- T(x, y), E(x, x).\n"
-Step = tuple[Mapping[str, Change], Plan | None]
+Step = tuple[Mapping[str, Delta], Plan | None]
 
 
-def history() -> Iterator[tuple[Mapping[str, Change], str]]:
+def history() -> Iterator[tuple[Mapping[str, Delta], str]]:
     """Insertions, deletions on a cycle, a fact that is absent, a rule that comes and goes."""
-    yield {"E": Change([(1, 2), (2, 3), (3, 4)])}, ""
-    yield {"E": Change([(4, 1), (1, 5)], [(9, 9)])}, ""
-    yield {"E": Change([], [(2, 3)])}, ""
-    yield {"E": Change([(2, 4)], [])}, REFLEXIVE
-    yield {"E": Change([(1, 5)], [(1, 2)])}, ""
+    yield {"E": Delta([(1, 2), (2, 3), (3, 4)])}, ""
+    yield {"E": Delta([(4, 1), (1, 5)], [(9, 9)])}, ""
+    yield {"E": Delta([], [(2, 3)])}, ""
+    yield {"E": Delta([(2, 4)], [])}, REFLEXIVE
+    yield {"E": Delta([(1, 5)], [(1, 2)])}, ""
     yield {}, CLOSURE
 
 
-def alike(one: Change | None, other: Change | None) -> bool:
-    a, b = one or Change(), other or Change()
+def alike(one: Delta | None, other: Delta | None) -> bool:
+    a, b = one or Delta(), other or Delta()
     return (set(a.inserted), set(a.deleted)) == (set(b.inserted), set(b.deleted))
 
 
@@ -80,7 +80,7 @@ def test_closure(spark: SparkSession, form: str, paths: dict[str, Any]) -> None:
         assert answers(engine) == answers(columnar)
         assert engine.count("T") == columnar.count("T")
     token = engine.snapshot()
-    engine.update({"E": Change([(7, 8)])})
+    engine.update({"E": Delta([(7, 8)])})
     assert engine.contains("T", (7, 8))
     engine.restore(token)
     assert not engine.contains("T", (7, 8))
@@ -90,10 +90,10 @@ def test_a_closure_made_linear_that_stops_being_one(spark: SparkSession) -> None
     """Its support was not counted, so the next update that does not decompose starts from scratch, and so do others."""
     closure = CLOSURE.replace(*LINEAR_TO_NONLINEAR)
     steps: list[Step] = [
-        ({"E": Change([(1, 2), (2, 3), (3, 3), (3, 4), (4, 2)])}, None),
-        ({"E": Change([], [(4, 2)])}, plan_text(closure + MUTUAL)),
-        ({"E": Change([], [(2, 3)])}, None),
-        ({"E": Change([(4, 1)], [(3, 3)])}, plan_text(closure)),
+        ({"E": Delta([(1, 2), (2, 3), (3, 3), (3, 4), (4, 2)])}, None),
+        ({"E": Delta([], [(4, 2)])}, plan_text(closure + MUTUAL)),
+        ({"E": Delta([], [(2, 3)])}, None),
+        ({"E": Delta([(4, 1)], [(3, 3)])}, plan_text(closure)),
     ]
     engine = SparkEngine(plan_text(closure), spark=spark, driver_rows=0, partitions=2)
     reference = ReferenceEngine(plan_text(closure))
@@ -114,9 +114,9 @@ def test_what_the_driver_has_not_counted(spark: SparkSession) -> None:
     engine = SparkEngine(plan_text(text), spark=spark, driver_rows=30, replicate_rows=0, partitions=2, tuning=tuning)
     reference = ReferenceEngine(plan_text(text))
     for edges in (
-        Change([(1, 2), (2, 3), (3, 4)]),
-        Change([(4, 4)]),
-        Change([(n, n) for n in range(40, 60)], [(2, 3)]),
+        Delta([(1, 2), (2, 3), (3, 4)]),
+        Delta([(4, 4)]),
+        Delta([(n, n) for n in range(40, 60)], [(2, 3)]),
     ):
         update, expected = engine.update({"E": edges}), reference.update({"E": edges})
         assert answers(engine) == answers(reference)
@@ -126,30 +126,30 @@ def test_what_the_driver_has_not_counted(spark: SparkSession) -> None:
 
 
 def test_strategies_are_told(spark: SparkSession) -> None:
-    edges = Change([(1, 2), (2, 3)])
+    edges = Delta([(1, 2), (2, 3)])
     engine = SparkEngine(plan_text(CLOSURE), spark=spark, driver_rows=0)
     assert [work.strategy for work in engine.update({"E": edges}).work] == ["decomposed"]
-    assert [work.reason for work in engine.update({"E": Change([(3, 4)])}).work] == ["only the pieces touched"]
+    assert [work.reason for work in engine.update({"E": Delta([(3, 4)])}).work] == ["only the pieces touched"]
     engine = SparkEngine(plan_text(CLOSURE), spark=spark, driver_rows=0, strategy="ranked")
     engine.update({"E": edges})
-    assert [work.strategy for work in engine.update({"E": Change([(3, 4)])}).work] == ["ranked"]
+    assert [work.strategy for work in engine.update({"E": Delta([(3, 4)])}).work] == ["ranked"]
 
 
 def test_small_strata_of_a_large_program(spark: SparkSession) -> None:
     text = CLOSURE + "input relation A(x: u32)\noutput relation B(x: u32)\nB(x) :- A(x).\n"
     engine = SparkEngine(plan_text(text), spark=spark, driver_rows=9, partitions=2)
-    update = engine.update({"A": Change([(n,) for n in range(20)]), "E": Change([(1, 2), (2, 3), (3, 1)])})
+    update = engine.update({"A": Delta([(n,) for n in range(20)]), "E": Delta([(1, 2), (2, 3), (3, 1)])})
     assert {work.relations: work.strategy for work in update.work} == {("B",): "recompute", ("T",): "on the driver"}
     assert (engine.count("B"), engine.count("T")) == (20, 9)
     columnar = ColumnarEngine(plan_text(CLOSURE))
-    columnar.update({"E": Change([(1, 2), (2, 3), (3, 1)])})
-    expected = columnar.update({"E": Change((), [(2, 3)])})
-    assert alike(engine.update({"E": Change((), [(2, 3)])}).changes["T"], expected.changes["T"])
+    columnar.update({"E": Delta([(1, 2), (2, 3), (3, 1)])})
+    expected = columnar.update({"E": Delta((), [(2, 3)])})
+    assert alike(engine.update({"E": Delta((), [(2, 3)])}).changes["T"], expected.changes["T"])
 
 
 def test_small_programs_need_no_session() -> None:
     engine = SparkEngine(plan_text(CLOSURE))
-    update = engine.update({"E": Change([(1, 2), (2, 3)])})
+    update = engine.update({"E": Delta([(1, 2), (2, 3)])})
     assert [work.reason for work in update.work] == ["small: on the driver"]
     assert set(engine.rows("T")) == {(1, 2), (2, 3), (1, 3)}
     assert "_frames" not in vars(engine)
@@ -159,16 +159,16 @@ def test_a_failing_expression_names_rule_and_arguments(spark: SparkSession) -> N
     text = "input relation A(x: u8, y: u8)\noutput relation B(z: u8)\nB(x / y) :- A(x, y).\n"
     engine = SparkEngine(plan_text(text), spark=spark, driver_rows=0)
     with pytest.raises(EvaluationError, match=r", with x = 1, y = 0\n  in the rule `B\(x / y\) :- A\(x, y\)\.`"):
-        engine.update({"A": Change([(1, 0)])})
+        engine.update({"A": Delta([(1, 0)])})
     assert engine.count("A") == 0
-    engine.update({"A": Change([(6, 3)])})
+    engine.update({"A": Delta([(6, 3)])})
     assert set(engine.rows("B")) == {(2,)}
 
 
 def test_limits(spark: SparkSession) -> None:
     engine = SparkEngine(plan_text(CLOSURE), spark=spark, driver_rows=0, replicate_rows=0)
     with pytest.raises(LimitError, match="more than 2 rounds"):
-        engine.update({"E": Change([(n, n + 1) for n in range(5)])}, limits=Limits(rounds=2))
+        engine.update({"E": Delta([(n, n + 1) for n in range(5)])}, limits=Limits(rounds=2))
     assert engine.count("E") == 0
 
 
@@ -182,16 +182,16 @@ B(x, y, z) :- A(x), A(y), A(z), x + y == z + 1.
 
 def test_a_time_limit_cancels_the_job_that_runs(spark: SparkSession) -> None:
     engine = SparkEngine(plan_text(TRIPLES), spark=spark, driver_rows=0, partitions=2)
-    engine.update({"A": Change([(1,)])})
+    engine.update({"A": Delta([(1,)])})
     spark.sparkContext.setJobGroup("mine", "of the user")
     start = time.monotonic()
     with pytest.raises(LimitError, match="more than 2 seconds"):
-        engine.update({"A": Change([(n,) for n in range(2, 1200)])}, limits=Limits(seconds=2))
+        engine.update({"A": Delta([(n,) for n in range(2, 1200)])}, limits=Limits(seconds=2))
     assert time.monotonic() - start < 60, "it takes many minutes"
     assert spark.sparkContext.getLocalProperty("spark.jobGroup.id") == "mine"
     spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
     assert engine.count("A") == 1
-    engine.update({"A": Change([(2,)])})
+    engine.update({"A": Delta([(2,)])})
     assert engine.count("B") == 3
 
 
@@ -229,10 +229,10 @@ def test_facts_of_the_program_and_stored_ones(spark: SparkSession) -> None:
     more = plan_text(text + "A(1).\n")
     engine, reference = SparkEngine(more, spark=spark, driver_rows=0, partitions=2), ReferenceEngine(more)
     steps: list[Step] = [
-        ({"A": Change([(2,)], [(1,)])}, None),
-        ({"A": Change([(1,), (3,)])}, plan_text(text)),
-        ({"A": Change((), [(3,)])}, more),
-        ({"A": Change((), [(1,)])}, None),
+        ({"A": Delta([(2,)], [(1,)])}, None),
+        ({"A": Delta([(1,), (3,)])}, plan_text(text)),
+        ({"A": Delta((), [(3,)])}, more),
+        ({"A": Delta((), [(1,)])}, None),
         ({}, plan_text(text)),
     ]
     for facts, plan in steps:
@@ -302,7 +302,7 @@ def test_structures_as_structs_arrays_and_maps(spark: SparkSession) -> None:
 def test_verify_counts_what_is_wrong(spark: SparkSession) -> None:
     text = CLOSURE + 'output relation B(x: string)\nB("${x}") :- E(x, _).\n'
     engine = SparkEngine(plan_text(text), spark=spark, driver_rows=0, replicate_rows=0, partitions=2)
-    engine.update({"E": Change([(1, 2), (2, 3)])})
+    engine.update({"E": Delta([(1, 2), (2, 3)])})
     assert engine.verify() == []
     relations = engine.snapshot()[0].relations
     relations["E"].settled *= 2
@@ -325,7 +325,7 @@ def test_settings_of_the_session(spark: SparkSession) -> None:
     session.conf.set("spark.tidelog.partitions", "3")
     engine = SparkEngine(plan_text(CLOSURE), spark=session)
     assert engine.spark.conf.get("spark.sql.shuffle.partitions") == "3"
-    assert [work.strategy for work in engine.update({"E": Change([(1, 2)])}).work] == ["decomposed"]
+    assert [work.strategy for work in engine.update({"E": Delta([(1, 2)])}).work] == ["decomposed"]
     session.conf.set("spark.tidelog.driverRows", "-1")
     with pytest.raises(UserError, match=r"`spark.tidelog.driverRows`: expected a number of at least 0, found '-1'"):
         SparkEngine(plan_text(CLOSURE), spark=session)

@@ -19,7 +19,7 @@ from tidelog.base.tuning.spark import Spark
 from tidelog.base.tuning.table import Tuning, all_paths
 from tidelog.base.tuning.thresholds import Paths
 from tidelog.plan.nodes import Plan
-from tidelog.run.contract.engine import Change
+from tidelog.run.contract.engine import Delta
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.run.spark.engine import SparkEngine
 from tidelog.session.soak.closures import Closures
@@ -110,7 +110,7 @@ def test_every_path_is_taken(spark: SparkSession) -> None:
         drawn = Spark(**{name: paths.drawn(f"spark.{name}", value) for name, value in values.items()})
         engine = AtOnce(plan_text(GROWN), spark=thresholds_only(spark), partitions=2, tuning=Tuning(spark=drawn))
         reference = ReferenceEngine(plan_text(GROWN))
-        for change in (Change(edges), Change((), edges[2:])):
+        for change in (Delta(edges), Delta((), edges[2:])):
             engine.update({"E": change})
             reference.update({"E": change})
             assert answers(engine) == answers(reference)

@@ -18,7 +18,7 @@ from tests.run.spark.test_engine import alike
 from tidelog import Database
 from tidelog.plan.closures.decompose import decompose
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract.engine import Change
+from tidelog.run.contract.engine import Delta
 from tidelog.run.spark.engine import SparkEngine
 from tidelog.session.exchange import load_facts
 
@@ -38,9 +38,9 @@ def check(database: Database, engine: SparkEngine, way: str) -> None:
     """Give an engine the facts of a database, perhaps take some of them again; expect its rows and its changes."""
     columnar = ColumnarEngine(database.plan)
     given = {view.name: list(view.rows()) for view in database.relations() if view.role == "input" and view.count()}
-    steps = [{name: Change(rows) for name, rows in given.items()}]
+    steps = [{name: Delta(rows) for name, rows in given.items()}]
     if DELETE:
-        steps.append({name: Change((), rows[::2]) for name, rows in given.items()})
+        steps.append({name: Delta((), rows[::2]) for name, rows in given.items()})
     for facts in steps:
         update, expected = engine.update(facts), columnar.update(facts)
         for view in database.relations():

@@ -16,7 +16,7 @@ from tests.generate.pipeline import answers, plan_text
 from tests.run.spark.test_engine import alike
 from tidelog.base.tuning.table import DEFAULT
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract.engine import Change
+from tidelog.run.contract.engine import Delta
 from tidelog.run.spark.cluster.session import engine_session
 from tidelog.run.spark.durability.replay import Slot, Template
 from tidelog.run.spark.engine import SparkEngine
@@ -84,7 +84,7 @@ def test_later_rounds_are_planned_once(spark: SparkSession, monkeypatch: pytest.
     monkeypatch.setattr(Template, "over", noted)
     plan = plan_text(text)
     edges = [(n, n + 1) for n in range(7)] + [(7, 2), (0, 3)]
-    facts = {"E": Change(edges)} | ({"Start": Change([(0,)])} if "Start" in plan.relations else {})
+    facts = {"E": Delta(edges)} | ({"Start": Delta([(0,)])} if "Start" in plan.relations else {})
     engine = SparkEngine(plan, spark=spark, driver_rows=0, replicate_rows=0, partitions=2)
     columnar = ColumnarEngine(plan)
     engine.update(facts)
@@ -92,7 +92,7 @@ def test_later_rounds_are_planned_once(spark: SparkSession, monkeypatch: pytest.
     assert answers(engine) == answers(columnar)
     assert len(replayed) > 2, "every round was planned"
     assert engine.verify() == []
-    gone = {"E": Change([], [(2, 3)])}  # ranks and support are those of any bootstrap
+    gone = {"E": Delta([], [(2, 3)])}  # ranks and support are those of any bootstrap
     done, expected = engine.update(gone), columnar.update(gone)
     assert all(alike(done.changes.get(name), expected.changes.get(name)) for name in plan.relations)
 
@@ -103,7 +103,7 @@ def test_a_long_recursion_ends(spark: SparkSession) -> None:
     engine = SparkEngine(
         plan_text(COUNT.format(ROUNDS - 2)), spark=spark, driver_rows=0, replicate_rows=0, partitions=2
     )
-    update = engine.update({"Start": Change([(0,)])})
+    update = engine.update({"Start": Delta([(0,)])})
     assert [work.rounds for work in update.work] == [ROUNDS]
     assert set(engine.rows("N")) == {(n,) for n in range(ROUNDS - 1)}
     assert engine.verify() == []
@@ -125,7 +125,7 @@ def test_many_parts_are_one_scan(spark: SparkSession) -> None:
 def test_the_driver_takes_the_tail(spark: SparkSession) -> None:
     """Few tuples a round beside many that are held: the last rounds are the driver's, ranks and support as ever."""
     edges = [(n, n + 1) for n in range(60)] + [(n, n + 2) for n in range(0, 60, 7)]
-    facts = {"E": Change(edges), "Start": Change([(n,) for n in range(40, 55)])}
+    facts = {"E": Delta(edges), "Start": Delta([(n,) for n in range(40, 55)])}
     engine = SparkEngine(plan_text(REACH), spark=spark, driver_rows=50, replicate_rows=0, partitions=2)
     columnar = ColumnarEngine(plan_text(REACH))
     update = engine.update(facts)
@@ -133,7 +133,7 @@ def test_the_driver_takes_the_tail(spark: SparkSession) -> None:
     work = next(work for work in update.work if "Odd" in work.relations)
     assert work.strategy == "rounds, the last on the driver"
     assert answers(engine) == answers(columnar)
-    for change in (Change([], [(45, 46), (49, 51)]), Change([(45, 46)], [(54, 55)])):
+    for change in (Delta([], [(45, 46), (49, 51)]), Delta([(45, 46)], [(54, 55)])):
         done, expected = engine.update({"E": change}), columnar.update({"E": change})
         for name in ("Even", "Odd"):
             assert alike(done.changes.get(name), expected.changes.get(name)), name
@@ -143,12 +143,12 @@ def test_the_driver_takes_the_tail(spark: SparkSession) -> None:
 
 def test_the_driver_takes_an_update_of_many_rounds(spark: SparkSession) -> None:
     """An edge at the beginning of a chain goes and comes back: as many rounds as the chain is long, or four."""
-    facts = {"E": Change([(n, n + 1) for n in range(40)]), "Start": Change([(0,)])}
+    facts = {"E": Delta([(n, n + 1) for n in range(40)]), "Start": Delta([(0,)])}
     engine = SparkEngine(plan_text(REACH), spark=spark, driver_rows=30, replicate_rows=0, partitions=2)
     columnar = ColumnarEngine(plan_text(REACH))
     engine.update(facts)
     columnar.update(facts)
-    for change in (*(Change([], [(3, 4)]), Change([(3, 4)])) * 2, Change([], [(38, 39)])):
+    for change in (*(Delta([], [(3, 4)]), Delta([(3, 4)])) * 2, Delta([], [(38, 39)])):
         done, expected = engine.update({"E": change}), columnar.update({"E": change})
         (work,) = done.work
         near = (38, 39) in change.deleted
@@ -168,7 +168,7 @@ def test_a_round_is_one_job_for_all_relations(spark: SparkSession) -> None:
     for length in (12, 22):
         engine = SparkEngine(plan, spark=spark, driver_rows=0, replicate_rows=0, partitions=2)
         before = scheduler.numTotalJobs()
-        update = engine.update({"E": Change([(n, n + 1) for n in range(length)]), "Start": Change([(0,)])})
+        update = engine.update({"E": Delta([(n, n + 1) for n in range(length)]), "Start": Delta([(0,)])})
         assert [work.rounds for work in update.work] == [length + 2]
         jobs.append(scheduler.numTotalJobs() - before)
         assert engine.count("Even") == engine.count("Odd") == length + 1
@@ -179,7 +179,7 @@ def test_what_constants_leave_is_counted(spark: SparkSession) -> None:
     """Two large sides, one of which constants make small: nothing is shuffled for the join, and the answer is right."""
     engine = SparkEngine(plan_text(KINDS), spark=spark, driver_rows=0, broadcast_rows=5, partitions=2)
     columnar = ColumnarEngine(plan_text(KINDS))
-    facts = {"E": Change([(n, n % 7, n + 1) for n in range(20)] + [(3, 9, 4), (4, 9, 6), (1, 8, 1), (2, 8, 5)])}
+    facts = {"E": Delta([(n, n % 7, n + 1) for n in range(20)] + [(3, 9, 4), (4, 9, 6), (1, 8, 1), (2, 8, 5)])}
     engine.update(facts)
     columnar.update(facts)
     assert answers(engine) == answers(columnar)
@@ -188,14 +188,14 @@ def test_what_constants_leave_is_counted(spark: SparkSession) -> None:
 def test_rounds_inside_executors_are_told(spark: SparkSession) -> None:
     for strategy in ("auto", "recompute"):
         engine = SparkEngine(plan_text(COUNTED), spark=spark, driver_rows=0, partitions=2, strategy=strategy)
-        update = engine.update({"E": Change([(n, n + 1) for n in range(9)])})
+        update = engine.update({"E": Delta([(n, n + 1) for n in range(9)])})
         assert [(work.strategy, work.rounds) for work in update.work] == [("decomposed", 10)]
 
 
 def test_a_tail_that_grows_goes_back_to_the_loop(spark: SparkSession) -> None:
     engine = SparkEngine(plan_text(DOUBLES), spark=spark, driver_rows=20, replicate_rows=0, partitions=2)
     columnar = ColumnarEngine(plan_text(DOUBLES))
-    update = engine.update({"Start": Change([(1,)])})
-    columnar.update({"Start": Change([(1,)])})
+    update = engine.update({"Start": Delta([(1,)])})
+    columnar.update({"Start": Delta([(1,)])})
     assert [work.strategy for work in update.work] == ["recompute"]
     assert answers(engine) == answers(columnar)

@@ -7,7 +7,7 @@ import pytest
 import tidelog
 from tests.generate.pipeline import answers, plan_text
 from tidelog.base.errors import EvaluationError, UserError
-from tidelog.run.contract.engine import Change
+from tidelog.run.contract.engine import Delta
 from tidelog.run.tuples.differences import DIFFERENCES
 from tidelog.run.tuples.engine import EVALUATORS, TuplesEngine
 from tidelog.run.tuples.index import INDEXES
@@ -65,20 +65,20 @@ def test_an_option_that_is_not_there(options: dict[str, object], message: str) -
 @pytest.mark.parametrize("index", INDEXES)
 def test_a_failed_update_leaves_no_trace(strategy: str, index: str) -> None:
     engine = TuplesEngine(plan_text(PROGRAM), strategy=strategy, index=index)
-    engine.update({"Edge": Change([(1, 2), (2, 3), (3, 4), (4, 1)])})
+    engine.update({"Edge": Delta([(1, 2), (2, 3), (3, 4), (4, 1)])})
     before = answers(engine)
     with pytest.raises(EvaluationError, match="division by zero"):
-        engine.update({"Edge": Change([(1, 10)], [(2, 3)])})
+        engine.update({"Edge": Delta([(1, 10)], [(2, 3)])})
     assert answers(engine) == before
     assert not engine.verify()
-    engine.update({"Edge": Change([(3, 5)], [(2, 3)])})
+    engine.update({"Edge": Delta([(3, 5)], [(2, 3)])})
     assert answers(engine)["Reach"] == {(1, 2), (3, 1), (3, 2), (3, 4), (3, 5), (4, 1), (4, 2)}
 
 
 @pytest.mark.parametrize("index", INDEXES)
 def test_an_interrupt_while_an_update_is_made_final(index: str, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = TuplesEngine(plan_text(PROGRAM), strategy="ranked", index=index)
-    engine.update({"Edge": Change([(1, 2), (2, 3), (3, 4), (4, 1)])})
+    engine.update({"Edge": Delta([(1, 2), (2, 3), (3, 4), (4, 1)])})
     before, calls, remove = answers(engine), 0, Part.remove
 
     def interrupted(self: Part, rows: set[tuple[int, int]]) -> None:
@@ -91,9 +91,9 @@ def test_an_interrupt_while_an_update_is_made_final(index: str, monkeypatch: pyt
 
     monkeypatch.setattr(Part, "remove", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        engine.update({"Edge": Change([(3, 5)], [(2, 3)])})
+        engine.update({"Edge": Delta([(3, 5)], [(2, 3)])})
     monkeypatch.undo()
     assert answers(engine) == before
     assert not engine.verify()
-    engine.update({"Edge": Change([], [(4, 1)])})
+    engine.update({"Edge": Delta([], [(4, 1)])})
     assert answers(engine)["Reach"] == {(1, 2), (1, 3), (1, 4), (2, 3), (2, 4), (3, 4)}

@@ -12,7 +12,7 @@ import pytest
 
 from tests.generate.pipeline import answers, plan_text
 from tidelog.run import tuples
-from tidelog.run.contract.engine import Change
+from tidelog.run.contract.engine import Delta
 from tidelog.run.tuples.engine import TuplesEngine
 
 PROGRAM = """
@@ -44,7 +44,7 @@ class Interrupter:
         return self.trace
 
 
-def is_interrupted(engine: TuplesEngine, change: dict[str, Change], lines: int) -> bool:
+def is_interrupted(engine: TuplesEngine, change: dict[str, Delta], lines: int) -> bool:
     """Update an engine; tell whether that was interrupted after so many lines."""
     before = sys.gettrace()
     sys.settrace(Interrupter(lines).trace)
@@ -64,12 +64,12 @@ def test_interrupted_anywhere(strategy: str, index: str, seed: int) -> None:
     random = Random(seed)
     engine = TuplesEngine(plan_text(PROGRAM), strategy=strategy, index=index)
     edges = [(random.randrange(9), random.randrange(9)) for _ in range(14)]
-    engine.update({"Edge": Change(edges), "Off": Change([(3,)])})
+    engine.update({"Edge": Delta(edges), "Off": Delta([(3,)])})
     interrupts, lines = 0, 1
     while interrupts < 40:
         change = {
-            "Edge": Change([(random.randrange(9), random.randrange(9))], random.sample(edges, 2)),
-            "Off": Change([(random.randrange(9),)], [(random.randrange(9),)]),
+            "Edge": Delta([(random.randrange(9), random.randrange(9))], random.sample(edges, 2)),
+            "Off": Delta([(random.randrange(9),)], [(random.randrange(9),)]),
         }
         before, token = answers(engine), engine.snapshot()
         if is_interrupted(engine, change, lines):

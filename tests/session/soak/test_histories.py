@@ -14,13 +14,13 @@ from tidelog.plan.nodes import Plan
 from tidelog.run.closure import held
 from tidelog.run.columnar.arrays import table as arrays
 from tidelog.run.columnar.kernels import words
-from tidelog.run.contract.engine import NO_LIMITS, Change, Limits, Update
+from tidelog.run.contract.engine import NO_LIMITS, Delta, Limits, Update
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.session import engines
 from tidelog.session.soak.families import draw_history
 from tidelog.session.soak.graphs import NODES, graph_history
 from tidelog.session.soak.histories import Step, watched
-from tidelog.session.soak.looks import FollowBy, Inspect, Read, Verify
+from tidelog.session.soak.looks import Inspect, Read, SetStrategy, Verify
 from tidelog.session.soak.poison import poisoned, poisoning
 from tidelog.session.soak.settings import Asked
 from tidelog.session.soak.shrink import quieter
@@ -69,7 +69,7 @@ def test_everything_is_drawn() -> None:
     assert {setting.tuning is None for setting in settings} == {True, False}
     assert {setting.keyed is None for setting in settings} == {True, False}
     steps = [step for history, _ in made for step in history.steps]
-    assert {type(look) for step in steps for look in step.looks} == {Read, Inspect, Verify, FollowBy}
+    assert {type(look) for step in steps for look in step.looks} == {Read, Inspect, Verify, SetStrategy}
     assert {look.ago > 0 for step in steps for look in step.looks if isinstance(look, Inspect)} == {True, False}
     for doing in ("undone", "previews", "frames", "looks", "rules_added", "inserted"):
         assert {bool(getattr(step, doing)) for step in steps} == {True, False}, doing
@@ -93,12 +93,12 @@ def test_looks_are_left_out_one_by_one() -> None:
 class HastyEngine(ReferenceEngine):
     """Empties at each update what it told of the one before."""
 
-    def update(self, facts: Mapping[str, Change], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
+    def update(self, facts: Mapping[str, Delta], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
         for rows in getattr(self, "lent", ()):
             rows.clear()
         made = {name: ([*c.inserted], [*c.deleted]) for name, c in super().update(facts, plan, limits).changes.items()}
         self.lent = [rows for both in made.values() for rows in both]
-        return Update({name: Change(*both) for name, both in made.items()})
+        return Update({name: Delta(*both) for name, both in made.items()})
 
 
 def test_what_is_looked_at_late_must_be_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:

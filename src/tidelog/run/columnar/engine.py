@@ -33,7 +33,7 @@ from tidelog.run.columnar.storage.rows import DecodedRows, code_parts, decoded, 
 from tidelog.run.columnar.store import Store
 from tidelog.run.columnar.support.verify import check_support
 from tidelog.run.contract.backend import Support
-from tidelog.run.contract.engine import NO_LIMITS, Change, Limits, Row, Rows, Switch, Update, Work
+from tidelog.run.contract.engine import NO_LIMITS, Delta, Fallback, Limits, Row, Rows, Update, Work
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.choose import Earlier, Strategy, maintain, reached, strategy_of, support_of
 from tidelog.run.maintain.cost import Costs
@@ -63,8 +63,8 @@ class State:
 class ColumnarEngine:
     """The state of one program in this process.
 
-    `strategy` is one of `run.maintain.choose.ALGORITHMS`, `auto` or `recompute`, and `switch` says when it is given up
-    for an evaluation from scratch; by default the strategy does. The strategy decides what support tuples have;
+    `strategy` is one of `run.maintain.choose.ALGORITHMS`, `auto` or `recompute`, and `fallback` says when it is given
+    up for an evaluation from scratch; by default the strategy does. The strategy decides what support tuples have;
     `support` asks for another, for whoever only wants to read it off. Strata that are closures are evaluated by
     structures of their own (`claim`) unless `closures` is false. `rediscovery` says whether the filter of `elastic` is
     `whole` or `divided`; None: divided where less work is expected. `threads` is how many are used; `limits` bound the
@@ -78,7 +78,7 @@ class ColumnarEngine:
         plan: Plan,
         *,
         strategy: str = "auto",
-        switch: Switch | None = None,
+        fallback: Fallback | None = None,
         support: Support | None = None,
         threads: int | None = None,
         closures: bool = True,
@@ -90,7 +90,7 @@ class ColumnarEngine:
         self._tools = Tools.of(tuning)
         self._codec = Codec()
         self._strategy = strategy
-        self._switch = switch
+        self._fallback = fallback
         self._divided = None if rediscovery is None else rediscovery == "divided"
         self._support = support_of(strategy) if support is None else support
         self._lasting = strategy in KEEP_CLOSURES
@@ -111,7 +111,7 @@ class ColumnarEngine:
         """The program whose consequences the state holds."""
         return self._state.claims.given
 
-    def update(self, facts: Mapping[str, Change], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
+    def update(self, facts: Mapping[str, Delta], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
         """Change stored facts and the program; after an error nothing has changed."""
         with Watch(limits) as watch:
             return self._update(facts, plan or self.plan, watch)
@@ -165,7 +165,7 @@ class ColumnarEngine:
 
     # --- updating ----------------------------------------------------------------------------------------------------
 
-    def _update(self, facts: Mapping[str, Change], given: Plan, watch: Watch) -> Update:
+    def _update(self, facts: Mapping[str, Delta], given: Plan, watch: Watch) -> Update:
         before = self._state
         claims = before.claims
         if given is not claims.given:
@@ -221,7 +221,7 @@ class ColumnarEngine:
         return explained(done, reason)
 
     def _how(self, strategy: str) -> Strategy:
-        return Strategy(strategy, self._switch, self._tuning.budgets)
+        return Strategy(strategy, self._fallback, self._tuning.budgets)
 
     def _wants_closure(self, stratum: Stratum, plan: Plan) -> bool:
         return self._closures and strategy_of(stratum, plan, self._strategy) == self._strategy
@@ -236,7 +236,7 @@ class ColumnarEngine:
         lent = self._tools, self._codec, scalars, self._orders, self._support, self._divided, claims.relations
         return Store(plan, Equipment(*lent), kept, before.relations, watch)
 
-    def _change_facts(self, store: Store, name: str, change: Change) -> None:
+    def _change_facts(self, store: Store, name: str, change: Delta) -> None:
         """Mark deleted facts and keep inserted ones apart."""
         relation = store.touch(name)
         given = [
@@ -261,16 +261,16 @@ class ColumnarEngine:
             relation.set_delta(relation.stated(_chosen(inserted, ~there)))
             relation.insert()
 
-    def _changes(self, store: Store, before: State, plan: Plan) -> dict[str, Change]:
+    def _changes(self, store: Store, before: State, plan: Plan) -> dict[str, Delta]:
         """Return the exact change of every relation, in values."""
-        changes: dict[str, Change] = {}
+        changes: dict[str, Delta] = {}
         for name, relation in before.relations.items():
             if name not in before.claims.given.relations:
                 continue
             if name not in plan.relations or store.relations.get(name) is None:
                 gone = self._decoded(name, relation, relation.gathered(bare=True), before.plan)
                 if len(gone):
-                    changes[name] = Change((), gone)
+                    changes[name] = Delta((), gone)
         for name, relation in store.touched.items():
             old = before.relations.get(name)
             if name not in plan.relations:
@@ -284,7 +284,7 @@ class ColumnarEngine:
                 for view in (INSERTED, DELETED)
             )
             if inserted or deleted:
-                changes[name] = Change(inserted, deleted)
+                changes[name] = Delta(inserted, deleted)
         return changes
 
 

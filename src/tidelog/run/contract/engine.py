@@ -38,7 +38,7 @@ be present already or be absent already: Arrow columns are not looked through be
 
 
 @record
-class Change:
+class Delta:
     """What became true and what became false in one relation; disjoint.
 
     In a change given to an engine a tuple may be in both: it is inserted then.
@@ -85,11 +85,11 @@ def _check_limit(limit: Any, unit: str, *, whole: bool) -> None:
 
 
 @record
-class Switch:
+class Fallback:
     """When an update of a stratum is dropped for an evaluation from scratch: beyond a share of what the last one took.
 
     `by` says what counts: `work`, in units of the engine's, so that the same update always goes the same way, or
-    `time`, as in Zhao et al. A share of `math.inf` never switches.
+    `time`, as in Zhao et al. A share of `math.inf` never falls back.
     """
 
     share: float
@@ -100,7 +100,7 @@ class Switch:
         if isinstance(share, bool) or not isinstance(share, Real) or not float(share) >= 0:
             raise UserError(f"a share of {share}: it should be a number that is not negative")
         if self.by not in ("work", "time"):
-            raise UserError(f"a switch by {self.by}: there are `work` and `time`")
+            raise UserError(f"a fallback by {self.by}: there are `work` and `time`")
 
 
 @record
@@ -120,7 +120,7 @@ class Work:
 class Update:
     """The answer to an update: changed relations only (auxiliary ones included), and what was done."""
 
-    changes: Mapping[str, Change]
+    changes: Mapping[str, Delta]
     work: tuple[Work, ...] = field(default=(), compare=False)
 
 
@@ -136,7 +136,7 @@ class Engine(Protocol):
     def plan(self) -> Plan:
         """The program whose consequences the state holds."""
 
-    def update(self, facts: Mapping[str, Change], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
+    def update(self, facts: Mapping[str, Delta], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
         """Insert and delete stored facts, and go over to another program if one is given.
 
         May raise anywhere; the state is then that of the last snapshot once `restore` has returned.

@@ -29,7 +29,7 @@ from tidelog.run.columnar.rules.scalars import Scalars
 from tidelog.run.columnar.storage.dictionary import Codec
 from tidelog.run.columnar.storage.layout import Field, Layout
 from tidelog.run.columnar.storage.rows import DecodedRows, code_columns, decoded_in
-from tidelog.run.contract.engine import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
+from tidelog.run.contract.engine import NO_LIMITS, Delta, Limits, Row, Rows, Update, Work
 from tidelog.run.dbsp.expressions import ColumnExpressions
 from tidelog.run.dbsp.interpreter import Interpreter
 from tidelog.run.dbsp.kit import LEVEL, Clause, Gather
@@ -149,7 +149,7 @@ class DbspEngine:
         self._state, held = token
         self.interpreter.restore(held)
 
-    def update(self, facts: Mapping[str, Change], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
+    def update(self, facts: Mapping[str, Delta], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
         """Change stored facts and the program in one step of the circuit; after an error nothing has changed."""
         token = self.snapshot()
         try:
@@ -159,7 +159,7 @@ class DbspEngine:
             self.restore(token)
             raise
 
-    def _update(self, facts: Mapping[str, Change], plan: Plan, watch: Watch) -> Update:
+    def _update(self, facts: Mapping[str, Delta], plan: Plan, watch: Watch) -> Update:
         started = time.perf_counter()
         before = self._state
         after = before if plan is before.plan else self._replanned(before, plan)
@@ -234,7 +234,7 @@ class DbspEngine:
                 moved[target] = facts
         return moved
 
-    def _stored(self, home: str, change: Change, arriving: ZSet, *, new: bool) -> ZSet:
+    def _stored(self, home: str, change: Delta, arriving: ZSet, *, new: bool) -> ZSet:
         """Return the change of stored facts as a Z-set: what is not there comes, what is there goes.
 
         In a new home are only the facts that arrive: rules have derived what it has, and are gone.
@@ -251,11 +251,11 @@ class DbspEngine:
         words = np.stack([column.astype(U) for column in columns]) if columns else np.empty((0, len(rows)), U)
         return ZSet.made(words, np.ones(words.shape[1], np.int64)).distinct()
 
-    def _changes(self, before: State, after: State, changed: Mapping[str, ZSet]) -> dict[str, Change]:
+    def _changes(self, before: State, after: State, changed: Mapping[str, ZSet]) -> dict[str, Delta]:
         """Return the exact change of every relation of the old and the new program, in values."""
         names = {tag: (name, before.plan) for name, tag in before.tags.items()}
         names |= {tag: (name, after.plan) for name, tag in after.tags.items()}
-        found: dict[str, Change] = {}
+        found: dict[str, Delta] = {}
         for tag, change in changed.items():
             name, plan = names[tag]
             columns = self._names(name, plan)
@@ -265,9 +265,9 @@ class DbspEngine:
             )
             if name in found:  # declared anew with other columns: rows that look the same have not changed
                 both = [{*found[name].inserted, *inserted}, {*found[name].deleted, *deleted}]
-                found[name] = Change(both[0] - both[1], both[1] - both[0])
+                found[name] = Delta(both[0] - both[1], both[1] - both[0])
             else:
-                found[name] = Change(inserted, deleted)
+                found[name] = Delta(inserted, deleted)
         return {name: change for name, change in found.items() if change}
 
 

@@ -3,7 +3,7 @@
 A stratum that reads nothing changed and has the rules it had is left alone. One whose relations were not together in a
 stratum before is evaluated from scratch. Otherwise an update algorithm runs, the user's choice or `ranked`. It may have
 a budget: a share of what an evaluation from scratch takes, in units of work, which are the same each time, or in
-seconds (`Switch`; Zhao et al. call the share the switching parameter). When it overruns, its partial work is dropped
+seconds (`Fallback`; Zhao et al. call the share the switching parameter). When it overruns, its partial work is dropped
 and the stratum is evaluated from scratch; strata above see only the difference. With a share s an update costs at most
 1 + s such evaluations, and one that is dropped at most (1 + s) / s times what it would have cost to go on. The default
 keeps the first small: no commit should be felt as dearer than starting over. What strata before it in the commit have
@@ -35,7 +35,7 @@ from tidelog.base.record import record
 from tidelog.base.tuning.updates import Budgets
 from tidelog.plan.nodes import Plan, Rule, Stratum
 from tidelog.run.contract.backend import Backend, Support
-from tidelog.run.contract.engine import Switch, Work
+from tidelog.run.contract.engine import Fallback, Work
 from tidelog.run.limits import OverBudgetError, Watch
 from tidelog.run.maintain import dred, elastic, modular, ranked
 from tidelog.run.maintain.cost import NOTHING, UNLIMITED, Budget, Cost, Costs, budget_of
@@ -66,14 +66,14 @@ class Strategy:
     """How strata follow changes: the name of a strategy, when it is given up (None: as it likes), and thresholds."""
 
     name: str
-    switch: Switch | None
+    fallback: Fallback | None
     budgets: Budgets
 
     @property
-    def usual(self) -> Switch:
+    def usual(self) -> Fallback:
         """When the strategy gives an update up, unless the user says otherwise."""
         shares = {"auto": self.budgets.share, "elastic": self.budgets.elastic_share}
-        return Switch(shares.get(self.name, math.inf))
+        return Fallback(shares.get(self.name, math.inf))
 
 
 def support_of(strategy: str) -> Support:
@@ -208,10 +208,10 @@ class _Attempt:
         last, (deleted, inserted) = self.scratch.last, _size(backend, stratum)
         size, losing = deleted + inserted, deleted > 0
         past = last.past[losing]
-        switch, budgets = self.strategy.switch, self.strategy.budgets
-        lent = max(0.0, watch.saved) if self.strategy.name == "auto" and switch is None else 0.0
+        fallback, budgets = self.strategy.fallback, self.strategy.budgets
+        lent = max(0.0, watch.saved) if self.strategy.name == "auto" and fallback is None else 0.0
         lent /= 1 + losing  # what others have saved is held against evaluations of what there was
-        budget = budget_of(self._switch if switch is None else switch, last, size, lent, budgets, losing=losing)
+        budget = budget_of(self._fallback if fallback is None else fallback, last, size, lent, budgets, losing=losing)
         if budget != UNLIMITED and self._is_hopeless():
             reason = "it was empty, and at least half of what it reads is new"
             return self.scratch.evaluate(reason, last, counted=not self._need_not_count)
@@ -240,7 +240,7 @@ class _Attempt:
         return Work(stratum.number, stratum.relations, name, reason, rounds, used, seconds)
 
     @property
-    def _switch(self) -> Switch:
+    def _fallback(self) -> Fallback:
         """When the update is given up: where a rule goes, half as late, since the last evaluation was with it."""
         usual, budgets = self.strategy.usual, self.strategy.budgets
         return replace(usual, share=usual.share * float(budgets.rule_share)) if self.removed else usual

@@ -9,7 +9,7 @@ from typing import assert_never
 
 from tidelog.base.record import record
 from tidelog.base.tuning.updates import Budgets
-from tidelog.run.contract.engine import Switch
+from tidelog.run.contract.engine import Fallback
 
 
 @record
@@ -79,22 +79,22 @@ class Budget:
 UNLIMITED = Budget()
 
 
-def budget_of(switch: Switch, last: Cost, size: int, lent: float, budgets: Budgets, *, losing: bool) -> Budget:
+def budget_of(fallback: Fallback, last: Cost, size: int, lent: float, budgets: Budgets, *, losing: bool) -> Budget:
     """Return what an update of a size may take: its share, and what is lent to it, but no more than an evaluation.
 
     It gets a part of that where updates as large were given up, and is held against what was done in their place: each
     that is given up in vain costs less, and none that has become cheap goes unnoticed.
     """
-    if switch.share == math.inf:
+    if fallback.share == math.inf:
         return UNLIMITED
     past, part, full = last.past[losing], 1.0, last.work
     if past.promises_little(size, budgets):
         part, full = float(budgets.again) ** (past.in_a_row % int(budgets.retry)), min(full, past.took)
-    match switch.by:
+    match fallback.by:
         case "work":
-            own = switch.share * full
+            own = fallback.share * full
             return Budget(work=max(budgets.work, part * own, part * min(own + lent, full)))
         case "time":
-            return Budget(seconds=max(budgets.seconds, part * switch.share * last.time))
+            return Budget(seconds=max(budgets.seconds, part * fallback.share * last.time))
         case _:
-            assert_never(switch.by)
+            assert_never(fallback.by)

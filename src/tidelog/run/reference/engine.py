@@ -18,7 +18,7 @@ from tidelog.base.errors import EvaluationError
 from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.plan.nodes import Plan, Rule
 from tidelog.plan.rewrite.separate_facts import stored_in
-from tidelog.run.contract.engine import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
+from tidelog.run.contract.engine import NO_LIMITS, Delta, Limits, Row, Rows, Update, Work
 from tidelog.run.limits import Watch
 from tidelog.run.reference.algebra import Algebra
 from tidelog.run.reference.evaluate import Evaluator
@@ -50,7 +50,7 @@ class ReferenceEngine:
         """The program whose consequences the state holds."""
         return self._plan
 
-    def update(self, facts: Mapping[str, Change], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
+    def update(self, facts: Mapping[str, Delta], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
         """Change stored facts and the program, and evaluate from scratch; after an error nothing has changed."""
         after = plan or self._plan
         stored = {r: rows for r, rows in self._facts.items() if _same_columns(r, self._plan, after)}
@@ -133,13 +133,13 @@ def _derive(rule: Rule, found: set[Row], known: frozenset[Row], algebra: Algebra
     return derivations
 
 
-def _difference(before: State, after: State) -> dict[str, Change]:
+def _difference(before: State, after: State) -> dict[str, Delta]:
     """Return the change of every relation that changed; one that is new or gone counts as empty where it is not."""
     changes = {}
     for relation in before.keys() | after.keys():
         old, new = before.get(relation, frozenset()), after.get(relation, frozenset())
         if old != new:
-            changes[relation] = Change(new - old, old - new)
+            changes[relation] = Delta(new - old, old - new)
     return changes
 
 

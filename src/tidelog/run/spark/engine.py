@@ -25,7 +25,7 @@ from tidelog.plan.closures.decompose import Way
 from tidelog.plan.nodes import EMPTY_PLAN, Plan, Stratum
 from tidelog.plan.rewrite.separate_facts import stored_in
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract.engine import NO_LIMITS, Change, Limits, Row, Rows, Update, Work
+from tidelog.run.contract.engine import NO_LIMITS, Delta, Limits, Row, Rows, Update, Work
 from tidelog.run.limits import Watch, tell
 from tidelog.run.maintain.choose import Earlier, Strategy, maintain, reached, strategy_of
 from tidelog.run.maintain.cost import NOTHING, Cost, Costs
@@ -126,7 +126,7 @@ class SparkEngine:
     def _tracked(self) -> bool:
         return self._strategy != "recompute"
 
-    def update(self, facts: Mapping[str, Change], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
+    def update(self, facts: Mapping[str, Delta], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
         """Change stored facts and the program; after an error nothing has changed."""
         if self._driver is not None:
             done = self._update_on_driver(self._driver, facts, plan, limits)
@@ -203,7 +203,7 @@ class SparkEngine:
     # --- on the driver -----------------------------------------------------------------------------------------------
 
     def _update_on_driver(
-        self, driver: ColumnarEngine, facts: Mapping[str, Change], plan: Plan | None, limits: Limits
+        self, driver: ColumnarEngine, facts: Mapping[str, Delta], plan: Plan | None, limits: Limits
     ) -> Update | None:
         """Update while everything fits on the driver; otherwise hand the state over to Spark and return None."""
         size = sum(driver.count(name) for name in driver.plan.relations)
@@ -267,11 +267,11 @@ class SparkEngine:
 
     # --- updating ----------------------------------------------------------------------------------------------------
 
-    def _update(self, facts: Mapping[str, Change], plan: Plan, watch: Watch) -> Update:
+    def _update(self, facts: Mapping[str, Delta], plan: Plan, watch: Watch) -> Update:
         with one_group(self.spark, watch):
             return self._safely(lambda: self._updated(facts, plan, watch))
 
-    def _updated(self, facts: Mapping[str, Change], plan: Plan, watch: Watch) -> Update:
+    def _updated(self, facts: Mapping[str, Delta], plan: Plan, watch: Watch) -> Update:
         watch.restart()
         before = self._committed
         there = self._keepers()
@@ -363,15 +363,15 @@ def _refreshed(claims: Claims, store: Store, stratum: Stratum, way: Way, earlier
     return Work(stratum.number, stratum.relations, "decomposed", reason, rounds, used, seconds)
 
 
-def _changes(store: Store, before: State, plan: Plan) -> dict[str, Change]:
+def _changes(store: Store, before: State, plan: Plan) -> dict[str, Delta]:
     """Return the exact change of every relation."""
-    changes: dict[str, Change] = {}
+    changes: dict[str, Delta] = {}
     for name, relation in before.relations.items():
         if (name not in plan.relations or store.relations.get(name) is None) and size_of(relation.settled):
             gone = SparkRows(
                 partial(relation.frame, AFTER), relation.size(AFTER), relation.types, Cells(before.plan.types)
             )
-            changes[name] = Change((), gone)
+            changes[name] = Delta((), gone)
     for name, relation in store.touched.items():
         old = before.relations.get(name)
         if old is not None and old.types != relation.types:
@@ -381,7 +381,7 @@ def _changes(store: Store, before: State, plan: Plan) -> dict[str, Change]:
             for view in (INSERTED, DELETED)
         )
         if len(inserted) or len(deleted):
-            changes[name] = Change(inserted, deleted)
+            changes[name] = Delta(inserted, deleted)
     return changes
 
 

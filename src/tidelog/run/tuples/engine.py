@@ -18,7 +18,7 @@ from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.plan.nodes import EMPTY_PLAN, Plan, Stratum
 from tidelog.plan.rewrite.separate_facts import stored_in
 from tidelog.run.contract.backend import Support
-from tidelog.run.contract.engine import NO_LIMITS, Change, Limits, Row, Rows, Switch, Update, Work
+from tidelog.run.contract.engine import NO_LIMITS, Delta, Fallback, Limits, Row, Rows, Update, Work
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.choose import Earlier, Strategy, maintain, reached, strategy_of, support_of
 from tidelog.run.maintain.cost import Costs
@@ -65,8 +65,8 @@ class Ways(TypedDict, total=False):
 class TuplesEngine:
     """The state of one program in this process, as Python tuples.
 
-    `strategy` is one of `run.maintain.choose.ALGORITHMS`, `auto` or `recompute`; `switch` says when an update is given
-    up for an evaluation from scratch; `limits` bound the first evaluation; `tuning` has thresholds.
+    `strategy` is one of `run.maintain.choose.ALGORITHMS`, `auto` or `recompute`; `fallback` says when an update is
+    given up for an evaluation from scratch; `limits` bound the first evaluation; `tuning` has thresholds.
     """
 
     name = "tuples"
@@ -76,14 +76,14 @@ class TuplesEngine:
         plan: Plan,
         *,
         strategy: str = "auto",
-        switch: Switch | None = None,
+        fallback: Fallback | None = None,
         limits: Limits = NO_LIMITS,
         tuning: Tuning = DEFAULT,
         **ways: Unpack[Ways],
     ) -> None:
         self._tuning = tuning
         self._strategy = strategy
-        self._switch = switch
+        self._fallback = fallback
         self._costs: Costs = {}
         self._journals: list[list[Journal]] = []
         """Those of each update since the last snapshot, there before the first change."""
@@ -107,7 +107,7 @@ class TuplesEngine:
         """The program whose consequences the state holds."""
         return self._state.plan
 
-    def update(self, facts: Mapping[str, Change], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
+    def update(self, facts: Mapping[str, Delta], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
         """Change stored facts and the program; after an error nothing has changed."""
         # Values never refer to themselves, so a search for cycles finds none; it took a third of the time.
         with collector_paused(), Watch(limits) as watch:
@@ -148,7 +148,7 @@ class TuplesEngine:
 
     # --- updating ----------------------------------------------------------------------------------------------------
 
-    def _update(self, facts: Mapping[str, Change], plan: Plan, watch: Watch) -> Update:
+    def _update(self, facts: Mapping[str, Delta], plan: Plan, watch: Watch) -> Update:
         before = self._state
         store = self._store(before, plan, watch)
         self._journals.append(store.journals)
@@ -182,7 +182,7 @@ class TuplesEngine:
 
     def _maintain(self, store: Store, stratum: Stratum, earlier: Earlier, costs: Costs) -> Work | None:
         strategy = strategy_of(stratum, store.plan, self._strategy)
-        how = Strategy(strategy, self._switch, self._tuning.budgets)
+        how = Strategy(strategy, self._fallback, self._tuning.budgets)
         return maintain(store, stratum, earlier, costs, store.watch, how)
 
     @staticmethod
@@ -214,14 +214,14 @@ def _fits(relation: Relation, plan: Plan) -> bool:
     return found is not None and relation.types == tuple(column.type for column in found.columns)
 
 
-def _changes(store: Store, before: State, plan: Plan) -> dict[str, Change]:
+def _changes(store: Store, before: State, plan: Plan) -> dict[str, Delta]:
     """Return the exact change of every relation."""
-    changes: dict[str, Change] = {}
+    changes: dict[str, Delta] = {}
     for name, relation in before.relations.items():
         if not _fits(relation, plan) and relation.settled.rows:
-            changes[name] = Change((), frozenset(relation.settled.rows))
+            changes[name] = Delta((), frozenset(relation.settled.rows))
     for name, relation in store.touched.items():
-        change = Change(frozenset(relation.rows(INSERTED)), frozenset(relation.rows(DELETED)))
+        change = Delta(frozenset(relation.rows(INSERTED)), frozenset(relation.rows(DELETED)))
         if change and (name not in before.relations or _fits(before.relations[name], plan)):
             changes[name] = change
     return changes

@@ -73,7 +73,7 @@ class RebuildEffect:
         if view.count() + before.count() <= self._new.tuning.pipelines.driver_rows:
             old, new = set(before.rows(ordered=False)), set(view.rows(ordered=False))
             plan = self._new.plan
-            change = contract.Change(list(new - old), list(old - new))
+            change = contract.Delta(list(new - old), list(old - new))
             self._small[view.name] = Change(plan.relations[view.name], change, Plain(plan.types), None)
             return self._small[view.name].sizes
         found = {row[WEIGHT]: row["count"] for row in self._frame(view.name).groupBy(WEIGHT).count().collect()}

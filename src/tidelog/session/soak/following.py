@@ -18,7 +18,7 @@ from tidelog.base.tuning.thresholds import Paths
 from tidelog.run.contract.engine import Limits, Row
 from tidelog.session.changes import Change, Changes
 from tidelog.session.soak.histories import History, Step
-from tidelog.session.soak.looks import FollowBy, Inspect, Look, Read, Verify
+from tidelog.session.soak.looks import Inspect, Look, Read, SetStrategy, Verify
 from tidelog.session.soak.settings import INDEX, Setting
 from tidelog.session.soak.spec import Declared
 from tidelog.session.transaction import Transaction
@@ -167,10 +167,10 @@ class Following:
                     self._inspect(look, number - ago)
             case Verify():
                 self._database.verify()
-            case FollowBy(choice):
+            case SetStrategy(choice):
                 strategies = self._setting.strategies()
-                switch = self._setting.switch
-                self._database.follow_by(strategies[choice % len(strategies)], switch)
+                fallback = self._setting.fallback
+                self._database.set_strategy(strategies[choice % len(strategies)], fallback)
             case _:
                 assert_never(look)
 

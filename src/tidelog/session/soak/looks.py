@@ -52,7 +52,7 @@ class Verify:
 
 
 @dataclass(frozen=True)
-class FollowBy:
+class SetStrategy:
     """Go over to another strategy: the one with this number among those that the setting has, round and round."""
 
     choice: int
@@ -61,7 +61,7 @@ class FollowBy:
         return f"follow by strategy number {self.choice}"
 
 
-Look = Read | Inspect | Verify | FollowBy
+Look = Read | Inspect | Verify | SetStrategy
 
 
 class Watcher:
@@ -97,7 +97,7 @@ class Watcher:
         if self.may(0.04):
             found.append(Verify())
         if self.may(0.06):
-            found.append(FollowBy(random.randrange(100)))
+            found.append(SetStrategy(random.randrange(100)))
         random.shuffle(found)
         return tuple(found)
 

@@ -14,7 +14,7 @@ from typing import Any
 from tidelog.base.record import record
 from tidelog.base.tuning.table import DEFAULT, Tuning, all_thresholds
 from tidelog.base.tuning.thresholds import Paths
-from tidelog.run.contract.engine import NO_LIMITS, Limits, Switch
+from tidelog.run.contract.engine import NO_LIMITS, Fallback, Limits
 from tidelog.session.database import Database
 from tidelog.session.engines import CHOICES, ENGINES, STRATEGY
 from tidelog.session.soak.spec import TYPE_TEXT, Program
@@ -51,7 +51,7 @@ class Setting:
     engine: str
     strategy: str = "auto"
     options: Mapping[str, Any] = field(default_factory=dict)
-    switch: Switch | None = None
+    fallback: Fallback | None = None
     twin: tuple[str, str] = ("reference", "auto")
     limits: Limits = NO_LIMITS
     keyed: str | None = None
@@ -68,16 +68,16 @@ class Setting:
         keyed = [relation.name for relation in program.inputs if len(relation.kinds) > 1]
         indexed = [relation.name for relation in program.relations if relation.kinds]
         subscribed = random.choice(program.relations).name
-        switches = (
-            (None, None, Switch(0.01), Switch(0.01, "time"), Switch(1.0), Switch(inf))
-            if "switch" in ENGINES[engine].options
+        fallbacks = (
+            (None, None, Fallback(0.01), Fallback(0.01, "time"), Fallback(1.0), Fallback(inf))
+            if "fallback" in ENGINES[engine].options
             else ()
         )
         return Setting(
             engine,
             strategy,
             options,
-            random.choice(switches) if switches and not own else None,
+            random.choice(fallbacks) if fallbacks and not own else None,
             ("tuples", "recompute") if asked.large else ("reference", "auto"),
             MOST if asked.large else NO_LIMITS,
             random.choice([None, *keyed]) if not asked.large else None,
@@ -94,7 +94,7 @@ class Setting:
             self.engine,
             self.strategy,
             limits=self.limits,
-            switch=self.switch,
+            fallback=self.fallback,
             tuning=self.table(paths),
             **self.options,
         )
@@ -108,7 +108,7 @@ class Setting:
         """Return the strategies that the database can go over to with its options."""
         entry = ENGINES[self.engine]
         only = {STRATEGY[option] for option in self.options if option in STRATEGY}
-        plain = not self.options and self.switch is None
+        plain = not self.options and self.fallback is None
         return [one for one in entry.strategies if (not only or one in only) and (plain or one not in entry.own)]
 
     def declare(self, program: Program) -> str:
@@ -131,7 +131,7 @@ class Setting:
     def __str__(self) -> str:
         told = [f"engine {self.engine}", f"strategy {self.strategy}"]
         told += [f"{name} {value}" for name, value in self.options.items()]
-        told += [str(self.switch)] if self.switch is not None else []
+        told += [str(self.fallback)] if self.fallback is not None else []
         return ", ".join(told) + self._thresholds()
 
     def _thresholds(self) -> str:

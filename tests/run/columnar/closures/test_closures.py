@@ -19,7 +19,7 @@ from tidelog.base.tuning.table import DEFAULT
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.columnar.storage.lazy import LazyBatch
-from tidelog.run.contract.engine import Change, Limits
+from tidelog.run.contract.engine import Delta, Limits
 from tidelog.session.soak.brute import brute_force
 from tidelog.session.soak.closures import closure_history
 from tidelog.session.soak.histories import History
@@ -55,7 +55,7 @@ def follow_changes(history: History, make: Callable[[Plan], ColumnarEngine]) -> 
     for number, (step, after) in enumerate(history.programs()):
         place = f"step {number}: {step}\n{after}"
         facts = {
-            name: Change(step.inserted.get(name, ()), step.deleted.get(name, ()))
+            name: Delta(step.inserted.get(name, ()), step.deleted.get(name, ()))
             for name in step.inserted.keys() | step.deleted.keys()
         }
         plan = plan_text(str(after)) if step.rules_added or step.rules_removed else None
@@ -68,7 +68,7 @@ def follow_changes(history: History, make: Callable[[Plan], ColumnarEngine]) -> 
         update = engine.update(facts, plan)
         expected = brute_force(after, tries=3_000_000)
         for name, rows in expected.items():
-            change = update.changes.get(name, Change())
+            change = update.changes.get(name, Delta())
             inserted, deleted = frozenset(change.inserted), frozenset(change.deleted)
             assert (inserted, deleted) == (rows - known[name], known[name] - rows), f"{name} after {place}"
             assert len(change.inserted) == len(inserted), f"{name} after {place}"
@@ -80,7 +80,7 @@ def follow_changes(history: History, make: Callable[[Plan], ColumnarEngine]) -> 
 
 def test_nothing_is_written_until_it_is_read() -> None:
     engine = ColumnarEngine(plan_text(CLOSURE), strategy="recompute")
-    update = engine.update({"E": Change(RING)})
+    update = engine.update({"E": Delta(RING)})
     assert [work.strategy for work in update.work] == ["closure"]
     (batch,) = engine.holding("T")[0].main.settled
     assert isinstance(batch, LazyBatch)
@@ -95,9 +95,9 @@ def test_nothing_is_written_until_it_is_read() -> None:
 @pytest.mark.parametrize("read", [False, True])
 def test_values_that_are_gone_leave_nothing(read: bool) -> None:
     engine = ColumnarEngine(plan_text(CLOSURE), tuning=DEFAULT.having({"closures.nodes_spare": 10}))
-    engine.update({"E": Change([(0, 1)])})
+    engine.update({"E": Delta([(0, 1)])})
     for number in range(1, 60):
-        update = engine.update({"E": Change([(number, number + 1)], [(number - 1, number)])})
+        update = engine.update({"E": Delta([(number, number + 1)], [(number - 1, number)])})
         assert [work.strategy for work in update.work] == ["closure"]
         assert [list(part) for part in (update.changes["T"].inserted, update.changes["T"].deleted)] == [
             [(number, number + 1)],
@@ -112,7 +112,7 @@ def test_values_that_are_gone_leave_nothing(read: bool) -> None:
 def test_limits() -> None:
     engine = ColumnarEngine(plan_text(CLOSURE), strategy="recompute")
     with pytest.raises(LimitError, match=r"stratum 0 \(T\) took more than 2499 new tuples"):
-        engine.update({"E": Change(RING)}, limits=Limits(tuples=2499))
+        engine.update({"E": Delta(RING)}, limits=Limits(tuples=2499))
     assert engine.count("T") == 0
 
 
@@ -125,7 +125,7 @@ def test_wide_keys_and_many_words() -> None:
     """
     engine = ColumnarEngine(plan_text(text), strategy="recompute")
     low, high = -(1 << 63), (1 << 63) - 1
-    engine.update({"E": Change([(low, high, low, 0), (low, high, 0, high), (high, low, 0, low)])})
+    engine.update({"E": Delta([(low, high, low, 0), (low, high, 0, high), (high, low, 0, low)])})
     assert sorted(engine.rows("T")) == [
         (low, high, low, 0),
         (low, high, low, high),
@@ -161,7 +161,7 @@ def test_same_generation(rules: str, form: str) -> None:
         random = Random(seed)
         nodes = random.choice((8, 90))
         facts = {
-            name: Change([(random.randrange(nodes), random.randrange(nodes)) for _ in range(nodes)], engine.rows(name))
+            name: Delta([(random.randrange(nodes), random.randrange(nodes)) for _ in range(nodes)], engine.rows(name))
             for name in "EF"
         }
         update = engine.update(facts)

@@ -16,7 +16,7 @@ from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.columnar.machine import small_rounds
 from tidelog.run.columnar.machine.inputs import Told
-from tidelog.run.contract.engine import Change, Limits, Row, Update
+from tidelog.run.contract.engine import Delta, Limits, Row, Update
 from tidelog.session.soak.histories import random_history
 
 HISTORIES = 12
@@ -126,16 +126,16 @@ def changed(update: Update) -> dict[str, tuple[list[Row], list[Row]]]:
     return {name: (sorted(change.inserted), sorted(change.deleted)) for name, change in update.changes.items()}
 
 
-def changes(random: Random, there: dict[str, set[tuple[int, ...]]]) -> dict[str, Change]:
+def changes(random: Random, there: dict[str, set[tuple[int, ...]]]) -> dict[str, Delta]:
     """Return a change of all inputs, and make it in `there`."""
     top = random.choice([6, 12, 300, 4000])
-    found: dict[str, Change] = {}
+    found: dict[str, Delta] = {}
     for name, arity in (("Edge", 2), ("Closed", 1), ("Start", 1), ("Wide", 3)):
         count = random.choice([0, 1, 3, 10]) if name != "Closed" else random.choice([0, 1])
         high = 1 << 59 if name == "Wide" and random.random() < 0.3 else 0
         new = {tuple(high + random.randrange(top) % 13 for _ in range(arity)) for _ in range(count)}
         gone = set(random.sample(sorted(there[name]), min(len(there[name]), random.choice([0, 1, 2, 5]))))
-        found[name] = Change(sorted(new), sorted(gone - new))
+        found[name] = Delta(sorted(new), sorted(gone - new))
         there[name] = (there[name] - gone) | new
     return found
 
@@ -193,10 +193,10 @@ def line() -> ColumnarEngine:
 )
 def test_limits_hold(calls: Calls, limits: Limits, excess: str) -> None:
     engine = line()
-    engine.update({"Edge": Change(chain(40))}, limits=Limits(rounds=45))
+    engine.update({"Edge": Delta(chain(40))}, limits=Limits(rounds=45))
     before = answers(engine)
     with pytest.raises(LimitError, match=excess):
-        engine.update({"Edge": Change(chain(200))}, limits=limits)
+        engine.update({"Edge": Delta(chain(200))}, limits=limits)
     assert answers(engine) == before
     assert not engine.verify()
     assert calls.rounds
@@ -204,25 +204,25 @@ def test_limits_hold(calls: Calls, limits: Limits, excess: str) -> None:
 
 def test_as_many_rounds_as_there_may_be(calls: Calls) -> None:
     engine = line()
-    work = engine.update({"Edge": Change(chain(40))}).work
+    work = engine.update({"Edge": Delta(chain(40))}).work
     rounds = work[-1].rounds
     assert rounds > 40
-    line().update({"Edge": Change(chain(40))}, limits=Limits(rounds=rounds))
+    line().update({"Edge": Delta(chain(40))}, limits=Limits(rounds=rounds))
     with pytest.raises(LimitError):
-        line().update({"Edge": Change(chain(40))}, limits=Limits(rounds=rounds - 1))
+        line().update({"Edge": Delta(chain(40))}, limits=Limits(rounds=rounds - 1))
     assert calls.rounds
 
 
 @pytest.mark.parametrize("place", ["_gain", "_lose", "undo", "take_marks"])
 def test_interrupted(calls: Calls, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = line()
-    engine.update({"Edge": Change(chain(40))})
+    engine.update({"Edge": Delta(chain(40))})
     before = answers(engine), dict(held(engine))
 
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    change = {"Edge": Change([(2, 20)], [(3, 4), (11, 12)])}
+    change = {"Edge": Delta([(2, 20)], [(3, 4), (11, 12)])}
     if place == "undo":  # the whole update is undone after it ended
         token = engine.snapshot()
         engine.update(change)

@@ -17,7 +17,7 @@ from tidelog.run.columnar.kernels.ranks import ROOM
 from tidelog.run.columnar.storage import relation
 from tidelog.run.columnar.storage.batch import Batch
 from tidelog.run.contract.backend import Support
-from tidelog.run.contract.engine import Change, Row, Switch, Update
+from tidelog.run.contract.engine import Delta, Fallback, Row, Update
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.session.soak.histories import random_history
 
@@ -73,8 +73,8 @@ def pairs(random: Random, size: int, count: int) -> set[tuple[int, ...]]:
 def loaded(facts: dict[str, set[tuple[int, ...]]], tuning: Tuning, *, counted: bool) -> ColumnarEngine:
     """Return an engine that holds facts, and does not give updates up; perhaps nobody has counted support there."""
     loading = tuning.having({"budgets.work": 0.0, "budgets.load": DEFAULT.budgets.load if counted else math.inf})
-    engine = ColumnarEngine(plan_text(POINTERS), switch=Switch(0.0), tuning=loading)
-    engine.update({name: Change(sorted(rows)) for name, rows in facts.items()})
+    engine = ColumnarEngine(plan_text(POINTERS), fallback=Fallback(0.0), tuning=loading)
+    engine.update({name: Delta(sorted(rows)) for name, rows in facts.items()})
     engine._tuning = tuning.having({"budgets.work": math.inf})
     assert engine.holding("Points")[0].counted == counted
     return engine
@@ -88,13 +88,13 @@ def test_pointers(counted: bool, tuning: Tuning) -> None:
         size = random.choice([6, 10])
         facts = {name: pairs(random, size, int(share * size)) for name, share in INPUTS.items()}
         engine, reference = loaded(facts, tuning, counted=counted), ReferenceEngine(plan_text(POINTERS))
-        reference.update({name: Change(sorted(rows)) for name, rows in facts.items()})
+        reference.update({name: Delta(sorted(rows)) for name, rows in facts.items()})
         for _ in range(10):
             name = random.choice(sorted(facts))
             gone = {row for row in facts[name] if random.random() < 0.2}
             new = pairs(random, size, random.choice([0, 2])) - gone
             facts[name] = (facts[name] - gone) | new
-            change = {name: Change(sorted(new), sorted(gone))}
+            change = {name: Delta(sorted(new), sorted(gone))}
             assert changed(engine.update(change)) == changed(reference.update(change))
             assert not engine.verify()
             found += lifted(engine)
@@ -103,7 +103,7 @@ def test_pointers(counted: bool, tuning: Tuning) -> None:
 
 def changed(update: Update) -> dict[str, tuple[frozenset[Row], frozenset[Row]]]:
     """Return the changes of the relations that rules derive."""
-    changes = {name: update.changes.get(name, Change()) for name in ("Points", "Reaches")}
+    changes = {name: update.changes.get(name, Delta()) for name in ("Points", "Reaches")}
     return {name: (frozenset(one.inserted), frozenset(one.deleted)) for name, one in changes.items()}
 
 
@@ -120,7 +120,7 @@ def test_kernels_lift_as_rounds_one_by_one_do() -> None:
             gone = {row for row in facts[name] if random.random() < 0.3}
             facts[name] -= gone
             for engine in engines:
-                engine.update({name: Change((), sorted(gone))})
+                engine.update({name: Delta((), sorted(gone))})
             for one in ("Points", "Reaches"):
                 batches = [engine.holding(one)[0].gathered() for engine in engines]
                 assert (batches[0].ranks() == batches[1].ranks()).all()
@@ -140,7 +140,7 @@ def test_what_was_lifted_is_put_back_with_the_rest(tuning: Tuning) -> None:
     facts = {name: pairs(random, 20, int(share * 20)) for name, share in INPUTS.items()}
     engine = loaded(facts, tuning, counted=True)
     token = engine.snapshot()
-    engine.update({"Assign": Change((), sorted(facts["Assign"])[::3])})
+    engine.update({"Assign": Delta((), sorted(facts["Assign"])[::3])})
     assert lifted(engine)
     engine.restore(token)
     assert not lifted(engine)

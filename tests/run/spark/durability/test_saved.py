@@ -12,7 +12,7 @@ from tests.generate.pipeline import plan_text
 from tidelog.base.errors import EvaluationError, UserError
 from tidelog.base.tuning.spark import Spark
 from tidelog.base.tuning.table import Tuning
-from tidelog.run.contract.engine import Change
+from tidelog.run.contract.engine import Delta
 from tidelog.run.phases import AFTER
 from tidelog.run.spark.durability.saved import Archive
 from tidelog.run.spark.engine import SparkEngine
@@ -29,11 +29,11 @@ T(x, z) :- T(x, y), E(y, z).
 """
 CHAIN = [(n, n + 1) for n in range(6)]
 CHANGES = (
-    Change(CHAIN),
-    Change([(20, 21)]),
-    Change([(4, 6)]),  # support and rank change, too
-    Change([(21, 22)], [(5, 6)]),
-    Change([(5, 6), (22, 23)]),
+    Delta(CHAIN),
+    Delta([(20, 21)]),
+    Delta([(4, 6)]),  # support and rank change, too
+    Delta([(21, 22)], [(5, 6)]),
+    Delta([(5, 6), (22, 23)]),
 )
 
 
@@ -69,7 +69,7 @@ def test_what_is_saved_is_what_is_held(spark: SparkSession, tmp_path: Path, repl
 @pytest.mark.spark
 def test_files_that_are_not_there_are_no_empty_relation(spark: SparkSession, tmp_path: Path) -> None:
     engine, _ = saving(spark, tmp_path)
-    engine.update({"E": Change(CHAIN[:2])})
+    engine.update({"E": Delta(CHAIN[:2])})
     for part in tmp_path.glob("*/*.parquet"):
         part.unlink()
     engine._doubt()

@@ -20,7 +20,7 @@ from tests.generate.pipeline import answers, plan_text
 from tests.run.spark.conftest import TINY
 from tests.run.spark.faults.tasks import play
 from tidelog.run import limits
-from tidelog.run.contract.engine import Change
+from tidelog.run.contract.engine import Delta
 from tidelog.run.limits import Progress
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.run.spark.cluster.session import start_session
@@ -102,7 +102,7 @@ def load(spark: SparkSession, way: str, rows: int) -> None:
     engine = SparkEngine(plan_text(PROGRAM), spark=session, driver_rows=0, partitions=2)
     reference = ReferenceEngine(plan_text(PROGRAM))
     limits.observer.set(kill_when_told(way))
-    for change in (Change([(n, 2 * n + k) for n in range(1, 16) for k in (0, 1)]), Change([(4, 40)], [(3, 7)])):
+    for change in (Delta([(n, 2 * n + k) for n in range(1, 16) for k in (0, 1)]), Delta([(4, 40)], [(3, 7)])):
         update, expected = engine.update({"E": change}), reference.update({"E": change})
         assert [work.strategy for work in update.work] == [way]
         assert set(update.changes["S"].inserted) == set(expected.changes["S"].inserted), way
@@ -112,10 +112,10 @@ def load(spark: SparkSession, way: str, rows: int) -> None:
 
 
 STEPS = (
-    ("the first evaluation", Change(EDGES), 0, 0),
-    ("one was killed while an update ran", Change([(3, 40)], [(2, 5)]), 0, 1),
-    ("the other was killed later", Change([(2, 5)]), 1, 0),
-    ("both were killed while an update ran", Change([(4, 9)], [(3, 7)]), 0, 2),
+    ("the first evaluation", Delta(EDGES), 0, 0),
+    ("one was killed while an update ran", Delta([(3, 40)], [(2, 5)]), 0, 1),
+    ("the other was killed later", Delta([(2, 5)]), 1, 0),
+    ("both were killed while an update ran", Delta([(4, 9)], [(3, 7)]), 0, 2),
 )
 
 if __name__ == "__main__":

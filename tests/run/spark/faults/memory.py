@@ -13,7 +13,7 @@ from pyspark.sql import functions as f
 
 from tests.generate.pipeline import plan_text
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract.engine import Change
+from tidelog.run.contract.engine import Delta
 from tidelog.run.spark.engine import SparkEngine
 
 SMALL = {"spark.driver.memory": "1g", "spark.memory.fraction": "0.02", "spark.driver.maxResultSize": "1m"}
@@ -35,8 +35,8 @@ def outgrow(spark: SparkSession) -> None:
     """Evaluate and update a closure of 360,000 tuples."""
     plan = plan_text(PROGRAM)
     engine, columnar = SparkEngine(plan, spark=spark, driver_rows=0, partitions=8), ColumnarEngine(plan)
-    ring = Change([(n, (n + 1) % NODES) for n in range(NODES)])
-    for change in (ring, Change((), [(7, 8)])):
+    ring = Delta([(n, (n + 1) % NODES) for n in range(NODES)])
+    for change in (ring, Delta((), [(7, 8)])):
         update, expected = engine.update({"E": change}), columnar.update({"E": change})
         found, right = update.changes["T"], expected.changes["T"]
         assert (len(found.inserted), len(found.deleted)) == (len(right.inserted), len(right.deleted))

@@ -13,7 +13,7 @@ from tests.run.spark.conftest import TINY
 from tests.run.spark.faults.memory import SMALL, outgrow
 from tidelog import Database
 from tidelog.base.extern import Externs
-from tidelog.run.contract.engine import Change
+from tidelog.run.contract.engine import Delta
 from tidelog.run.spark.cluster.session import start_session
 from tidelog.run.spark.engine import SparkEngine
 
@@ -47,7 +47,7 @@ def play(spark: SparkSession, folder: Path, how: str) -> None:
     oracle = Database(PROGRAM, engine="reference", externs=calm)
     plan = Database(PROGRAM, externs=failing).plan
     engine = SparkEngine(plan, spark=spark, driver_rows=0, partitions=2)
-    for change in (Change(EDGES), Change([(2, 20)], [(4, 5)])):
+    for change in (Delta(EDGES), Delta([(2, 20)], [(4, 5)])):
         engine.update({"E": change})
         with oracle.transaction() as tx:
             tx.insert("E", list(change.inserted))

@@ -16,7 +16,7 @@ from tidelog.base.errors import EvaluationError, LimitError
 from tidelog.plan.closures.exchange import fragments_of, spread
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract.engine import Change, Limits
+from tidelog.run.contract.engine import Delta, Limits
 from tidelog.run.spark.durability.saved import Archive
 from tidelog.run.spark.engine import SparkEngine
 from tidelog.run.spark.partitions.by_key import Claims
@@ -92,18 +92,18 @@ def texts(pairs: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
     return [(f"v{a}", f"v{b}") for a, b in pairs]
 
 
-def points() -> dict[str, Change]:
+def points() -> dict[str, Delta]:
     objects = [(v, f"o{n}") for n, (v, _) in enumerate(texts(graph(12, 9)))]
-    parts = {name: Change(texts(graph(12, 10, seed))) for seed, name in enumerate(("Assign", "Load", "Store"))}
-    return {"New": Change(objects), **parts}
+    parts = {name: Delta(texts(graph(12, 10, seed))) for seed, name in enumerate(("Assign", "Load", "Store"))}
+    return {"New": Delta(objects), **parts}
 
 
 PROGRAMS = {
-    "same generation": (SAME, {"E": Change(graph(20, 25))}, 2),
-    "triples": (TRIPLES, {"E": Change(triples())}, 7),
+    "same generation": (SAME, {"E": Delta(graph(20, 25))}, 2),
+    "triples": (TRIPLES, {"E": Delta(triples())}, 7),
     "points to": (POINTS, points(), 2),
-    "joined": (JOINED, {"E": Change(graph(15, 20))}, 2),
-    "united": (UNITED, {"E": Change(graph(9, 8)), "F": Change(graph(9, 8, 1))}, 2),
+    "joined": (JOINED, {"E": Delta(graph(15, 20))}, 2),
+    "united": (UNITED, {"E": Delta(graph(9, 8)), "F": Delta(graph(9, 8, 1))}, 2),
 }
 
 
@@ -117,7 +117,7 @@ def test_answers_and_changes(spark: SparkSession, name: str, strategy: str) -> N
     columnar = ColumnarEngine(plan)
     relation, change = next(iter(facts.items()))
     rows = list(change.inserted)
-    steps = (facts, {relation: Change(rows[:1], rows[1::3])}, {relation: Change(rows[1:2])})
+    steps = (facts, {relation: Delta(rows[:1], rows[1::3])}, {relation: Delta(rows[1:2])})
     for step in steps if strategy == "auto" else steps[:2]:
         done, expected = engine.update(step), columnar.update(step)
         assert [work.reason for work in done.work if work.strategy == "spread"]
@@ -136,17 +136,17 @@ def test_facts_in_parcels_through_rule_changes_rollbacks_and_losses(spark: Spark
     columnar = ColumnarEngine(first)
     rows = [*triples(), (1, 5, 2), (2, 5, 3)]
     kept = []
-    steps: list[tuple[Change, Plan | None]] = [
-        (Change([*rows, *rows[:5]]), None),
-        (Change([(3, 5, 4), rows[0]], [rows[0], rows[1], (9, 9, 9)]), more),
-        (Change((), rows[2::4]), None),
-        (Change(rows[1:3], rows[3:5]), read),
-        (Change((), rows[5:6]), first),
+    steps: list[tuple[Delta, Plan | None]] = [
+        (Delta([*rows, *rows[:5]]), None),
+        (Delta([(3, 5, 4), rows[0]], [rows[0], rows[1], (9, 9, 9)]), more),
+        (Delta((), rows[2::4]), None),
+        (Delta(rows[1:3], rows[3:5]), read),
+        (Delta((), rows[5:6]), first),
     ]
     for change, plan in steps:
         if change is steps[2][0]:
             token = engine.snapshot()
-            engine.update({"E": Change((), rows[::2])})
+            engine.update({"E": Delta((), rows[::2])})
             engine.restore(token)
         done, expected = engine.update({"E": change}, plan), columnar.update({"E": change}, plan)
         for name in columnar.plan.relations:
@@ -155,7 +155,7 @@ def test_facts_in_parcels_through_rule_changes_rollbacks_and_losses(spark: Spark
         kept.append(loaded(engine._state.relations["E"].settled) is not None)
     assert kept == [True, True, True, False, False]
     engine._doubt()
-    last = {"E": Change(rows[:1], rows[6:8])}
+    last = {"E": Delta(rows[:1], rows[6:8])}
     assert alike(engine.update(last).changes.get("T"), columnar.update(last).changes.get("T"))
     assert answers(engine) == answers(columnar)
 
@@ -189,7 +189,7 @@ def test_what_is_placed_and_what_is_everywhere() -> None:
 def test_a_partition_that_derives_too_much_leaves_it_to_the_rounds(spark: SparkSession) -> None:
     plan = plan_text(COUNT.replace("N(x).\n", "N(x), x < 30.\n"))
     engine = SparkEngine(plan, spark=spark, strategy="recompute", driver_rows=0, replicate_rows=10, partitions=2)
-    update = engine.update({"S": Change([(1,)])})
+    update = engine.update({"S": Delta([(1,)])})
     assert [work.strategy for work in update.work] == ["recompute"]
     assert set(engine.rows("N")) == {(n,) for n in range(1, 31)}
 
@@ -198,7 +198,7 @@ def test_what_several_rules_read_is_unpacked_once(spark: SparkSession) -> None:
     readers = "output relation A(x: u32)\nA(x) :- Same(x, _).\noutput relation B(x: u32)\nB(x) :- Same(_, x).\n"
     for text in (SAME, SAME + readers):
         engine = SparkEngine(plan_text(text), spark=spark, strategy="recompute", driver_rows=0, partitions=2)
-        engine.update({"E": Change([(1, 2), (1, 3), (2, 4), (3, 5)])})
+        engine.update({"E": Delta([(1, 2), (1, 3), (2, 4), (3, 5)])})
         (part,) = engine._state.relations["Same"].settled
         assert (part.kept is None) == (text == SAME)
         assert set(engine.rows("Same")) == {(2, 3), (3, 2), (4, 5), (5, 4)}
@@ -215,7 +215,7 @@ def test_a_rule_that_states_a_column_beside_a_fragment(spark: SparkSession) -> N
     """
     engine = SparkEngine(plan_text(text), spark=spark, driver_rows=0, partitions=2)
     columnar = ColumnarEngine(plan_text(text))
-    for change in (Change([(1, 2), (2, 3), (3, 4)]), Change([(4, 5)], [(1, 2)])):
+    for change in (Delta([(1, 2), (2, 3), (3, 4)]), Delta([(4, 5)], [(1, 2)])):
         done, expected = engine.update({"E": change}), columnar.update({"E": change})
         assert [work.strategy for work in done.work] == ["spread"]
         assert alike(done.changes.get("T"), expected.changes.get("T"))
@@ -228,7 +228,7 @@ def test_facts_for_partitions_that_had_none(spark: SparkSession) -> None:
         plan_text(COUNT.replace("N(x).\n", "N(x), x < 9.\n")), spark=spark, driver_rows=0, partitions=7
     )
     for number in (41, 43, 44):
-        update = engine.update({"S": Change([(number,)])})
+        update = engine.update({"S": Delta([(number,)])})
         assert {name: set(change.inserted) for name, change in update.changes.items()} == {
             "S": {(number,)},
             "N": {(number,)},
@@ -238,9 +238,9 @@ def test_facts_for_partitions_that_had_none(spark: SparkSession) -> None:
 def test_limits_and_errors_are_told(spark: SparkSession) -> None:
     engine = SparkEngine(plan_text(COUNT), spark=spark, strategy="recompute", driver_rows=0, partitions=2)
     with pytest.raises(LimitError, match=r"\(N\) took more than 8 rounds"):
-        engine.update({"S": Change([(1,)])}, limits=Limits(rounds=8))
+        engine.update({"S": Delta([(1,)])}, limits=Limits(rounds=8))
     divide = COUNT.replace("x + 1) :- N(x)", "100 / x - 1) :- N(x), x < 200")
     engine = SparkEngine(plan_text(divide), spark=spark, strategy="recompute", driver_rows=0, partitions=2)
     with pytest.raises(EvaluationError, match="zero"):
-        engine.update({"S": Change([(50,)])})
+        engine.update({"S": Delta([(50,)])})
     assert engine.count("N") == 0

@@ -13,7 +13,7 @@ from tests.run.spark.at_once import AtOnce
 from tests.run.spark.test_engine import alike
 from tidelog.base.errors import EvaluationError, LimitError
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract.engine import Change, Limits
+from tidelog.run.contract.engine import Delta, Limits
 from tidelog.run.spark.engine import SparkEngine
 from tidelog.session.soak.histories import random_history
 
@@ -62,7 +62,7 @@ def session(spark: SparkSession) -> SparkSession:
     return made
 
 
-def strategies(engine: SparkEngine, facts: dict[str, Change], limits: Limits | None = None) -> set[str]:
+def strategies(engine: SparkEngine, facts: dict[str, Delta], limits: Limits | None = None) -> set[str]:
     return {work.strategy for work in engine.update(facts, None, limits or Limits()).work}
 
 
@@ -75,10 +75,10 @@ def test_answers_and_changes(session: SparkSession, strategy: str) -> None:
     edges = [(n, n + 1) for n in range(1, 12) if n != 6] + [(8, 8)]
     names = [(n, f"n{n}", n / 2) for n in range(1, 13, 3)]
     for facts, rules in (
-        ({"E": Change(edges), "Name": Change(names)}, None),
-        ({"E": Change([(6, 7)], [(2, 3)])}, None),
-        ({"Name": Change([(2, "two", 0.5)], names[:1])}, more),
-        ({"E": Change((), edges)}, None),
+        ({"E": Delta(edges), "Name": Delta(names)}, None),
+        ({"E": Delta([(6, 7)], [(2, 3)])}, None),
+        ({"Name": Delta([(2, "two", 0.5)], names[:1])}, more),
+        ({"E": Delta((), edges)}, None),
     ):
         done, expected = engine.update(facts, rules), columnar.update(facts, rules)
         for name in plan.relations:
@@ -97,7 +97,7 @@ def test_histories(session: SparkSession, seed: int) -> None:
 
 def test_when_it_is_not_so(session: SparkSession) -> None:
     """Too many rows, too many tuples, ranks asked for, one stratum that decomposes: each stratum in its own way."""
-    few, many = {"S": Change([(1,)])}, {"S": Change([(n,) for n in range(2, 1200)])}
+    few, many = {"S": Delta([(1,)])}, {"S": Delta([(n,) for n in range(2, 1200)])}
     engine = SparkEngine(plan_text(COUNT), spark=session, driver_rows=0, partitions=2)
     assert strategies(engine, few) == {"whole"}
     assert "whole" not in strategies(engine, many)
@@ -107,15 +107,15 @@ def test_when_it_is_not_so(session: SparkSession) -> None:
     engine = SparkEngine(plan_text(COUNT), spark=session, driver_rows=0, partitions=2, strategy="ranked")
     assert "whole" not in strategies(engine, few)
     engine = SparkEngine(plan_text(ALONE), spark=session, driver_rows=0, partitions=2)
-    assert strategies(engine, {"E": Change([(1, 2)])}) == {"decomposed"}
+    assert strategies(engine, {"E": Delta([(1, 2)])}) == {"decomposed"}
 
 
 def test_limits_and_errors_are_told(session: SparkSession) -> None:
     engine = SparkEngine(plan_text(COUNT), spark=session, driver_rows=0, partitions=2)
     with pytest.raises(LimitError, match=r"\(N\) took more than 8 rounds"):
-        engine.update({"S": Change([(1,)])}, limits=Limits(rounds=8))
+        engine.update({"S": Delta([(1,)])}, limits=Limits(rounds=8))
     divide = COUNT.replace("x + 1) :- N(x), x < 30", "100 / x - 1) :- N(x), x < 200")
     engine = SparkEngine(plan_text(divide), spark=session, driver_rows=0, partitions=2)
     with pytest.raises(EvaluationError, match="zero"):
-        engine.update({"S": Change([(50,)])})
+        engine.update({"S": Delta([(50,)])})
     assert engine.count("N") == 0

@@ -1,4 +1,4 @@
-"""What this engine's operations cost in work, which decides when an update gives way (`contract.Switch`).
+"""What this engine's operations cost in work, which decides when an update gives way (`contract.Fallback`).
 
 A unit is some 25 ns of processor time. The weights were fitted by hand to evaluations from scratch and to updates of 10
 to 1,000 facts, by stratum: those of a text editor (CRDT), of Andersen's analysis, of LUBM and of closures. Of 90 that

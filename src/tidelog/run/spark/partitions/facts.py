@@ -11,7 +11,7 @@ from pyspark.sql import functions as f
 
 from tidelog.plan.nodes import Plan
 from tidelog.plan.rewrite.separate_facts import stored_in
-from tidelog.run.contract.engine import Change
+from tidelog.run.contract.engine import Delta
 from tidelog.run.spark.frames.checkpoint import Part, Question, answers, gathered
 from tidelog.run.spark.frames.relation import RANK, SUPPORT, Parts, Relation, by_hash
 from tidelog.run.spark.frames.rows import frame_of
@@ -34,7 +34,7 @@ def kept_relations(before: Plan, relations: Mapping[str, Relation], plan: Plan) 
 
 
 def change_facts(
-    store: Store, facts: Mapping[str, Change], orphans: set[str], before: tuple[Plan, Mapping[str, Relation]]
+    store: Store, facts: Mapping[str, Delta], orphans: set[str], before: tuple[Plan, Mapping[str, Relation]]
 ) -> None:
     """Insert and delete stored facts; `orphans` lose all tuples that are not stored, as no rule derives them now."""
     for name in orphans:
@@ -60,7 +60,7 @@ Take = Callable[[Part, Mapping[str, int]], None]
 """What becomes of an answer."""
 
 
-def _asked(store: Store, name: str, change: Change) -> Iterator[tuple[Question, Take]]:
+def _asked(store: Store, name: str, change: Delta) -> Iterator[tuple[Question, Take]]:
     """Ask which facts were there and which are new; each answer with how the relation takes it."""
     relation = store.touch(name)
     columns, spark = relation.columns, store.frames.spark

@@ -21,7 +21,7 @@ from tidelog.run.columnar.kernels.ranks import number_of
 from tidelog.run.columnar.storage.dictionary import Codec, read_floats, read_signed
 from tidelog.run.columnar.storage.relation import Relation
 from tidelog.run.contract.backend import Support
-from tidelog.run.contract.engine import Change, Limits, Row, Update
+from tidelog.run.contract.engine import Delta, Limits, Row, Update
 from tidelog.run.spark.frames.encode import Cells, content
 from tidelog.run.spark.frames.relation import RANK, SUPPORT, columns_of
 from tidelog.run.spark.frames.rows import decoded, unsigned
@@ -102,7 +102,7 @@ def evaluated(
     support = Support.RANKED if tracked else Support.NONE
     engine = ColumnarEngine(plan, strategy="recompute", support=support, threads=threads, limits=limits, tuning=tuning)
     given = {
-        name: Change(facts_of(table, [c.type for c in plan.relations[name].columns], cells))
+        name: Delta(facts_of(table, [c.type for c in plan.relations[name].columns], cells))
         for name, table in facts.items()
     }
     return engine, engine.update(given, limits=limits)
