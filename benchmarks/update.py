@@ -21,10 +21,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from tidelog import Database
 from tidelog.run.contract.engine import Row, Work
+from tidelog.session.database import plan_of
+from tidelog.session.engines import StrategyName
 from tidelog.session.formats.files import read_facts
 from tidelog.session.frames.plain import Plain
 from tidelog.session.transaction import Transaction
@@ -48,9 +50,9 @@ Measured = tuple[float, float, Transaction]
 class Session:
     """A database whose transactions are timed, until there is no more time."""
 
-    def __init__(self, program: Path, folder: Path, strategy: str, **options: Any) -> None:
+    def __init__(self, program: Path, folder: Path, strategy: StrategyName, **options: Any) -> None:
         self.database = Database(program, strategy=strategy, **options)
-        plan = self.database.plan
+        plan = plan_of(self.database)
         facts = read_facts(folder, plan.relations, Plain(plan.types)).rows
 
         def load(transaction: Transaction) -> None:
@@ -162,7 +164,8 @@ def beside(line: dict[str, Any], recomputed: Sequence[dict[str, Any]]) -> dict[s
 
 
 def main() -> None:
-    kind, strategy, program, folder, relation, rule, seconds, *outputs = sys.argv[1:]
+    kind, named, program, folder, relation, rule, seconds, *outputs = sys.argv[1:]
+    strategy = cast(StrategyName, named)
     told: dict[str, Any] = {}
     recomputed: list[dict[str, Any]] = []
     if kind != "tracked":

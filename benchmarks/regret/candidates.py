@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tidelog.session.engines import DEFAULT_ENGINE, ENGINES
+from tidelog.session.engines import DEFAULT_ENGINE, ENGINES, EngineName, StrategyName
 
-IN_PROCESS = ("columnar", "tuples", "reference")
+IN_PROCESS: tuple[EngineName, ...] = ("columnar", "tuples", "reference")
 FIRST = ("recompute", "ranked", "dred", "modular")
 """Strategies that are often the best: they go first, since the best so far decides how long others may go on."""
 
@@ -16,8 +16,8 @@ FIRST = ("recompute", "ranked", "dred", "modular")
 class Candidate:
     """An engine and a strategy."""
 
-    engine: str
-    strategy: str
+    engine: EngineName
+    strategy: StrategyName
 
     def __str__(self) -> str:
         return f"{self.engine} {self.strategy}"

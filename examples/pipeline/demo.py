@@ -13,7 +13,6 @@ from pathlib import Path
 from tidelog import UserError
 from tidelog.session.pipeline.config import read_config
 from tidelog.session.pipeline.run import Outcome, Pipeline
-from tidelog.session.programs import show_plan
 
 HERE = Path(__file__).parent
 RULE = 'Violation(a, b) :- Reach(a, b), Host(a, "guest"), Host(b, "vault").\n'
@@ -36,7 +35,7 @@ def main(folder: Path) -> None:
         for outcome in pipeline.run():
             show("the network is loaded", outcome)
         print("\nHow it is computed (a diagram for Mermaid):\n")
-        print(show_plan(pipeline.plan, "mermaid"))
+        print(pipeline.plan.mermaid())
         for outcome in pipeline.run(folder / "day"):
             show("a day of changes", outcome)
         with (folder / "policy.dl").open("a") as program:

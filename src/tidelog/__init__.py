@@ -5,11 +5,12 @@ What users need is here:
 * `Database`: a program, its facts, and every consequence; `Limits` bound what it may take, and a
   `Fallback` what an update may before it gives way to an evaluation from scratch.
 * `Transaction`: changes facts and rules together; its `Commit` has the exact `Changes`, a `Change` for each relation.
-* `RelationView`, `Rule`: looking at what a database has; `Variant` and `FrozenMap` are values of structs and maps.
-* `Subscription`: being told of changes; an error of a subscriber is told as a `SubscriptionWarning`.
+* `RelationView`, `Rule`, `IndexView`, `Plan`: looking at what a database has, and how it is computed; `Variant` and
+  `FrozenMap` are values of structs and maps.
+* `Subscription`: a callback for changes; an error that it raises becomes a `SubscriptionWarning`.
 * `Externs`: Python functions for programs.
 * `load_facts`, `save_outputs`: folders of files, as `tidelog run` reads and writes them.
-* `engines`: the engines that this installation has.
+* `engines`: the engines that this installation has; `EngineName` and `StrategyName` are the types of their names.
 * `tidelog.dbsp`: a library of its own, streams of Z-sets and circuits over them.
 * `CacheWarning`: compiled kernels could not be kept, or read; they are compiled, and nothing else is wrong.
 * `TidelogError`: what is raised. A `UserError` is a `ProgramError`, `DataError`, `EvaluationError`, `LimitError` or
@@ -39,9 +40,11 @@ The names of this module are loaded when they are first used, so that importing 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # what `typing` would say, without importing it
 if TYPE_CHECKING:
+    from typing import Any
+
     from tidelog.base.errors import (
         CacheWarning,
         DataError,
@@ -57,8 +60,11 @@ if TYPE_CHECKING:
     from tidelog.run.contract.engine import Fallback, Limits
     from tidelog.session.changes import Change, Changes, Commit
     from tidelog.session.database import Database
+    from tidelog.session.engines import EngineName, StrategyName
     from tidelog.session.engines import available as engines
     from tidelog.session.exchange import load_facts, save_outputs
+    from tidelog.session.index import IndexView
+    from tidelog.session.programs import Plan
     from tidelog.session.relation import RelationView
     from tidelog.session.rules import Rule
     from tidelog.session.store import VerificationError
@@ -72,16 +78,20 @@ __all__ = [
     "Commit",
     "DataError",
     "Database",
+    "EngineName",
     "EvaluationError",
     "Externs",
     "Fallback",
     "FrozenMap",
+    "IndexView",
     "LimitError",
     "Limits",
     "MissingExtraError",
+    "Plan",
     "ProgramError",
     "RelationView",
     "Rule",
+    "StrategyName",
     "Subscription",
     "SubscriptionWarning",
     "TidelogError",
@@ -96,45 +106,38 @@ __all__ = [
 ]
 
 _HOMES = {
-    "CacheWarning": "base.errors",
-    "Change": "session.changes",
-    "Changes": "session.changes",
-    "Commit": "session.changes",
-    "DataError": "base.errors",
-    "Database": "session.database",
-    "EvaluationError": "base.errors",
-    "Externs": "base.extern",
-    "FrozenMap": "base.values",
-    "LimitError": "base.errors",
-    "Limits": "run.contract.engine",
-    "MissingExtraError": "base.errors",
-    "ProgramError": "base.errors",
-    "RelationView": "session.relation",
-    "Rule": "session.rules",
-    "Subscription": "session.subscriptions",
-    "SubscriptionWarning": "session.subscriptions",
-    "Fallback": "run.contract.engine",
-    "TidelogError": "base.errors",
-    "Transaction": "session.transaction",
-    "UserError": "base.errors",
-    "Variant": "base.values",
-    "VerificationError": "session.store",
-    "load_facts": "session.exchange",
-    "save_outputs": "session.exchange",
+    "base.errors": "CacheWarning DataError EvaluationError LimitError MissingExtraError"
+    " ProgramError TidelogError UserError",
+    "base.extern": "Externs",
+    "base.values": "FrozenMap Variant",
+    "run.contract.engine": "Fallback Limits",
+    "session.changes": "Change Changes Commit",
+    "session.database": "Database",
+    "session.engines": "EngineName StrategyName",
+    "session.exchange": "load_facts save_outputs",
+    "session.index": "IndexView",
+    "session.programs": "Plan",
+    "session.relation": "RelationView",
+    "session.rules": "Rule",
+    "session.store": "VerificationError",
+    "session.subscriptions": "Subscription SubscriptionWarning",
+    "session.transaction": "Transaction",
 }
+"""The module of each name."""
 
 __version__: str
 
 
 def __getattr__(name: str) -> Any:
+    home = next((module for module, names in _HOMES.items() if name in names.split()), None)
     if name == "__version__":
         from importlib.metadata import version  # noqa: PLC0415  (slow to load)
 
         value: Any = version("tidelog")
     elif name == "engines":
         value = import_module("tidelog.session.engines").available
-    elif name in _HOMES:
-        value = getattr(import_module(f"tidelog.{_HOMES[name]}"), name)
+    elif home is not None:
+        value = getattr(import_module(f"tidelog.{home}"), name)
     else:
         raise AttributeError(f"module 'tidelog' has no attribute {name!r}")
     globals()[name] = value

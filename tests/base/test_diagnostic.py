@@ -5,6 +5,7 @@ import pytest
 from tidelog import Database, EvaluationError, ProgramError
 from tidelog.base.diagnostic import CUT, WIDEST, Report, render
 from tidelog.base.span import Source, Span
+from tidelog.session.engines import EngineName
 
 
 def excerpt(text: str, start: int, end: int) -> tuple[str, str]:
@@ -51,7 +52,7 @@ def test_a_megabyte_in_a_line(text: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ["columnar", "tuples", "reference"])
-def test_a_megabyte_in_a_rule_that_fails(engine: str) -> None:
+def test_a_megabyte_in_a_rule_that_fails(engine: EngineName) -> None:
     blank = " " * 1_000_000
     with pytest.raises(EvaluationError) as raised:
         Database(f"relation Z(x: u8)  Z(0).  relation R(x: u8)  R(1 / x) :- {blank} Z(x).", engine=engine)

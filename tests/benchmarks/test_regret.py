@@ -95,7 +95,11 @@ def a_run(*cpu: float, memory: int = 0, changes: int = 1, hashed: str = "h", sta
 
 def an_examination(**first: Run) -> Examination:
     found = Examination(Prepared("", (), ()), Limits(default=9.0))
-    found.first = {Candidate(*name.split("_")): run for name, run in first.items()}
+    found.first = {
+        Candidate(*name.split("_")):  # type: ignore[arg-type]
+        run
+        for name, run in first.items()
+    }
     return found
 
 

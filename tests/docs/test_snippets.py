@@ -21,6 +21,7 @@ import pytest
 
 import tidelog
 from tidelog.base.text.write import show_value
+from tidelog.session.database import plan_of
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")])
@@ -88,8 +89,8 @@ def run_python(block: Block, document: Path, names: dict[str, Any]) -> None:
 def rows(db: tidelog.Database, names: set[str]) -> list[str]:
     """All tuples of some relations of a database, as a `rows` block has them."""
     return [
-        f"{name}({', '.join(show_value(*cell, db.plan.types) for cell in zip(row, types, strict=True))})"
-        for name, relation in db.plan.relations.items()
+        f"{name}({', '.join(show_value(*cell, plan_of(db).types) for cell in zip(row, types, strict=True))})"
+        for name, relation in plan_of(db).relations.items()
         if name in names
         for types in [[column.type for column in relation.columns]]
         for row in db.relation(name).rows()

@@ -29,6 +29,7 @@ from tests.papers.modular import (
     transitive,
 )
 from tidelog import Database
+from tidelog.session.engines import EngineName
 
 MODULES: dict[str, tuple[Callable[[], Module], Consequences]] = {
     "transitive": (Transitive, transitive),
@@ -101,7 +102,7 @@ def test_theorems_9_and_10_the_modules_capture_their_rules(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", MODULES)
 @pytest.mark.parametrize("engine", ["columnar", "tuples"])
-def test_the_strategy_gives_the_same(kind: str, engine: str) -> None:
+def test_the_strategy_gives_the_same(kind: str, engine: EngineName) -> None:
     for seed in range(6):
         held = Materialisation(MODULES[kind][0](), NOTHING)
         database = Database(FED + RULES[kind], strategy="modular", engine=engine)
@@ -177,7 +178,7 @@ R(x, y) :- E(x, y).  R(x, y) :- F(x, y).  R(x, z) :- R(x, y), R(y, z), x != z.
 
 
 @pytest.mark.parametrize("engine", ["columnar", "tuples"])
-def test_over_deletion_stops_at_nonrecursive_derivations(engine: str) -> None:
+def test_over_deletion_stops_at_nonrecursive_derivations(engine: EngineName) -> None:
     """A fact that E and F derive and that E derives no more is not over-deleted by DRed^c, but by DRed."""
     found = {}
     for strategy in ("dred", "modular"):
@@ -197,7 +198,7 @@ def test_over_deletion_stops_at_nonrecursive_derivations(engine: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ["columnar", "tuples"])
-def test_facts_that_only_derive_each_other_go(engine: str) -> None:
+def test_facts_that_only_derive_each_other_go(engine: EngineName) -> None:
     """Recursive derivations do not keep a fact, however many it has: in a cycle that is cut off all go."""
     database = Database(FROM_SOURCES, strategy="modular", engine=engine)
     with database.transaction() as tx:

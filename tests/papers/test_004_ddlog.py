@@ -6,21 +6,30 @@ Of figure 3 the paper's text is its caption and what section 2.2 says of it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TypedDict
 
 import pytest
 
-from tidelog import Database, Externs, Variant
+from tidelog import Database, EngineName, Externs, StrategyName, Variant
+from tidelog.session.database import plan_of
 
 ROADS = [("reference", "auto"), *(("columnar", strategy) for strategy in ("auto", "elastic", "dred", "recompute"))]
+
+
+class Road(TypedDict):
+    engine: EngineName
+    strategy: StrategyName
+
+
 Rows = Iterable[tuple[object, ...]]
 Changed = dict[str, dict[tuple[object, ...], int]]
 
 
 @pytest.fixture(params=ROADS, ids="-".join)
-def road(request: pytest.FixtureRequest) -> tuple[str, str]:
+def road(request: pytest.FixtureRequest) -> Road:
     """An engine and a strategy."""
     engine, strategy = request.param
-    return engine, strategy
+    return {"engine": engine, "strategy": strategy}
 
 
 def commit(database: Database, inserted: Mapping[str, Rows] = {}, deleted: Mapping[str, Rows] = {}) -> Changed:
@@ -31,7 +40,7 @@ def commit(database: Database, inserted: Mapping[str, Rows] = {}, deleted: Mappi
         for relation, rows in inserted.items():
             tx.insert(relation, rows)
     database.verify()
-    outputs = [name for name, relation in database.plan.relations.items() if relation.role == "output"]
+    outputs = [name for name, relation in plan_of(database).relations.items() if relation.role == "output"]
     return {name: dict(tx.result.changes[name]) for name in outputs if tx.result.changes[name]}
 
 
@@ -49,8 +58,8 @@ Path(x, z) :- Path(x, y), Edge(y, z), not Exclude(z).
 """
 
 
-def test_figure_3_paths_that_exclude_some_nodes(road: tuple[str, str]) -> None:
-    database = Database(PATHS, *road)
+def test_figure_3_paths_that_exclude_some_nodes(road: Road) -> None:
+    database = Database(PATHS, **road)
     assert commit(database, {"Edge": [(1, 2), (2, 3), (3, 1), (3, 4)]}) == {
         "Path": dict.fromkeys([(x, y) for x in (1, 2, 3) for y in (1, 2, 3, 4)], 1)
     }
@@ -68,8 +77,8 @@ def test_figure_3_paths_that_exclude_some_nodes(road: tuple[str, str]) -> None:
     assert commit(database, {"Edge": [(1, 3)]}, {"Exclude": [(7,)]}) == {}
 
 
-def test_figure_3_a_primary_key_deletes(road: tuple[str, str]) -> None:
-    database = Database(PATHS, *road)
+def test_figure_3_a_primary_key_deletes(road: Road) -> None:
+    database = Database(PATHS, **road)
     commit(database, {"Edge": [(1, 2), (2, 3)]})
     with database.transaction() as tx:
         tx.delete_keys("Edge", [(1, 2)])
@@ -92,8 +101,8 @@ for (o in Height)
 
 
 @pytest.mark.parametrize("rule", [RULE, LOOP], ids=["rule", "imperative"])
-def test_figure_4_areas(road: tuple[str, str], rule: str) -> None:
-    database = Database(AREAS + rule, *road)
+def test_figure_4_areas(road: Road, rule: str) -> None:
+    database = Database(AREAS + rule, **road)
     large = 10**30
     assert commit(database, {"Height": [(1, 2), (2, 5), (3, 1)], "Width": [(1, 3), (2, large)]}) == {
         "Area": {(1, 6): 1, (2, 5 * large): 1}
@@ -137,8 +146,8 @@ def v6(address: int) -> tuple[Variant]:
     return (Variant("std::Some", 1, (Variant("IPv6Address", 1, (address,)),)),)
 
 
-def test_figure_5_pattern_matching_in_a_function_and_in_a_rule(road: tuple[str, str]) -> None:
-    database = Database(HOSTS, *road)
+def test_figure_5_pattern_matching_in_a_function_and_in_a_rule(road: Road) -> None:
+    database = Database(HOSTS, **road)
     assert commit(database, {"Host": [(NO_ADDRESS,), v4(0x0A0000FE), v6((1 << 127) + 0x12FE)]}) == {
         "IPv6Addr": {((1 << 127) + 0x12FE,): 1},
         "LastByte": {(0,): 1, (0xFE,): 1},
@@ -184,8 +193,8 @@ def externs() -> Externs:
     return table
 
 
-def test_figure_6_words_of_phrases(road: tuple[str, str]) -> None:
-    database = Database(PHRASES, *road, externs=externs())
+def test_figure_6_words_of_phrases(road: Road) -> None:
+    database = Database(PHRASES, **road, externs=externs())
     assert commit(database, {"Phrases": [("to be",), ("or not to be",)]}) == {
         "Words": dict.fromkeys([("to",), ("be",), ("or",), ("not",)], 1),
         "Joined": {("to-be",): 1, ("or-not-to-be",): 1},
@@ -208,8 +217,8 @@ ShortestPath(x, y, min_cost) :- Path(x, y, cost), var min_cost = Aggregate((x, y
 """
 
 
-def test_figure_6_shortest_paths(road: tuple[str, str]) -> None:
-    database = Database(SHORTEST, *road)
+def test_figure_6_shortest_paths(road: Road) -> None:
+    database = Database(SHORTEST, **road)
     assert commit(database, {"Road": [("a", "b", 5), ("b", "c", 5), ("a", "c", 12)]}) == {
         "ShortestPath": {("a", "b", 5): 1, ("b", "c", 5): 1, ("a", "c", 10): 1}
     }

@@ -14,7 +14,8 @@ from tidelog import Database
 from tidelog.plan.nodes import Plan
 from tidelog.run.contract.engine import Delta, Engine, Row
 from tidelog.run.reference.engine import ReferenceEngine
-from tidelog.session.engines import make_engine
+from tidelog.session.database import plan_of
+from tidelog.session.engines import EngineName, make_engine
 from tidelog.session.formats.files import read_facts
 from tidelog.session.frames.plain import Plain
 
@@ -23,10 +24,10 @@ CASES = [case for case in program_cases() if (case / "facts").is_dir()]
 Facts = dict[str, set[Row]]
 
 
-def plan_of(case: Path) -> Plan:
+def planned(case: Path) -> Plan:
     externs = externs_of(case)
     with inside(case):
-        return Database(Path("program.dl"), engine="reference", externs=externs).plan
+        return plan_of(Database(Path("program.dl"), engine="reference", externs=externs))
 
 
 def history(facts: Facts, random: Random) -> list[Facts]:
@@ -50,8 +51,8 @@ def state(engine: Engine, plan: Plan) -> dict[str, set[Row]]:
 
 @pytest.mark.parametrize("engine_name", ENGINES)
 @pytest.mark.parametrize("case", CASES, ids=case_name)
-def test_facts_come_and_go(case: Path, engine_name: str) -> None:
-    plan = plan_of(case)
+def test_facts_come_and_go(case: Path, engine_name: EngineName) -> None:
+    plan = planned(case)
     read = read_facts(case / "facts", plan.relations, Plain(plan.types)).rows
     engine = make_engine(engine_name, plan)
     now: Facts = {name: set() for name in read}

@@ -112,7 +112,7 @@ OTHERWISE = {
     "session/soak/at_size.py": {"FEW"},
     "session/soak/families.py": {"LENGTH"},
     "session/soak/poison.py": {"BYTE"},
-    "session/soak/soak.py": {"MANY", "PART"},
+    "session/soak/soak.py": {"MANY"},
 }
 
 

@@ -285,7 +285,7 @@ def test_work_is_also_what_leads_to_nothing() -> None:
 
 def test_what_an_engine_cannot_is_refused() -> None:
     with pytest.raises(UserError, match="the engine `reference` has no option `fallback`"):
-        Database(CLOSURE, "reference", fallback=Fallback(0.2))
+        Database(CLOSURE, engine="reference", fallback=Fallback(0.2))
 
 
 def test_a_database_shows_what_ran_and_why() -> None:

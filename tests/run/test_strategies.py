@@ -18,7 +18,7 @@ from tests.generate.pipeline import answers, plan_text
 from tidelog.plan.nodes import Plan
 from tidelog.run.contract import engine as contract
 from tidelog.run.contract.engine import Delta, Engine
-from tidelog.session.engines import CHOICES, ENGINES, STRATEGY, available, make_engine
+from tidelog.session.engines import CHOICES, ENGINES, STRATEGY, StrategyName, available, make_engine
 from tidelog.session.soak.histories import History, Step, random_history
 from tidelog.session.soak.spec import Program
 
@@ -82,7 +82,7 @@ def shown(update: contract.Update) -> Told:
 
 
 @pytest.mark.parametrize("strategy", ["ranked", "dred", "elastic"])
-def test_engines_do_the_same_work(strategy: str) -> None:
+def test_engines_do_the_same_work(strategy: StrategyName) -> None:
     """An algorithm is written once: on every engine it takes as many rounds and finds as many derivations."""
     for seed in range(1_000, 1_008):
         history = random_history(Random(seed), LENGTH)

@@ -23,6 +23,7 @@ from typing import Any
 
 import tidelog
 from tidelog import Change, Database, Subscription, Transaction
+from tidelog.session.engines import StrategyName
 
 FOLDER = str(Path(tidelog.__file__).parent)
 Point = tuple[str, int]
@@ -115,7 +116,7 @@ class Stage:
     """Where a scene is played."""
 
     db: Database
-    strategy: str
+    strategy: StrategyName
     transactions: list[Transaction] = field(default_factory=list)
     subscriptions: list[Subscription] = field(default_factory=list)
     heard: list[int] = field(default_factory=list)
@@ -397,7 +398,7 @@ class Player:
         stage, scene = self._stage, interrupt.scene
         for kept_from_before in (stage.transactions, stage.subscriptions, stage.heard):
             kept_from_before.clear()
-        begun = stage.db.number
+        begun = stage.db.commit_number
         interrupter = Interrupter(interrupt.point, self._lines[scene.name].codes[interrupt.point], interrupt.run, error)
         kept: BaseException | None = None  # with its traceback, as an interactive session keeps it
         sys.settrace(interrupter.trace)
@@ -417,7 +418,7 @@ class Player:
         for subscription in stage.subscriptions:
             subscription.cancel()
         self._other.submit(_visit, db).result(timeout=20)
-        done = db.number - begun
+        done = db.commit_number - begun
         assert done <= len(scene.steps), "more commits than transactions"
         assert not ended or done == len(scene.steps) or stage.subscriptions, "the commit has returned"
         _compare(rows_of(db), expected[done])

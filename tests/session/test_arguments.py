@@ -63,7 +63,7 @@ def in_transaction(act: Callable[[Transaction, Any], object]) -> Callable[[Datab
 
 REFUSED: dict[str, tuple[Callable[[Database, Any], object], list[Any]]] = {
     "program": (lambda db, value: Database(value), NOT_TEXT),
-    "engine": (lambda db, value: Database(PROGRAM, value), [*NOT_TEXT[1:], "nosuch"]),
+    "engine": (lambda db, value: Database(PROGRAM, engine=value), [*NOT_TEXT[1:], "nosuch"]),
     "strategy": (lambda db, value: Database(PROGRAM, strategy=value), [*NOT_TEXT, "nosuch"]),
     "externs": (lambda db, value: Database(PROGRAM, externs=value), [*NOT_ROWS[1:]]),
     "library": (lambda db, value: Database(PROGRAM, library=value), [*SCALARS, *LISTS[:2], *MAPPINGS, *TEXTS, *OTHERS]),
@@ -129,7 +129,7 @@ def test_wrong_kinds_are_refused(shared: Database, what: str) -> None:
         assert "has no attribute" not in str(raised.value), value
         assert len(str(raised.value)) > 15, value
     assert shared.relation("E").rows() == ROWS
-    assert shared.number == 0
+    assert shared.commit_number == 0
     shared.verify()
 
 

@@ -115,7 +115,7 @@ def test_rows_that_do_not_fit_roll_back(db: Database) -> None:
     with pytest.raises(DataError, match=message), db.transaction() as tx:
         tx.insert("Edge", [(1, 2), (1, "x")])
     assert db.relation("Edge").count() == 0
-    assert db.number == 0
+    assert db.commit_number == 0
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_writers_take_turns(opened: Open) -> None:
         writer.start()
     for writer in writers:
         writer.join()
-    assert (db.number, db.relation("N").count()) == (80, 80)
+    assert (db.commit_number, db.relation("N").count()) == (80, 80)
 
 
 # --- opening ----------------------------------------------------------------------------------------------------------
@@ -205,9 +205,9 @@ def test_a_program_with_mistakes(opened: Open) -> None:
 
 def test_names_of_engines_and_strategies() -> None:
     with pytest.raises(UserError, match=r"there is no engine `columner`; there are .*; did you mean `columnar`"):
-        Database(GRAPH, engine="columner")
+        Database(GRAPH, engine="columner")  # type: ignore[arg-type]
     with pytest.raises(UserError, match="there is no strategy `fast`; there are auto"):
-        Database(GRAPH, strategy="fast")
+        Database(GRAPH, strategy="fast")  # type: ignore[arg-type]
     assert Database(GRAPH).engine in tidelog.engines()
 
 

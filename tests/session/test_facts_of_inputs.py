@@ -6,12 +6,13 @@ import pytest
 
 from tests.engines import IN_PROCESS
 from tidelog import Database
+from tidelog.session.engines import EngineName
 
 PROGRAM = "input relation R(x: u8)\noutput relation S(x: u8)\nS(x) :- R(x)."
 
 
 @pytest.mark.parametrize("engine", IN_PROCESS)
-def test_a_fact_is_stated_while_another_is_deleted(engine: str) -> None:
+def test_a_fact_is_stated_while_another_is_deleted(engine: EngineName) -> None:
     db = Database(PROGRAM, engine=engine)
     with db.transaction() as tx:
         tx.insert("R", [(1,), (2,)])

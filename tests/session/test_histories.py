@@ -13,6 +13,7 @@ import pytest
 import tidelog
 from tests.engines import IN_PROCESS
 from tidelog import Database
+from tidelog.session.engines import EngineName
 from tidelog.session.soak.brute import TooBigError, brute_force
 from tidelog.session.soak.histories import History, Step, random_history
 from tidelog.session.soak.spec import Program, Row
@@ -34,7 +35,7 @@ def histories(seed: int, length: int = 12) -> Iterator[tuple[History, list[Answe
         return
 
 
-def open_database(program: Program, engine: str) -> Database:
+def open_database(program: Program, engine: EngineName) -> Database:
     return Database(str(program), engine=engine)
 
 
@@ -60,7 +61,7 @@ def assert_answers(db: Database, expected: Answers) -> None:
 
 @pytest.mark.parametrize("engine", IN_PROCESS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_states_and_changes(seed: int, engine: str) -> None:
+def test_states_and_changes(seed: int, engine: EngineName) -> None:
     random = Random(seed)
     for history, expected in histories(seed):
         db = open_database(history.start, engine)
@@ -85,7 +86,7 @@ def test_states_and_changes(seed: int, engine: str) -> None:
 
 @pytest.mark.parametrize("engine", IN_PROCESS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_is_undone_has_never_happened(seed: int, engine: str) -> None:
+def test_what_is_undone_has_never_happened(seed: int, engine: EngineName) -> None:
     for history, expected in histories(seed, 8):
         db = open_database(history.start, engine)
         others = list(reversed(history.steps))
@@ -102,7 +103,7 @@ def test_what_is_undone_has_never_happened(seed: int, engine: str) -> None:
 
 @pytest.mark.parametrize("engine", IN_PROCESS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_together_is_one_after_the_other(seed: int, engine: str) -> None:
+def test_together_is_one_after_the_other(seed: int, engine: EngineName) -> None:
     for history, expected in histories(seed, 8):
         db = open_database(history.start, engine)
         with db.transaction() as tx:
@@ -126,7 +127,7 @@ def test_together_is_one_after_the_other(seed: int, engine: str) -> None:
 
 @pytest.mark.parametrize("engine", IN_PROCESS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_sum_of_all_changes_is_the_state(seed: int, engine: str) -> None:
+def test_the_sum_of_all_changes_is_the_state(seed: int, engine: EngineName) -> None:
     for history, _ in histories(seed):
         db = open_database(history.start, engine)
         sums = {name: Counter(rows) for name, rows in answers(db).items()}

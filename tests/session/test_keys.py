@@ -91,4 +91,4 @@ def test_a_fact_of_the_program_is_not_replaced(operation: str, opened: Open) -> 
     getattr(tx, operation)("Owner", [(1, "eve")] if operation == "upsert" else [1])
     with pytest.raises(DataError, match="is a fact of the program: remove that rule instead"):
         tx.commit()
-    assert (db.relation("Owner").rows(), db.number) == ([(1, "ann")], 0)
+    assert (db.relation("Owner").rows(), db.commit_number) == ([(1, "ann")], 0)

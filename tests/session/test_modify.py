@@ -4,6 +4,7 @@ import pytest
 
 from tests.engines import IN_PROCESS
 from tidelog import Database, DataError, UserError
+from tidelog.session.engines import EngineName
 
 STOCK = """
 input relation Stock(item: string, count: u8) primary key (s) s.item
@@ -77,7 +78,7 @@ def test_clear(db: Database) -> None:
 
 
 @pytest.mark.parametrize("engine", IN_PROCESS)
-def test_clear_leaves_what_the_program_states(engine: str) -> None:
+def test_clear_leaves_what_the_program_states(engine: EngineName) -> None:
     keyed = "input relation K(x: u8, y: u8) primary key (k) k.x  K(1, 1).  input relation A(x: u8)  A(1)."
     db = Database(keyed, engine=engine)
     with db.transaction() as tx:

@@ -9,6 +9,7 @@ import pytest
 from tests.session.graph import GRAPH, Open
 from tidelog import Database, DataError, LimitError, Limits, UserError
 from tidelog.session.analyze import analyzing, rule_costs
+from tidelog.session.engines import StrategyName
 
 UP_TO = """
 input relation Size(n: u32)
@@ -31,7 +32,7 @@ def test_recursion_that_only_ends_with_its_facts(opened: Open) -> None:
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_every_strategy_opens_with_facts(strategy: str) -> None:
+def test_every_strategy_opens_with_facts(strategy: StrategyName) -> None:
     db = Database(UP_TO, strategy=strategy, facts={"Size": [(8,)]}, limits=SOON)
     assert db.relation("UpTo").count() == 8
     db.set_strategy("ranked" if strategy != "ranked" else "auto")
@@ -45,7 +46,7 @@ def test_every_strategy_opens_with_facts(strategy: str) -> None:
 @pytest.mark.parametrize("edges", [[(1, 2), (2, 3)], [{"a": 1, "b": 2}, (2, 3)], pa.table({"a": [1, 2], "b": [2, 3]})])
 def test_opening_is_no_commit(opened: Open, edges: Any) -> None:
     db = opened(GRAPH, facts={"Edge": edges})
-    assert db.number == 0
+    assert db.commit_number == 0
     assert db.relation("Reach").rows() == [(1, 2), (1, 3), (2, 3)]
     told: list[Any] = []
     db.subscribe("Edge", told.append, snapshot=True)

@@ -69,7 +69,7 @@ def test_a_bad_rule_is_refused_and_nothing_has_changed(db: Database) -> None:
         with pytest.raises(ProgramError) as caught, tx:
             tx.add_rules(text)
         assert caught.value.diagnostics[0].span.source.name == "<rules 1>"
-        assert (db.rules(), db.relation("Edge").count(), db.number) == (before, 0, 0)
+        assert (db.rules(), db.relation("Edge").count(), db.commit_number) == (before, 0, 0)
     with pytest.raises(ProgramError, match="only rules and facts"), db.transaction() as tx:
         tx.add_rules("relation R(x: u8)")
 

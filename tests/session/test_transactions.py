@@ -14,7 +14,7 @@ def test_commit_early(db: Database) -> None:
         assert tx.result is commit
         with pytest.raises(UserError, match="the transaction is not open"):
             tx.insert("Edge", [(1, 2)])
-    assert db.number == 1
+    assert db.commit_number == 1
 
 
 def test_roll_back(db: Database) -> None:
@@ -26,7 +26,7 @@ def test_roll_back(db: Database) -> None:
         _ = tx.result
     with pytest.raises(ZeroDivisionError), db.transaction() as tx:
         tx.insert("Edge", ((1 // (1 - i), 2) for i in range(2)))
-    assert db.number == 0
+    assert db.commit_number == 0
     edges(db, (1, 2))
 
 
@@ -65,7 +65,7 @@ def test_preview_changes_nothing(db: Database) -> None:
         assert (change.inserted, change.deleted, change.commit) == ([], [(1, 2)], None)
         assert db.relation("Reach").rows() == [(1, 2)]
         tx.rollback()
-    assert db.number == 1
+    assert db.commit_number == 1
     db.verify()
 
 
@@ -98,7 +98,7 @@ def test_an_error_in_a_rule_rolls_back(opened: Open) -> None:
         tx.insert("R", [(2,)])
     with pytest.raises(EvaluationError), db.transaction() as tx:
         tx.insert("R", [(4,), (0,)])
-    assert (db.relation("Half").rows(), db.relation("R").rows(), db.number) == ([(50,)], [(2,)], 1)
+    assert (db.relation("Half").rows(), db.relation("R").rows(), db.commit_number) == ([(50,)], [(2,)], 1)
     db.verify()
 
 

@@ -1,11 +1,13 @@
 """`tidelog soak`: what it prints when all is well, and the smallest history when it is not."""
 
+import json
 import os
 import re
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -20,8 +22,10 @@ from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.session import engines
 from tidelog.session.soak.following import Following
 from tidelog.session.soak.histories import random_history
-from tidelog.session.soak.settings import Setting
+from tidelog.session.soak.settings import Asked, Setting
 from tidelog.session.soak.sized import Sized, documents
+from tidelog.session.soak.soak import Tally
+from tidelog.session.soak.soak import soak as in_process
 from tidelog.shell import soak
 
 CHILDREN = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
@@ -35,8 +39,18 @@ class ForgetfulEngine(ReferenceEngine):
 
 
 @pytest.fixture
-def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
+def forgetful(monkeypatch: pytest.MonkeyPatch, here: None) -> None:
     monkeypatch.setitem(engines.ENGINES, "forgetful", engines.Entry(__name__, "ForgetfulEngine"))
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Histories are followed in this process, where tests can replace things."""
+
+    def followed(jobs: int, histories: int, seed: int, asked: Asked, progress: Callable[[Tally], None]) -> Any:
+        return in_process(histories, seed, replace(asked, seconds=None), progress)
+
+    monkeypatch.setattr(soak, "soak_by", followed)
 
 
 def test_no_difference(tidelog: Tidelog) -> None:
@@ -48,13 +62,40 @@ def test_no_difference(tidelog: Tidelog) -> None:
     assert re.fullmatch(r"\d+ of \d+ ways at thresholds were taken", paths)
 
 
+def test_json(tidelog: Tidelog) -> None:
+    ended = tidelog("soak", "--histories", "2", "--json")
+    found = json.loads(ended.out)
+    assert (ended.status, found["histories"], found["failure"]) == (0, 2, None)
+    assert (found["compared_with"], found["commits"] > 2) == ("the reference engine", True)
+    assert 0 < len(found["ways"]["missing"]) < found["ways"]["all"]
+
+
+@pytest.mark.usefixtures("forgetful")
+def test_a_failure_in_json(tidelog: Tidelog) -> None:
+    ended = tidelog("soak", "--histories", "5", "--engine", "forgetful", "--json")
+    found = json.loads(ended.out)
+    assert (ended.status, found["ways"]) == (1, None)
+    assert f"the history of seed {found['failure']['seed']} goes wrong" in ended.err
+    assert "\nstep 0:\n" in found["failure"]["text"]
+
+
+def test_a_history_that_takes_too_long_is_found_by_its_seed() -> None:
+    command = [sys.executable, "-m", "tidelog", "soak", "--histories", "3", "--seed", "7", "--max-seconds", "0.001"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert ended.returncode == 1
+    assert ended.stdout.startswith("seed 7\nengine ")
+    assert ended.stdout.endswith("the history did not end within 0.001 s\n")
+    assert "most recent call first" in ended.stderr, "the stack"
+    assert "the history of seed 7 goes wrong; repeat it with --histories 1 --seed 7" in ended.stderr
+
+
 def test_processes_share_the_work(tidelog: Tidelog) -> None:
     one, two = (tidelog("soak", "--histories", "21", "--seed", "5", "--jobs", jobs) for jobs in "12")
     assert (two.status, two.err) == (0, "")
     assert two.out.startswith("21 histories, ")
     assert two.out.split(" in ")[0] == one.out.split(" in ")[0]
     taken = [int(ended.out.splitlines()[1].split(" of ")[0]) for ended in (one, two)]
-    assert min(taken) > 0.9 * max(taken)  # not the same: a switch by time may go either way
+    assert min(taken) > 0.9 * max(taken)  # not the same: a fallback by time may go either way
 
 
 @pytest.mark.skipif(not CHILDREN.exists(), reason="asks Linux for the processes that one has started")
@@ -77,12 +118,14 @@ def children(parent: int) -> list[int]:
     return [int(child) for child in found.read_text().split()]
 
 
+@pytest.mark.usefixtures("here")
 def test_progress_is_told(tidelog: Tidelog, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(soak, "LONG_PAUSE", 0.0)
     ended = tidelog("soak", "--histories", "2")
     assert re.fullmatch(r"note: 1 of 2 histories, \d+ commits\nnote: 2 of 2 histories, \d+ commits\n", ended.err)
 
 
+@pytest.mark.usefixtures("here")
 def test_a_way_that_no_history_took(tidelog: Tidelog, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(soak, "MANY", 2)
     monkeypatch.setattr("tidelog.session.soak.soak.WAYS", frozenset({("closures.unknown", "under")}))
@@ -111,6 +154,7 @@ def test_upserts_are_followed() -> None:
     assert Following(history, setting, Paths()).follow() == 12
 
 
+@pytest.mark.usefixtures("here")
 def test_a_difference_from_duckdb_is_told(tidelog: Tidelog, monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(rng: Any, rows: int) -> Sized:
         made = documents(rng, rows)
@@ -123,6 +167,7 @@ def test_a_difference_from_duckdb_is_told(tidelog: Tidelog, monkeypatch: pytest.
     assert "repeat it with --strategy auto --rows 1000 --histories 1 --seed 0" in ended.err
 
 
+@pytest.mark.usefixtures("here")
 def test_without_duckdb(tidelog: Tidelog, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "duckdb", None)
     ended = tidelog("soak", "--rows", "100")

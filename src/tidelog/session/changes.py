@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tidelog.base import types
 from tidelog.base.arguments import expect
@@ -14,13 +14,13 @@ from tidelog.base.record import record
 from tidelog.base.types import Field, Type
 from tidelog.base.values import in_order
 from tidelog.plan.nodes import Relation
-from tidelog.run.contract import engine as contract
-from tidelog.run.contract.engine import Row, Rows, Work
+from tidelog.run.contract.engine import Delta, Row, Rows, Work
 from tidelog.session.frames.plain import Plain
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+    import pyarrow as pa
     from pyspark.sql import DataFrame as SparkFrame
     from pyspark.sql import SparkSession
 
@@ -36,7 +36,7 @@ def _python_orders(type: Type) -> bool:
     return isinstance(type, types.Bool | types.String | types.BigInt | types.Bit | types.Signed)
 
 
-def to_pandas(table: Any) -> pd.DataFrame:
+def to_pandas(table: pa.Table) -> pd.DataFrame:
     """Return an Arrow table as a pandas frame."""
     try:
         import pandas as pd  # noqa: F401  (optional, and slow to load)
@@ -46,7 +46,7 @@ def to_pandas(table: Any) -> pd.DataFrame:
     return frame
 
 
-def to_polars(table: Any) -> pl.DataFrame:
+def to_polars(table: pa.Table) -> pl.DataFrame:
     """Return an Arrow table as a polars frame."""
     try:
         import polars as pl  # optional, and slow to load
@@ -75,7 +75,7 @@ class Change:
 
     __slots__ = ("_columns", "_deleted", "_inserted", "_plain", "_sorted", "commit", "relation")
 
-    def __init__(self, relation: Relation, change: contract.Delta, plain: Plain, commit: int | None) -> None:
+    def __init__(self, relation: Relation, change: Delta, plain: Plain, commit: int | None) -> None:
         self.relation = relation.name
         self.commit = commit
         """The number of the commit; None in a preview."""
@@ -112,8 +112,8 @@ class Change:
         """How many rows became true, and how many false; no row is looked at."""
         return len(self._inserted), len(self._deleted)
 
-    def held(self) -> tuple[Rows, Rows]:
-        """Return the rows that became true, and those that became false, in any order as they are kept."""
+    def raw_rows(self) -> tuple[Rows, Rows]:
+        """Return the rows that became true, and those that became false, unordered and as the engine keeps them."""
         return self._inserted, self._deleted
 
     def __eq__(self, other: object) -> bool:
@@ -124,7 +124,7 @@ class Change:
     def __repr__(self) -> str:
         return f"Change({self.relation}: +{len(self._inserted)}, -{len(self._deleted)})"
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> pa.Table:
         """Return an Arrow table of the relation's columns and `weight`."""
         import pyarrow as pa  # noqa: PLC0415  (slow to load)
 
@@ -165,7 +165,7 @@ class Changes(Mapping[str, Change]):
 
     def __init__(
         self,
-        changes: Mapping[str, contract.Delta],
+        changes: Mapping[str, Delta],
         relations: Mapping[str, Relation],
         plain: Plain,
         commit: int | None,
@@ -177,7 +177,7 @@ class Changes(Mapping[str, Change]):
         shown = sorted(name for name in changes if name in relations and not relations[name].auxiliary)
         self._changes = {name: self._make(name, changes[name]) for name in shown if changes[name]}
 
-    def _make(self, name: str, change: contract.Delta) -> Change:
+    def _make(self, name: str, change: Delta) -> Change:
         return Change(self._relations[name], change, self._plain, self._commit)
 
     def __getitem__(self, relation: str) -> Change:
@@ -186,7 +186,7 @@ class Changes(Mapping[str, Change]):
         if found is not None:
             return found
         check_known(relation, self._relations)
-        return self._make(relation, contract.Delta())
+        return self._make(relation, Delta())
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._changes)

@@ -13,11 +13,13 @@ from tidelog.base.extern import Externs
 from tidelog.base.process.meter import within
 from tidelog.base.span import Source
 from tidelog.base.tuning.table import DEFAULT, Tuning
-from tidelog.plan.nodes import DeclaredIndex, Plan
+from tidelog.plan import nodes
 from tidelog.run.contract.engine import NO_LIMITS, Fallback, Limits, Row, Work
-from tidelog.session.engines import Options
+from tidelog.session.engines import EngineName, Options, StrategyName
+from tidelog.session.frames.rows import GivenRows
+from tidelog.session.index import IndexView
 from tidelog.session.relation import RelationView
-from tidelog.session.remarks import Remarks
+from tidelog.session.remarks import Header, Remarks
 from tidelog.session.rules import Rule, RuleBase
 from tidelog.session.sources import program_source
 from tidelog.session.store import Store
@@ -26,6 +28,8 @@ from tidelog.session.transaction import Transaction
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from tidelog.session.programs import Plan
 
 
 class Database:
@@ -63,16 +67,16 @@ class Database:
     def __init__(  # noqa: PLR0913  (each is a choice of its own)
         self,
         program: str | Path | Source,
-        engine: str | None = None,
-        strategy: str = "auto",
+        *,
+        facts: str | Path | Mapping[str, GivenRows] | None = None,
+        header: Header = "auto",
+        engine: EngineName | None = None,
+        strategy: StrategyName = "auto",
+        fallback: Fallback | None = None,
+        limits: Limits = NO_LIMITS,
         externs: Externs | None = None,
         library: Sequence[str | Path] = (),
         spark: SparkSession | None = None,
-        limits: Limits = NO_LIMITS,
-        fallback: Fallback | None = None,
-        *,
-        facts: str | Path | Mapping[str, Any] | None = None,
-        header: str = "auto",
         **options: Unpack[Options],
     ) -> None:
         self._check(externs, library, limits, facts, options)
@@ -98,26 +102,27 @@ class Database:
                 raise TypeError(f"Database has no option `{name}`; there are {', '.join(Options.__annotations__)}")
         expect(options.get("tuning", DEFAULT), Tuning, "tuning", "tidelog.base.tuning.table.Tuning")
 
-    def _given(self, facts: str | Path | Mapping[str, Any] | None, header: str) -> Mapping[str, Any]:
+    def _given(self, facts: str | Path | Mapping[str, GivenRows] | None, header: Header) -> Mapping[str, GivenRows]:
         if facts is None or isinstance(facts, Mapping):
             return facts or {}
         from tidelog.session.formats.files import read_facts  # noqa: PLC0415  (most databases read none)
 
-        found = read_facts(Path(facts), self.plan.relations, self._store.plain, self.tuning, header)
+        found = read_facts(Path(facts), self._store.plan.relations, self._store.plain, self.tuning, header)
         self._remarks = found.remarks
         return found.rows
 
     def __repr__(self) -> str:
         rules = sum(rule.active for rule in self.rules())
-        return f"<Database relations={len(self.relations())} rules={rules} engine={self.engine} commits={self.number}>"
+        relations = len(self.relations())
+        return f"<Database relations={relations} rules={rules} engine={self.engine} commits={self.commit_number}>"
 
     @property
     def engine(self) -> str:
         """The name of the engine."""
-        return self._store.engine_name
+        return self._store.state.engine.name
 
     @property
-    def strategy(self) -> str:
+    def strategy(self) -> StrategyName:
         """How derived relations follow changes; `auto` leaves that to the engine, change by change."""
         return self._store.state.strategy
 
@@ -126,7 +131,7 @@ class Database:
         """When an update is given up for an evaluation from scratch; None leaves that to the strategy."""
         return self._store.state.fallback
 
-    def set_strategy(self, strategy: str, fallback: Fallback | None = None) -> None:
+    def set_strategy(self, strategy: StrategyName, fallback: Fallback | None = None) -> None:
         """Go over to another strategy; costs an evaluation from scratch within the limits, and changes nothing else."""
         expect(fallback, (Fallback, NoneType), "fallback", "tidelog.Fallback")
         self._store.set_strategy(strategy, fallback)
@@ -137,14 +142,23 @@ class Database:
         return self._store.tuning
 
     @property
-    def number(self) -> int:
+    def commit_number(self) -> int:
         """The number of the last commit; 0 before the first."""
         return self._store.state.number
 
     @property
     def plan(self) -> Plan:
-        """How the rules in force are computed."""
-        return self._store.plan
+        """How the rules in force are computed: print it, or have it drawn.
+
+        >>> print(Database("relation R(x: u8)  R(1).").plan)
+        stratum 0: R
+          R(1).
+            from scratch
+              give R(1)
+        """
+        from tidelog.session.programs import Plan  # noqa: PLC0415  (few databases show theirs)
+
+        return Plan(self._store.plan)
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -167,7 +181,7 @@ class Database:
 
     def relations(self) -> list[RelationView]:
         """Return views of all relations, in order of declaration."""
-        return [self.relation(name) for name, found in self.plan.relations.items() if not found.auxiliary]
+        return [self.relation(name) for name, found in self._store.plan.relations.items() if not found.auxiliary]
 
     def rules(self) -> list[Rule]:
         """Return the rules in force in order, then those of the program that were removed.
@@ -177,9 +191,13 @@ class Database:
         """
         return self._store.state.rules.rules()
 
-    def index(self, name: str) -> DeclaredIndex:
-        """Return the declaration of an index: the relation, and the parameters in order."""
-        return self._store.index(name).declared
+    def index(self, name: str) -> IndexView:
+        """Return what an index of the program is: the relation, and the parameters in order.
+
+        >>> Database("input relation Edge(a: u8, b: u8)  index from_a(a: u8) on Edge(a, _)").index("from_a")
+        IndexView(name='from_a', relation='Edge', parameters={'a': 'bit<8>'})
+        """
+        return self._store.index(name).view()
 
     def query_index(self, index: str, *key: Any) -> list[Row]:
         """Return the rows that an index of the program has for a key, in order; one value for each parameter.
@@ -226,3 +244,8 @@ class Database:
     def verify(self) -> None:
         """Compute everything from scratch within the limits and compare; raise `VerificationError` on a difference."""
         self._store.verify()
+
+
+def plan_of(database: Database) -> nodes.Plan:
+    """Return the nodes of a database's plan, for other modules of Tidelog: they are no part of what users have."""
+    return database._store.plan  # noqa: SLF001  (this module's own class)

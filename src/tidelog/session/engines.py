@@ -12,7 +12,7 @@ from dataclasses import field
 from importlib import import_module
 from importlib.util import find_spec
 from types import NoneType
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict, get_args
 
 from tidelog.base.arguments import expect
 from tidelog.base.diagnostic import did_you_mean
@@ -21,6 +21,9 @@ from tidelog.base.record import record
 from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.plan.nodes import Plan
 from tidelog.run.contract.engine import NO_LIMITS, Engine, Fallback, Limits
+
+EngineName = Literal["columnar", "tuples", "reference", "spark"]
+StrategyName = Literal["auto", "ranked", "dred", "elastic", "modular", "dbsp", "recompute"]
 
 
 @record
@@ -32,16 +35,11 @@ class Entry:
 
     module: str
     attribute: str
-    strategies: tuple[str, ...] = ("auto", "recompute")
+    strategies: tuple[StrategyName, ...] = ("auto", "recompute")
     options: tuple[str, ...] = ()
     own: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     package: str | None = None
     extra: str = ""
-
-    def exists(self) -> bool:
-        """Tell whether this version of Tidelog has the engine."""
-        folder = self.module.rpartition(".")[0]
-        return find_spec(folder) is not None and find_spec(self.module) is not None
 
     def installed(self) -> bool:
         """Tell whether what the engine needs is there."""
@@ -51,16 +49,16 @@ class Entry:
 class Options(TypedDict, total=False):
     """What some engines let one choose; None leaves it to the engine. All take `tuning`, which is meant for tests."""
 
-    evaluator: str | None
-    index: str | None
+    evaluator: Literal["algebra", "substitution"] | None
+    index: Literal["hash", "sorted", "spine"] | None
     parallel: int | None
-    rediscovery: str | None
-    differences: str | None
+    rediscovery: Literal["whole", "divided"] | None
+    differences: Literal["eager", "lazy"] | None
     tuning: Tuning
 
 
-DEFAULT_ENGINE = "columnar"
-ENGINES = {
+DEFAULT_ENGINE: EngineName = "columnar"
+ENGINES: dict[str, Entry] = {
     "columnar": Entry(
         "tidelog.run.columnar.engine",
         "ColumnarEngine",
@@ -87,23 +85,23 @@ CHOICES = {
     "differences": ("eager", "lazy"),
 }
 """What an option can be, if it is one of several names. To give one of these is to ask for the engine that has it."""
-STRATEGY = {"rediscovery": "elastic", "differences": "elastic"}
+STRATEGY: dict[str, StrategyName] = {"rediscovery": "elastic", "differences": "elastic"}
 """The only strategy that has an option."""
 
 
-def available() -> tuple[str, ...]:
+def available() -> tuple[EngineName, ...]:
     """Return the names of the engines that can be used here.
 
     >>> "reference" in available()
     True
     """
-    return tuple(name for name, entry in ENGINES.items() if entry.exists() and entry.installed())
+    return tuple(name for name in get_args(EngineName) if ENGINES[name].installed())
 
 
 def make_engine(
-    name: str | None,
+    name: EngineName | None,
     plan: Plan,
-    strategy: str = "auto",
+    strategy: StrategyName = "auto",
     spark: Any = None,
     limits: Limits = NO_LIMITS,
     tuning: Tuning = DEFAULT,
@@ -123,8 +121,8 @@ def make_engine(
     given = {option: value for option, value in options.items() if value is not None}
     chosen = _default(given) if name is None else name
     entry = ENGINES.get(chosen)
-    if entry is None or not entry.exists():
-        raise UserError(_unknown("engine", chosen, [n for n, e in ENGINES.items() if e.exists()]))
+    if entry is None:
+        raise UserError(_unknown("engine", chosen, [*ENGINES]))
     if strategy not in entry.strategies:
         raise UserError(_unknown("strategy", strategy, entry.strategies))
     own = entry.own.get(strategy)

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from tidelog.base.arguments import expect
 from tidelog.base.text.write import show_cell
-from tidelog.run.contract.engine import Row
-from tidelog.session.database import Database
+from tidelog.session.database import Database, plan_of
 from tidelog.session.frames.plain import Plain
 from tidelog.session.frames.plain_write import finite
 from tidelog.session.relation import RelationView
+from tidelog.session.remarks import Header
 
 if TYPE_CHECKING:
     from tidelog.session.formats.files import Facts
 
 
-def load_facts(database: Database, folder: str | Path, *, header: str = "auto") -> Facts:
+def load_facts(database: Database, folder: str | Path, *, header: Header = "auto") -> Facts:
     """Insert the facts of a folder's files in one transaction, and return them with remarks.
 
     `session.formats.files` says which file belongs to which relation; a mistake in any of them is a `DataError`, and
@@ -29,7 +29,8 @@ def load_facts(database: Database, folder: str | Path, *, header: str = "auto") 
     expect(folder, (str, Path), "folder", "the path of a folder")
     from tidelog.session.formats.files import read_facts  # noqa: PLC0415  (a program with its facts in it reads none)
 
-    facts = read_facts(Path(folder), database.plan.relations, Plain(database.plan.types), database.tuning, header)
+    plan = plan_of(database)
+    facts = read_facts(Path(folder), plan.relations, Plain(plan.types), database.tuning, header)
     with database.transaction() as tx:
         for relation, rows in facts.rows.items():
             tx.insert(relation, rows)
@@ -47,34 +48,29 @@ def save_outputs(database: Database, folder: str | Path) -> dict[Path, int]:
     expect(folder, (str, Path), "folder", "the path of a folder")
     from tidelog.session.formats.files import write_outputs  # noqa: PLC0415  (and may write none)
 
-    rows = {view.name: view.held() for view in outputs(database)}
-    paths = write_outputs(Path(folder), rows, database.plan.relations, Plain(database.plan.types), database.tuning)
+    rows = {view.name: view.raw_rows() for view in outputs(database)}
+    plan = plan_of(database)
+    paths = write_outputs(Path(folder), rows, plan.relations, Plain(plan.types), database.tuning)
     return dict(zip(paths, map(len, rows.values()), strict=True))
 
 
 def output_cells(database: Database) -> Iterator[tuple[RelationView, list[list[str]]]]:
     """Yield the output relations with the text of their cells, rows in order."""
+    plan = plan_of(database)
     for view in outputs(database):
-        types = [column.type for column in database.plan.relations[view.name].columns]
-        yield (
-            view,
-            [
-                [show_cell(value, type, database.plan.types) for value, type in zip(row, types, strict=True)]
-                for row in view.rows()
-            ],
-        )
+        types = [column.type for column in plan.relations[view.name].columns]
+        yield view, [[show_cell(*cell, plan.types) for cell in zip(row, types, strict=True)] for row in view.rows()]
 
 
 def outputs_as_json(database: Database) -> dict[str, list[list[Any]]]:
     """Return the rows of output relations as JSON has them: in order, values in their plain form."""
-    plain = Plain(database.plan.types)
-    return {view.name: _rows_as_json(view, database, plain) for view in outputs(database)}
-
-
-def _rows_as_json(view: RelationView, database: Database, plain: Plain) -> list[list[Any]]:
-    writers = [plain.write(column.type) for column in database.plan.relations[view.name].columns]
-
-    def shown(row: Row) -> list[Any]:
-        return [finite(write(value) if write else value) for write, value in zip(writers, row, strict=True)]
-
-    return [shown(row) for row in view.rows()]
+    plan = plan_of(database)
+    plain = Plain(plan.types)
+    found: dict[str, list[list[Any]]] = {}
+    for view in outputs(database):
+        writers = [plain.write(column.type) for column in plan.relations[view.name].columns]
+        found[view.name] = [
+            [finite(write(value) if write else value) for write, value in zip(writers, row, strict=True)]
+            for row in view.rows()
+        ]
+    return found

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from tidelog.base.errors import DataError
 from tidelog.base.expr import Const, Var
+from tidelog.base.record import record
 from tidelog.base.types import show
 from tidelog.plan.nodes import DeclaredIndex, Relation
 from tidelog.run.contract.engine import Row, Rows
 from tidelog.session.changes import in_row_order
 from tidelog.session.frames.misfit import Misfit
 from tidelog.session.frames.plain import Plain
+
+
+@record
+class IndexView:
+    """An index of a program: its relation, and its parameters in order with their types as the language writes them."""
+
+    name: str
+    relation: str
+    parameters: Mapping[str, str]
 
 
 class Index:
@@ -24,6 +34,11 @@ class Index:
         self.declared = declared
         self._columns = relation.columns
         self._readers = [plain.read(parameter.type) for parameter in declared.parameters]
+
+    def view(self) -> IndexView:
+        """Return what users see of the declaration."""
+        declared = self.declared
+        return IndexView(declared.name, declared.relation, {one.name: show(one.type) for one in declared.parameters})
 
     def find(self, key: Sequence[Any]) -> list[Row]:
         """Return the rows with a key, in order."""

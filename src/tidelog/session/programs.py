@@ -12,14 +12,15 @@ from tidelog.base.span import Source
 from tidelog.lang.format.format import format_module
 from tidelog.lang.parse.parse import parse
 from tidelog.logic.passes import analyse
+from tidelog.plan import nodes
 from tidelog.plan.closures.decompose import show_ways
-from tidelog.plan.nodes import Plan
 from tidelog.plan.passes import plan_program
 from tidelog.plan.show.dot import show_dot
 from tidelog.plan.show.dred import show_dred
 from tidelog.plan.show.json import show_json
 from tidelog.plan.show.mermaid import show_mermaid
 from tidelog.plan.show.text import show_text
+from tidelog.session.engines import StrategyName
 
 
 def check_program(source: Source, library: Sequence[Path] = (), externs: Externs | None = None) -> list[Diagnostic]:
@@ -35,7 +36,57 @@ def check_program(source: Source, library: Sequence[Path] = (), externs: Externs
     return report.sorted()
 
 
-def plan_source(source: Source, library: Sequence[Path] = (), externs: Externs | None = None) -> Plan:
+PLAN_FORMATS = ("text", "dot", "mermaid", "json")
+"""The methods of a `Plan` that write all of it."""
+PLAN_STRATEGIES: tuple[StrategyName, ...] = ("auto", "ranked", "dred", "elastic", "modular", "recompute")
+
+
+class Plan:
+    """How a program is computed: its strata, and for each rule the joins from scratch and for each change."""
+
+    def __init__(self, plan: nodes.Plan) -> None:
+        self._plan = plan
+
+    def text(self, strategy: StrategyName = "auto") -> str:
+        """Return what a strategy evaluates: rules from scratch alone, their deltas too, or programs of its own."""
+        match strategy:
+            case "recompute":
+                return show_text(self._plan, variants=False)
+            case "dred":
+                return show_dred(self._plan)
+            case _:
+                return show_text(self._plan)
+
+    def dot(self) -> str:
+        """Return the plan as a graph for Graphviz."""
+        return show_dot(self._plan)
+
+    def mermaid(self) -> str:
+        """Return the plan as a graph for Mermaid."""
+        return show_mermaid(self._plan)
+
+    def json(self) -> str:
+        """Return the plan as JSON."""
+        return show_json(self._plan)
+
+    def on_cluster(self) -> str:
+        """Return how each stratum will run on a cluster.
+
+        >>> text = "input relation E(a: u8, b: u8)  relation T(a: u8, b: u8)  T(1, 1).  T(x, z) :- T(x, y), E(y, z)."
+        >>> print(Plan(plan_source(Source("t.dl", text))).on_cluster().splitlines()[0])
+        stratum 0: T decomposes by a: one job, E everywhere
+        """
+        return show_ways(self._plan)
+
+    def __str__(self) -> str:
+        return self.text().rstrip("\n")
+
+    def __repr__(self) -> str:
+        rules = sum(len(stratum.rules) for stratum in self._plan.strata)
+        return f"<Plan strata={len(self._plan.strata)} rules={rules}>"
+
+
+def plan_source(source: Source, library: Sequence[Path] = (), externs: Externs | None = None) -> nodes.Plan:
     """Return the plan of a program; raise `ProgramError` with all its mistakes."""
     report = Report()
     program = analyse(source, report, library=library, externs=externs)
@@ -43,37 +94,6 @@ def plan_source(source: Source, library: Sequence[Path] = (), externs: Externs |
     if plan is None:
         raise ProgramError(report.errors)
     return plan
-
-
-PLAN_FORMATS = ("text", "dot", "mermaid", "json")
-PLAN_STRATEGIES = ("auto", "ranked", "dred", "elastic", "modular", "recompute")
-
-
-def show_plan(plan: Plan, form: str) -> str:
-    """Return a plan as text for people, as a graph for Graphviz or Mermaid, or as JSON."""
-    show = {"text": show_text, "dot": show_dot, "mermaid": show_mermaid, "json": show_json}[form]
-    return show(plan)
-
-
-def show_strategy(plan: Plan, strategy: str) -> str:
-    """Return as text what a strategy evaluates: rules from scratch alone, their deltas too, or programs of its own."""
-    match strategy:
-        case "recompute":
-            return show_text(plan, variants=False)
-        case "dred":
-            return show_dred(plan)
-        case _:
-            return show_text(plan)
-
-
-def show_cluster_plan(plan: Plan) -> str:
-    """Return how each stratum of a plan will run on a cluster.
-
-    >>> text = "input relation E(a: u8, b: u8)  relation T(a: u8, b: u8)  T(1, 1).  T(x, z) :- T(x, y), E(y, z)."
-    >>> print(show_cluster_plan(plan_source(Source("t.dl", text))).splitlines()[0])
-    stratum 0: T decomposes by a: one job, E everywhere
-    """
-    return show_ways(plan)
 
 
 def format_source(source: Source) -> str:

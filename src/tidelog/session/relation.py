@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from tidelog.base import types
 from tidelog.base.errors import DataError
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract.engine import Row, Rows
 from tidelog.session.changes import in_row_order, to_pandas, to_polars
-from tidelog.session.frames.plain import Plain
 from tidelog.session.frames.rows import RowReader
+from tidelog.session.store import Store
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+    import pyarrow as pa
     from pyspark.sql import DataFrame as SparkFrame
-
-
-class Reading(Protocol):
-    """What a view asks of its database; every answer is that of one whole commit."""
-
-    plain: Plain
-
-    def rows(self, relation: str) -> Rows: ...
-    def count(self, relation: str) -> int: ...
-    def contains(self, relation: str, row: Row) -> bool: ...
-    def frame(self, relation: str) -> Any: ...
 
 
 class RelationView:
@@ -42,9 +32,9 @@ class RelationView:
     ([(1, 2), (2, 3)], 2, True)
     """
 
-    def __init__(self, relation: Relation, reading: Reading) -> None:
+    def __init__(self, relation: Relation, store: Store) -> None:
         self._relation = relation
-        self._reading = reading
+        self._store = store
 
     @property
     def name(self) -> str:
@@ -63,25 +53,25 @@ class RelationView:
 
     def rows(self, *, ordered: bool = True) -> list[Row]:
         """Return the rows, in the language's order unless that does not matter."""
-        rows = self._reading.rows(self.name)
+        rows = self._store.rows(self.name)
         return in_row_order(rows, self._relation.columns) if ordered else list(rows)
 
-    def held(self) -> Rows:
-        """Return the rows in any order as they are kept: columns that are in Arrow stay there."""
-        return self._reading.rows(self.name)
+    def raw_rows(self) -> Rows:
+        """Return the rows unordered and as the engine keeps them: columns that are in Arrow stay there."""
+        return self._store.rows(self.name)
 
     def count(self) -> int:
         """Return the number of rows."""
-        return self._reading.count(self.name)
+        return self._store.count(self.name)
 
     __len__ = count
 
     def __contains__(self, row: object) -> bool:
         try:
-            (proper,) = RowReader.of(self._relation, self._reading.plain).read([row])
+            (proper,) = RowReader.of(self._relation, self._store.plain).read([row])
         except DataError:
             return False  # what does not fit the columns is not there
-        return self._reading.contains(self.name, proper)
+        return self._store.contains(self.name, proper)
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows())
@@ -90,11 +80,11 @@ class RelationView:
         columns = ", ".join(f"{name}: {type}" for name, type in self.columns.items())
         return f"{self.role} relation {self.name}({columns}) with {self.count()} rows"
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> pa.Table:
         """Return the rows as an Arrow table, in any order; `session.frames.arrow` says how types are represented."""
         from tidelog.session.frames.arrow import rows_table  # noqa: PLC0415  (loads pyarrow)
 
-        return rows_table(self._reading.rows(self.name), self._relation.columns, self._reading.plain)
+        return rows_table(self._store.rows(self.name), self._relation.columns, self._store.plain)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Offer the rows to any library that speaks Arrow."""
@@ -113,9 +103,9 @@ class RelationView:
 
         Structures are structs, arrays and maps; with `text` they are as the language writes them.
         """
-        frame: SparkFrame = self._reading.frame(self.name)
+        frame: SparkFrame = self._store.frame(self.name)
         if text:
             return frame
         from tidelog.session.frames.structured import structured  # noqa: PLC0415  (loads PyArrow)
 
-        return structured(frame, self._relation.columns, self._reading.plain)
+        return structured(frame, self._relation.columns, self._store.plain)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import field
+from typing import Literal
 
 from tidelog.base.record import record
+
+Header = Literal["auto", "yes", "no"]
+"""Whether the first line of a text file is a header; `auto`: if it has the names of the columns."""
 
 
 @record

@@ -29,19 +29,17 @@ from tidelog.base.text.write import show_row
 from tidelog.base.tuning.table import DEFAULT
 from tidelog.plan.nodes import EMPTY_PLAN, Plan, Relation
 from tidelog.plan.rewrite.separate_facts import stored_in
-from tidelog.run.contract import engine as contract
-from tidelog.run.contract.engine import NO_LIMITS, Engine, Fallback, Limits, Row, Rows, Work
+from tidelog.run.contract.engine import NO_LIMITS, Delta, Engine, Fallback, Limits, Row, Rows, Update, Work
 from tidelog.session.changes import Change, Changes, Commit, check_known
-from tidelog.session.engines import Options, make_engine
+from tidelog.session.engines import EngineName, Options, StrategyName, make_engine
 from tidelog.session.frames.misfit import Misfit
 from tidelog.session.frames.plain import Plain
-from tidelog.session.frames.rows import RowReader
+from tidelog.session.frames.rows import GivenRows, RowReader, is_frame
 from tidelog.session.index import Index
 from tidelog.session.keys import KeyedRows, key_function
 from tidelog.session.pending import PendingFacts, PendingKeyed
 from tidelog.session.rules import RuleBase
 from tidelog.session.subscriptions import Subscriptions
-from tidelog.session.transaction import Outcome
 
 
 class VerificationError(TidelogError):
@@ -55,9 +53,18 @@ class State:
     number: int
     rules: RuleBase
     engine: Engine
-    strategy: str
+    strategy: StrategyName
     fallback: Fallback | None
     seen: dict[str, Rows] = field(default_factory=dict)
+
+
+class Outcome:
+    """Where a commit is put just before it becomes visible; it is taken away again if it does not."""
+
+    __slots__ = ("commit",)
+
+    def __init__(self) -> None:
+        self.commit: Commit | None = None
 
 
 @record
@@ -97,13 +104,13 @@ class Store:
     def __init__(
         self,
         rules: RuleBase,
-        engine: str | None,
-        strategy: str,
+        engine: EngineName | None,
+        strategy: StrategyName,
         spark: Any = None,
         fallback: Fallback | None = None,
         **options: Unpack[Options],
     ) -> None:
-        self._new_engine: Callable[[str, Fallback | None], Engine] = lambda strategy, fallback: make_engine(
+        self._new_engine: Callable[[StrategyName, Fallback | None], Engine] = lambda strategy, fallback: make_engine(
             engine, EMPTY_PLAN, strategy, spark, fallback=fallback, **options
         )
         self.tuning = options.get("tuning", DEFAULT)
@@ -113,14 +120,15 @@ class Store:
         self._keyed: dict[str, KeyedRows] = {}
         self._indexes: dict[str, Index] = {}
         self._using = Lock()
-        self._writing = Lock()
+        self.writing = Lock()
+        """The lock of writers, which an open transaction holds."""
         self._checked: Plan | None = None
         self.plain = Plain(rules.plan.types)
         self.limits = NO_LIMITS
         """Those of the database: evaluations from scratch keep to all of them, whoever reads keeps to its memory."""
         self.subscriptions = Subscriptions(lambda: self._state.number)
 
-    def open(self, facts: Mapping[str, Any], limits: Limits = NO_LIMITS) -> tuple[Work, ...]:
+    def open(self, facts: Mapping[str, GivenRows], limits: Limits = NO_LIMITS) -> tuple[Work, ...]:
         """Evaluate the program for the first time, on these facts; to be called once, before anything else."""
         self.limits = limits
         given = {name: self._first(name, rows) for name, rows in facts.items()}
@@ -129,11 +137,11 @@ class Store:
         self._check_keys(self.plan)
         return update.work
 
-    def _first(self, name: str, rows: Any) -> contract.Delta:
+    def _first(self, name: str, rows: GivenRows) -> Delta:
         """Return the first facts of a relation, checked as a transaction would check them."""
         relation, proper = self._input(name), self.read(name, rows)
         if relation.primary_key is None:
-            return contract.Delta(proper)
+            return Delta(proper)
         keyed = PendingKeyed({}, key_function(relation, self.plan), lambda row: self._show(relation, row))
         keyed.insert(proper)
         return keyed.change()
@@ -146,11 +154,6 @@ class Store:
     @property
     def _engine(self) -> Engine:
         return self._state.engine
-
-    @property
-    def engine_name(self) -> str:
-        """The name of the engine."""
-        return self._engine.name
 
     @property
     def plan(self) -> Plan:
@@ -194,7 +197,7 @@ class Store:
         with self._use():
             frame = getattr(self._engine, "frame", None)
             if frame is None:
-                raise UserError(f"to_spark needs a database with engine='spark', not '{self.engine_name}'")
+                raise UserError(f"to_spark needs a database with engine='spark', not '{self._engine.name}'")
             return frame(relation)
 
     def index(self, name: str) -> Index:
@@ -219,7 +222,7 @@ class Store:
         """Return the number of the last commit and, if wanted, the rows it left as insertions."""
         with self._use():
             number = self._state.number
-            change = contract.Delta(self.rows(relation.name)) if rows else None
+            change = Delta(self.rows(relation.name)) if rows else None
         return number, Change(relation, change, self.plain, number) if change is not None else None
 
     def verify(self) -> None:
@@ -242,45 +245,37 @@ class Store:
                     f"{name} has {count} rows, evaluation from scratch gives {len(computed)}{example}"
                 )
 
-    def _fresh(self, strategy: str, fallback: Fallback | None) -> Engine:
+    def _fresh(self, strategy: StrategyName, fallback: Fallback | None) -> Engine:
         """Return another engine with the same facts and rules, evaluated within the limits of the database."""
         fresh = self._new_engine(strategy, fallback)
         relations = self.plan.relations
         inputs = [name for name, found in relations.items() if found.role == "input" and not found.auxiliary]
-        stored = {name: contract.Delta(inserted=self._engine.rows(stored_in(name, relations))) for name in inputs}
+        stored = {name: Delta(inserted=self._engine.rows(stored_in(name, relations))) for name in inputs}
         _update(fresh, stored, self.plan, self.limits)
         return fresh
 
-    def set_strategy(self, strategy: str, fallback: Fallback | None) -> None:
+    def set_strategy(self, strategy: StrategyName, fallback: Fallback | None) -> None:
         """Go over to an engine with another strategy; what is true stays true."""
         self._refuse_second()
-        with self._writing.held(), self._use():
+        with self.writing.held(), self._use():
             engine = self._fresh(strategy, fallback)
             self._state = replace(self._state, engine=engine, strategy=strategy, fallback=fallback)
-        self.end()
+        self.subscriptions.deliver()
 
     # --- one writer --------------------------------------------------------------------------------------------------
 
-    def hold(self) -> Hold:
-        """Return what takes the lock of writers."""
-        return self._writing.held()
-
     def begin(self, hold: Hold) -> None:
-        """Wait until no other transaction is open."""
+        """Wait until no other transaction is open, and take the lock of writers."""
         self._refuse_second()
         self.subscriptions.resume()
         hold.take()
 
     def _refuse_second(self) -> None:
-        holder = self._writing.holder()
+        holder = self.writing.holder()
         if holder is not None and holder.thread is threading.current_thread():
             raise UserError("this thread has a transaction open already; commit or roll it back first")
 
-    def end(self) -> None:
-        """Tell subscribers of the last transaction."""
-        self.subscriptions.deliver()
-
-    def apply(self, facts: Mapping[str, contract.Delta], rules: RuleBase, limits: Limits, outcome: Outcome) -> Commit:
+    def apply(self, facts: Mapping[str, Delta], rules: RuleBase, limits: Limits, outcome: Outcome) -> Commit:
         """Commit changes. On any exception nothing has changed."""
         started = time.perf_counter()
         plan = self._changed_plan(rules)
@@ -304,7 +299,7 @@ class Store:
                 self._undo()
         return commit
 
-    def try_out(self, facts: Mapping[str, contract.Delta], rules: RuleBase, limits: Limits) -> Changes:
+    def try_out(self, facts: Mapping[str, Delta], rules: RuleBase, limits: Limits) -> Changes:
         """Return the changes that a commit would make."""
         plan = self._changed_plan(rules)
         with self._use():
@@ -363,7 +358,7 @@ class Store:
                 self._by_key(plan.relations[rule.head], plan)
         self._checked = plan
 
-    def _check_deleted(self, facts: Mapping[str, contract.Delta]) -> None:
+    def _check_deleted(self, facts: Mapping[str, Delta]) -> None:
         """Refuse to take away by key a row that the program states: it would still be there beside its replacement."""
         for name, change in facts.items():
             relation = self.relation(name)
@@ -374,14 +369,14 @@ class Store:
                             f"{self._show(relation, row)} is a fact of the program: remove that rule instead"
                         )
 
-    def read(self, relation: str, rows: Any) -> Rows:
+    def read(self, relation: str, rows: GivenRows) -> Rows:
         """Return rows given by a user, checked."""
         found = self._input(relation)
         take = getattr(self._engine, "take_frame", None)
         taken: Rows | None = take(relation, rows, self.plan) if take is not None else None
         if taken is not None:
             return taken
-        if hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__"):
+        if is_frame(rows):
             from tidelog.session.frames.arrow import TableRows, as_table, read_table  # noqa: PLC0415  (loads pyarrow)
 
             return rows if isinstance(rows, TableRows) else read_table(as_table(rows, found.columns), found, self.plain)
@@ -424,7 +419,7 @@ class Store:
         return show_row(relation.name, relation.columns, row, self.plan.types)
 
 
-def _update(engine: Engine, facts: Mapping[str, contract.Delta], plan: Plan | None, limits: Limits) -> contract.Update:
+def _update(engine: Engine, facts: Mapping[str, Delta], plan: Plan | None, limits: Limits) -> Update:
     """Update an engine, in a context of its own: an interrupt leaves none of its context variables set."""
     return copy_context().run(engine.update, facts, plan, limits)
 

@@ -6,57 +6,25 @@ Operations are checked as they are given and collected; nothing reaches the engi
 A transaction is open while it holds the lock of writers (`base.process.lock`), which ends with the `with` block, with
 the call of `commit` or `rollback`, with the transaction object, or with its thread, whichever comes first. So whatever
 interrupts a transaction, at whatever line, it is over. The commit is made or not, by a single assignment, which
-`Database.number` and `result` tell.
+`Database.commit_number` and `result` tell.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any, Protocol, Self
+from typing import Any, Self
 from weakref import ref
 
 from tidelog.base.arguments import expect
 from tidelog.base.errors import DataError, UserError
 from tidelog.base.process.lock import Hold, Life, ending
-from tidelog.run.contract.engine import Delta, Limits, Row, Rows
+from tidelog.run.contract.engine import Delta, Limits
 from tidelog.session.changes import Changes, Commit
+from tidelog.session.frames.rows import GivenRows
 from tidelog.session.pending import PendingFacts, PendingKeyed
 from tidelog.session.rules import RuleBase
-
-
-class State(Protocol):
-    """What was committed last."""
-
-    @property
-    def rules(self) -> RuleBase: ...
-
-
-class Outcome:
-    """Where a commit is put just before it becomes visible; it is taken away again if it does not."""
-
-    __slots__ = ("commit",)
-
-    def __init__(self) -> None:
-        self.commit: Commit | None = None
-
-
-class Owner(Protocol):
-    """What a transaction asks of its database."""
-
-    @property
-    def state(self) -> State: ...
-    def hold(self) -> Hold: ...
-    def begin(self, hold: Hold) -> None: ...
-    def end(self) -> None: ...
-    def settle(self, outcome: Outcome) -> None: ...
-    def pending(self, relation: str) -> PendingFacts | PendingKeyed: ...
-    def read(self, relation: str, rows: Any) -> Rows: ...
-    def read_keys(self, relation: str, keys: Iterable[Any]) -> list[Any]: ...
-    def revise(self, relation: str, row: Row, changes: Mapping[str, Any]) -> Row: ...
-    def stored(self, relation: str) -> Rows: ...
-    def apply(self, facts: dict[str, Delta], rules: RuleBase, limits: Limits, result: Outcome) -> Commit: ...
-    def try_out(self, facts: dict[str, Delta], rules: RuleBase, limits: Limits) -> Changes: ...
+from tidelog.session.store import Outcome, Store
 
 
 class Transaction:
@@ -75,8 +43,8 @@ class Transaction:
     [(1, 2), (1, 3), (2, 3)]
     """
 
-    def __init__(self, owner: Owner, limits: Limits) -> None:
-        self._owner = owner
+    def __init__(self, store: Store, limits: Limits) -> None:
+        self._store = store
         self._limits = limits
         self._facts: dict[str, PendingFacts | PendingKeyed] = {}
         self._rules: RuleBase | None = None
@@ -86,26 +54,25 @@ class Transaction:
 
     # --- facts -------------------------------------------------------------------------------------------------------
 
-    def insert(self, relation: str, rows: Any) -> None:
+    def insert(self, relation: str, rows: GivenRows) -> None:
         """Let rows of an input relation be true; rows that are true already change nothing.
 
         Rows are tuples, mappings or objects by column name, or a frame: Arrow, pandas, polars, or anything else with
         `__arrow_c_stream__`. A row whose primary key another row has is refused.
         """
-        self._pending(relation).insert(self._owner.read(relation, rows))
+        self._pending(relation).insert(self._store.read(relation, rows))
 
-    def delete(self, relation: str, rows: Any) -> None:
+    def delete(self, relation: str, rows: GivenRows) -> None:
         """Let rows of an input relation be false; rows that are false already change nothing."""
-        self._pending(relation).delete(self._owner.read(relation, rows))
+        self._pending(relation).delete(self._store.read(relation, rows))
 
-    def upsert(self, relation: str, rows: Any) -> None:
+    def upsert(self, relation: str, rows: GivenRows) -> None:
         """Let rows be true in place of those with the same primary key."""
-        self._keyed(relation).upsert(self._owner.read(relation, rows))
+        self._keyed(relation).upsert(self._store.read(relation, rows))
 
     def delete_keys(self, relation: str, keys: Iterable[Any]) -> None:
         """Delete the rows with these primary keys; a key that no row has changes nothing."""
-        pending = self._keyed(relation)
-        pending.delete_keys(self._owner.read_keys(relation, keys))
+        self._keyed(relation).delete_keys(self._store.read_keys(relation, keys))
 
     def modify(self, relation: str, key: Any, changes: Mapping[str, Any]) -> None:
         """Change some columns of the row with a primary key, which must exist.
@@ -121,21 +88,21 @@ class Transaction:
         [('tea', 4)]
         """
         pending = self._keyed(relation)
-        (proper,) = self._owner.read_keys(relation, [key])
-        pending.modify(proper, lambda row: self._owner.revise(relation, row, changes))
+        (proper,) = self._store.read_keys(relation, [key])
+        pending.modify(proper, lambda row: self._store.revise(relation, row, changes))
 
     def clear(self, relation: str) -> None:
         """Delete all rows of an input relation, also those that this transaction has inserted so far.
 
         Facts that the program states stay: they go with their rules.
         """
-        self._pending(relation).clear(self._owner.stored(relation))
+        self._pending(relation).clear(self._store.stored(relation))
 
     def _pending(self, relation: str) -> PendingFacts | PendingKeyed:
         self._check_open()
         expect(relation, str, "relation", "the name of a relation")
         if relation not in self._facts:
-            self._facts[relation] = self._owner.pending(relation)
+            self._facts[relation] = self._store.pending(relation)
         return self._facts[relation]
 
     def _keyed(self, relation: str) -> PendingKeyed:
@@ -150,28 +117,28 @@ class Transaction:
         """Add rules; raise `ProgramError` if they do not fit the program. A rule in force already changes nothing."""
         self._check_open()
         expect(text, str, "text", "rules as text")
-        self._rules = (self._rules or self._owner.state.rules).add(text)
+        self._rules = (self._rules or self._store.state.rules).add(text)
 
     def remove_rules(self, rule: str) -> None:
         """Remove the rules with a name, or with a text (layout does not matter)."""
         self._check_open()
         expect(rule, str, "rule", "the name or the text of a rule")
-        self._rules = (self._rules or self._owner.state.rules).remove(rule)
+        self._rules = (self._rules or self._store.state.rules).remove(rule)
 
     # --- the end -----------------------------------------------------------------------------------------------------
 
     def preview(self) -> Changes:
         """Return the changes that a commit would make now, without making them."""
         self._check_open()
-        return self._owner.try_out(self._changes(), self._rules or self._owner.state.rules, self._limits)
+        return self._store.try_out(self._changes(), self._rules or self._store.state.rules, self._limits)
 
     def commit(self) -> Commit:
         """Make the changes and return what they were. If refused, nothing has changed and the transaction is over."""
         hold = self._check_open()
         try:
             with hold:
-                rules = self._rules or self._owner.state.rules
-                return self._owner.apply(self._changes(), rules, self._limits, self._outcome)
+                rules = self._rules or self._store.state.rules
+                return self._store.apply(self._changes(), rules, self._limits, self._outcome)
         finally:
             self._close()
 
@@ -184,7 +151,7 @@ class Transaction:
     @property
     def result(self) -> Commit:
         """What the commit did."""
-        self._owner.settle(self._outcome)  # an interrupted commit that did not become visible has no result
+        self._store.settle(self._outcome)  # an interrupted commit that did not become visible has no result
         if self._outcome.commit is None:
             state = "is still open" if self._is_open else "was not committed"
             raise UserError(f"the transaction has no result: it {state}")
@@ -208,21 +175,21 @@ class Transaction:
         """Open the transaction without a `with` block; `commit` or `rollback` must follow."""
         if self._is_open or self._outcome.commit is not None:
             raise UserError("a transaction can be used once: call db.transaction() again")
-        self._hold = hold = self._owner.hold()
+        self._hold = hold = self._store.writing.held()
         if self.block() is not None:
             hold.life = self.block
-            self._owner.begin(hold)
+            self._store.begin(hold)
             return self
         return hold.during(partial(self._begin, hold))() or self  # no line after the last of `_begin`: it is open then
 
     def _begin(self, hold: Hold) -> None:
-        self._owner.begin(hold)
+        self._store.begin(hold)
         hold.life = ref(self)
 
     def _close(self) -> None:
         self._facts.clear()
         self._rules = None
-        self._owner.end()
+        self._store.subscriptions.deliver()
 
     def __enter__(self) -> Self:
         if self._hold is None or self._hold.over:

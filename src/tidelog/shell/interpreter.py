@@ -15,7 +15,7 @@ from typing import Any, assert_never
 from tidelog.base.errors import DataError, UserError
 from tidelog.session.changes import Changes
 from tidelog.session.changes import Commit as Committed
-from tidelog.session.database import Database
+from tidelog.session.database import Database, plan_of
 from tidelog.session.profile import show_profile
 from tidelog.session.transaction import Transaction
 from tidelog.shell import commands
@@ -49,8 +49,8 @@ class Interpreter:
         self._shown = shown
         self._batch: list[Update] = []
         self._began = time.monotonic_ns()
-        self._converter = Converter(database.plan.types)
-        self._dumper = Dumper(database.plan.types)
+        self._converter = Converter(plan_of(database).types)
+        self._dumper = Dumper(plan_of(database).types)
         self._filled = {view.name for view in database.relations() if view.count()}
         self._own = OwnCommands(self)
 
@@ -166,7 +166,7 @@ class Interpreter:
                     self._modify(transaction, relation, update)
 
     def _modify(self, transaction: Transaction, relation: str, update: Update) -> None:
-        declared = self.database.plan.relations[relation]
+        declared = plan_of(self.database).relations[relation]
         if not isinstance(update.record, Struct):
             raise DataError(f"modify {relation}: the changes are written like `{relation}{{.column = value}}`")
         given = self._converter.changes(update.record, relation, declared.columns)
@@ -179,7 +179,7 @@ class Interpreter:
         return self.database.relation(proper).name
 
     def _row(self, relation: str, update: Update) -> tuple[Any, ...]:
-        declared = self.database.plan.relations[relation]
+        declared = plan_of(self.database).relations[relation]
         if update.whole:
             assert update.record is not None
             return self._converter.row(update.record, declared.columns, declared.element)
@@ -187,7 +187,7 @@ class Interpreter:
         return self._converter.fields(update.record, relation, declared.columns)
 
     def _key(self, relation: str, key: Record | None) -> Any:
-        declared = self.database.plan.relations[relation]
+        declared = plan_of(self.database).relations[relation]
         if declared.primary_key is None:
             raise DataError(f"{relation} has no primary key: its declaration needs `primary key (x) x.column`")
         assert key is not None
@@ -214,18 +214,19 @@ class Interpreter:
             self.say(f"{SINGLETON}:\n{SINGLETON}{{}}\n")
 
     def _query_index(self, index: str, key: Sequence[Any]) -> None:
-        parameters = self.database.index(index).parameters
+        relation = self.database.index(index).relation
+        parameters = plan_of(self.database).declared[index].parameters
         if len(parameters) == len(key):
             key = [self._converter.value(record, p.type) for record, p in zip(key, parameters, strict=True)]
         rows = self.database.query_index(index, *key)  # which also says that the number of values is wrong
-        self._say_rows(self.database.index(index).relation, rows)
+        self._say_rows(relation, rows)
 
     def _say_rows(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> None:
-        declared = self.database.plan.relations[relation]
+        declared = plan_of(self.database).relations[relation]
         if rows:  # in one go: a line at a time is flushed a line at a time
             self.say("\n".join(self._dumper.row(row, declared.columns, declared.element) for row in rows))
 
     def _say_changes(self, relation: str, changes: Any) -> None:
-        declared = self.database.plan.relations[relation]
+        declared = plan_of(self.database).relations[relation]
         lines = self._dumper.changes(changes, declared.columns, declared.element)
         self.say("\n".join([f"{ddlog_name(relation)}:", *lines]))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Protocol, cast
 
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import UserError
 from tidelog.session.changes import Changes, Commit
 from tidelog.session.database import Database
-from tidelog.session.programs import PLAN_FORMATS, show_plan
+from tidelog.session.engines import StrategyName
+from tidelog.session.programs import PLAN_FORMATS
 from tidelog.session.transaction import Transaction
 
 HELP = """\
@@ -99,7 +100,7 @@ class OwnCommands:
     def _plan(self, text: str) -> None:
         if text and text not in PLAN_FORMATS:
             raise UserError(f"there is no form `{text}` of a plan; there are {', '.join(PLAN_FORMATS)}")
-        self._shell.say(show_plan(self._shell.database.plan, text or "text").rstrip("\n"))
+        self._shell.say(getattr(self._shell.database.plan, text or "text")().rstrip("\n"))
 
     def _preview(self, text: str) -> None:
         del text
@@ -114,7 +115,7 @@ class OwnCommands:
 
     def _strategy(self, text: str) -> None:
         if text:
-            self._shell.database.set_strategy(text)
+            self._shell.database.set_strategy(cast(StrategyName, text))
             return
         self._shell.say(f"{self._shell.database.strategy} on engine {self._shell.database.engine}")
         for work in self._shell.last.profile if self._shell.last is not None else ():

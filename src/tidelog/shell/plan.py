@@ -9,13 +9,12 @@ import click
 
 from tidelog.session.analyze import analyzing, costs_as_json, rule_costs, show_costs
 from tidelog.session.database import Database
+from tidelog.session.engines import StrategyName
 from tidelog.session.programs import (
     PLAN_FORMATS,
     PLAN_STRATEGIES,
+    Plan,
     plan_source,
-    show_cluster_plan,
-    show_plan,
-    show_strategy,
 )
 from tidelog.shell.limits import limit_options, limits_of, shown_progress
 from tidelog.shell.options import (
@@ -45,7 +44,7 @@ from tidelog.shell.terminal import escape_json, say, say_json
 def command(
     program: Path,
     form: str,
-    strategy: str | None,
+    strategy: StrategyName | None,
     analyze: bool,
     rounds: bool,
     facts: Path | None,
@@ -61,20 +60,26 @@ def command(
     if engine is not None:
         if analyze or form != "text":
             raise click.UsageError("--engine shows text, and goes without --analyze")
-        say(show_cluster_plan(plan_source(source, library, functions)).rstrip("\n"))
+        say(Plan(plan_source(source, library, functions)).on_cluster().rstrip("\n"))
         return
     if not analyze:
         if rounds or facts is not None:
             raise click.UsageError("--rounds and --facts go with --analyze")
-        plan = plan_source(source, library, functions)
-        shown = (show_plan(plan, form) if strategy is None else show_strategy(plan, strategy)).rstrip("\n")
+        plan = Plan(plan_source(source, library, functions))
+        shown = (getattr(plan, form)() if strategy is None else plan.text(strategy)).rstrip("\n")
         click.echo(escape_json(shown)) if form == "json" else say(shown)
         return
     if form not in ("text", "json"):
         raise click.UsageError("--analyze shows text or json")
     with shown_progress(quiet=False), analyzing() as runs:
         Database(
-            source, "columnar", "recompute", functions, library, limits=limits_of(bounds), facts=facts, header=header
+            source,
+            facts=facts,
+            header=header,
+            strategy="recompute",
+            limits=limits_of(bounds),
+            externs=functions,
+            library=library,
         )
     costs = rule_costs(runs)
     if form == "json":

@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from tidelog.session.database import Database
+from tidelog.session.engines import EngineName
 from tidelog.session.exchange import output_cells, outputs_as_json, save_outputs
 from tidelog.shell.limits import limit_options, limits_of, shown_progress
 from tidelog.shell.options import (
@@ -49,18 +50,26 @@ def command(
     program: Path,
     facts: Path | None,
     out: Path | None,
-    engine: str | None,
+    engine: EngineName | None,
     as_json: bool,
     quiet: bool,
     library: tuple[Path, ...],
     externs: Path | None,
-    **bounds: Any,
+    **rest: Any,
 ) -> None:
     """Evaluate PROGRAM and show its output relations."""
     source, functions = load_source(program), load_externs(externs)
     with shown_progress(quiet=quiet):
-        limits, header = limits_of(bounds), bounds["header"]
-        database = Database(source, engine, "recompute", functions, library, limits=limits, facts=facts, header=header)
+        database = Database(
+            source,
+            facts=facts,
+            header=rest["header"],
+            engine=engine,
+            strategy="recompute",
+            limits=limits_of(rest),
+            externs=functions,
+            library=library,
+        )
     if not quiet:
         say_diagnostics(database.warnings)
         for text in database.remarks.warnings:

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from tidelog.session.database import Database
+from tidelog.session.engines import EngineName, StrategyName
 from tidelog.shell.interpreter import Interpreter
 from tidelog.shell.limits import limit_options, limits_of
 from tidelog.shell.options import externs_option, library_option, load_externs, load_source, program_argument
@@ -32,8 +33,8 @@ from tidelog.shell.terminal import escape, say_diagnostics
 @limit_options
 def command(
     program: Path,
-    engine: str | None,
-    strategy: str,
+    engine: EngineName | None,
+    strategy: StrategyName,
     library: tuple[Path, ...],
     externs: Path | None,
     init_snapshot: bool,
@@ -42,7 +43,8 @@ def command(
 ) -> None:
     """Execute commands on the living database of PROGRAM; `:help` lists them."""
     source, limits = load_source(program), limits_of(bounds)
-    database = Database(source, engine, strategy, load_externs(externs), library, limits=limits)
+    functions = load_externs(externs)
+    database = Database(source, engine=engine, strategy=strategy, limits=limits, externs=functions, library=library)
     say_diagnostics(database.warnings)
     interpreter = Interpreter(database, say, ("output", "internal") if internal else ("output",))
     if init_snapshot:

@@ -14,6 +14,7 @@ from types import ModuleType
 import click
 
 from tidelog.base.errors import UserError
+from tidelog.session.database import plan_of
 from tidelog.shell.commands import COMMANDS
 from tidelog.shell.interpreter import Interpreter
 from tidelog.shell.own_commands import HELP
@@ -75,7 +76,7 @@ def words(interpreter: Interpreter) -> list[str]:
     """Return what can be completed: commands, relations and indexes."""
     own = {line.split()[0] for line in HELP.split("\n") if line.startswith(":")}
     relations = [view.name for view in interpreter.database.relations()]
-    return sorted({*COMMANDS, "dump_changes", *own, *relations, *interpreter.database.plan.declared})
+    return sorted({*COMMANDS, "dump_changes", *own, *relations, *plan_of(interpreter.database).declared})
 
 
 def complete(text: str, known: list[str]) -> list[str]:

@@ -20,7 +20,7 @@ from tidelog.run.columnar.support import absorb
 from tidelog.run.contract.engine import Delta, Fallback, Row, Work
 from tidelog.run.maintain import choose, cost
 from tidelog.run.threads import share
-from tidelog.session.database import Database
+from tidelog.session.database import Database, plan_of
 from tidelog.session.soak.histories import random_history
 
 HISTORIES = 10
@@ -104,7 +104,7 @@ def test_relations_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "share", sharing)
     random = Random(1)
     roads = sorted({(random.randrange(30), random.randrange(30)) for _ in range(60)})
-    plan = Database(ROADS).plan
+    plan = plan_of(Database(ROADS))
     followed = engine.ColumnarEngine(plan, threads=3, fallback=Fallback(0.5), tuning=tuning)
     recomputed = engine.ColumnarEngine(plan, strategy="recompute")
     for least in (1e9, 1e9, 60_000.0, 1e9, 60_000.0, 1e9):

@@ -8,6 +8,7 @@ import pytest
 
 from tidelog import Database
 from tidelog.base.tuning.table import DEFAULT
+from tidelog.session.engines import StrategyName
 
 PROGRAM = """
 input relation Edge(a: u32, b: u32)
@@ -25,7 +26,7 @@ SORT_APART = DEFAULT.sorting.apart
 
 
 @pytest.mark.parametrize("strategy", ["auto", "recompute", "ranked"])
-def test_few_probes_of_many_tuples(strategy: str) -> None:
+def test_few_probes_of_many_tuples(strategy: StrategyName) -> None:
     db = Database(PROGRAM, strategy=strategy)
     with db.transaction() as tx:
         tx.insert("Edge", [(n, n + 1) for n in range(LENGTH)])
@@ -58,7 +59,7 @@ def test_chunks_of_arrow_are_one_set(type: str, width: int) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["auto", "recompute", "ranked", "dred"])
-def test_rows_wider_than_a_word_are_sorted(strategy: str) -> None:
+def test_rows_wider_than_a_word_are_sorted(strategy: StrategyName) -> None:
     """Buckets of few rows were sorted by their places as well as by their keys: 149 of the 200 were not found."""
     random = np.random.default_rng(14)
     hashes = random.integers(0, 1 << 63, SORT_APART + 8_200, dtype=np.uint64) * np.uint64(2)

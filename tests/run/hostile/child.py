@@ -39,7 +39,7 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
     name = job["name"]
     facts: Facts = {"Go": [(1,)]}
     program, facts = RULES[name] if name in RULES else (function_program(FUNCTIONS[name]), facts)
-    database = Database(program, job["engine"], job["strategy"])
+    database = Database(program, engine=job["engine"], strategy=job["strategy"])
     before = {view.name: view.count() for view in database.relations()}
     limit = memory_in_use() + ROOM
     memory = limit if job.get("memory") else None

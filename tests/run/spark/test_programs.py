@@ -20,6 +20,7 @@ from tidelog.plan.closures.decompose import decompose
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract.engine import Delta
 from tidelog.run.spark.engine import SparkEngine
+from tidelog.session.database import plan_of
 from tidelog.session.exchange import load_facts
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]  # a test also waits for those beside it
@@ -36,7 +37,7 @@ def load(case: Path) -> Database:
 
 def check(database: Database, engine: SparkEngine, way: str) -> None:
     """Give an engine the facts of a database, perhaps take some of them again; expect its rows and its changes."""
-    columnar = ColumnarEngine(database.plan)
+    columnar = ColumnarEngine(plan_of(database))
     given = {view.name: list(view.rows()) for view in database.relations() if view.role == "input" and view.count()}
     steps = [{name: Delta(rows) for name, rows in given.items()}]
     if DELETE:
@@ -53,7 +54,7 @@ def check(database: Database, engine: SparkEngine, way: str) -> None:
 def work(spark: SparkSession, case: Path) -> None:
     """Evaluate a case by the round loop, and decomposed where it can be."""
     database = load(case)
-    plan = database.plan
+    plan = plan_of(database)
     loop = AtOnce(plan, spark=spark, partitions=2, driver_rows=0, replicate_rows=0)
     check(database, loop, "round by round")
     if any(decompose(stratum) for stratum in plan.strata if stratum.recursive):

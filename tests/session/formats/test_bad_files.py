@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tidelog import Database, DataError, ProgramError, UserError, load_facts, save_outputs
+from tidelog.session.remarks import Header
 
 PROGRAM = """
 input relation S(s: string)
@@ -193,7 +194,7 @@ def test_a_first_line_that_looks_like_a_header_is_noted(
 
 @pytest.mark.parametrize("repeated", [1, 40_000])
 def test_header(tmp_path: Path, repeated: int) -> None:
-    def read(content: str, header: str) -> list[tuple[str, ...]]:
+    def read(content: str, header: Header) -> list[tuple[str, ...]]:
         (tmp_path / "P.csv").write_text(content)
         db = Database(PAIRS)
         load_facts(db, tmp_path, header=header)
@@ -207,7 +208,7 @@ def test_header(tmp_path: Path, repeated: int) -> None:
     assert read("\n" + "Town,Name\n" + more, "yes") == [("London", "Ada")]
     assert read('"To\nwn",Name\n' + more, "yes") == [("London", "Ada")]
     with pytest.raises(UserError, match="header: expected auto, yes or no, found 'maybe'"):
-        read(more, "maybe")
+        read(more, "maybe")  # type: ignore[arg-type]
 
 
 def test_a_header_of_a_relation_without_columns(tmp_path: Path) -> None:

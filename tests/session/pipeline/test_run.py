@@ -244,9 +244,9 @@ def test_a_database_on_spark_opens_with_a_frame(spark: SparkSession, driver_rows
     session.conf.set("spark.tidelog.driverRows", driver_rows)
     text = "input relation E(a: u32, b: u32)  output relation T(a: u32, b: u32)  T(a, b) :- E(a, b).  E(7, 8)."
     db = Database(
-        text, "spark", spark=session, facts={"E": session.createDataFrame([(1, 2), (2, 3)], "a long, b long")}
+        text, engine="spark", spark=session, facts={"E": session.createDataFrame([(1, 2), (2, 3)], "a long, b long")}
     )
-    assert (db.number, db.relation("T").rows()) == (0, [(1, 2), (2, 3), (7, 8)])
+    assert (db.commit_number, db.relation("T").rows()) == (0, [(1, 2), (2, 3), (7, 8)])
     with db.transaction() as tx:
         tx.delete("E", [(1, 2)])
     assert db.relation("T").rows() == [(2, 3), (7, 8)]

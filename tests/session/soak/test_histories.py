@@ -17,14 +17,16 @@ from tidelog.run.columnar.kernels import words
 from tidelog.run.contract.engine import NO_LIMITS, Delta, Limits, Update
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.session import engines
+from tidelog.session.engines import StrategyName
 from tidelog.session.soak.families import draw_history
 from tidelog.session.soak.graphs import NODES, graph_history
 from tidelog.session.soak.histories import Step, watched
 from tidelog.session.soak.looks import Inspect, Read, SetStrategy, Verify
 from tidelog.session.soak.poison import poisoned, poisoning
+from tidelog.session.soak.processes import soak_by
 from tidelog.session.soak.settings import Asked
 from tidelog.session.soak.shrink import quieter
-from tidelog.session.soak.soak import MANY, Tally, drawn, soak, soak_by
+from tidelog.session.soak.soak import MANY, Tally, drawn, soak
 
 HISTORIES = int(os.environ.get("TIDELOG_SOAK", "1000"))
 
@@ -45,7 +47,7 @@ def test_histories() -> None:
 
 
 @pytest.mark.parametrize("strategy", ["auto", "ranked", "dred"])
-def test_histories_of_larger_graphs(strategy: str) -> None:
+def test_histories_of_larger_graphs(strategy: StrategyName) -> None:
     tally, failure = soak(min(10, HISTORIES), 0, Asked("columnar", strategy, large=True), ignore)
     assert failure is None, str(failure)
     assert tally.changes > 100 * tally.commits > 0
@@ -103,7 +105,7 @@ class HastyEngine(ReferenceEngine):
 
 def test_what_is_looked_at_late_must_be_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(engines.ENGINES, "hasty", engines.Entry(__name__, "HastyEngine"))
-    _, failure = soak(20, 0, Asked("hasty", "auto"), ignore)
+    _, failure = soak(20, 0, Asked("hasty", "auto"), ignore)  # type: ignore[arg-type]
     assert failure is not None
     assert "look at the changes of" in failure.text or "commits later" in failure.text
     assert failure.text.count("\nstep ") == 2

@@ -43,6 +43,7 @@ from tidelog.run.contract.engine import Row, Rows
 from tidelog.session.changes import in_row_order
 from tidelog.session.formats.mistakes import Mistakes
 from tidelog.session.frames.plain import Plain
+from tidelog.session.remarks import Header
 
 PIECE = 1 << 20
 """Bytes that are uncompressed between two looks at the limits."""
@@ -67,7 +68,7 @@ class Dialect:
     separator: str
     quoted: bool
     any_order: bool = True
-    first: str = "auto"
+    first: Header = "auto"
 
     def header(self, cells: list[str], names: list[str]) -> list[str] | None:
         """Return the names of columns in the order that the first line gives them; None if it is not a header.

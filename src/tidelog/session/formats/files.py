@@ -14,6 +14,7 @@ import stat
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from pathlib import Path
+from typing import get_args
 
 from tidelog.base.arguments import brief
 from tidelog.base.diagnostic import did_you_mean
@@ -26,10 +27,9 @@ from tidelog.run.contract.engine import Rows
 from tidelog.session.formats.delimited import COMMA, FACTS, TAB, Dialect, read_delimited, suspected_header, write_csv
 from tidelog.session.formats.jsonlines import read_jsonlines
 from tidelog.session.frames.plain import Plain
-from tidelog.session.remarks import Remarks
+from tidelog.session.remarks import Header, Remarks
 
-HEADERS = ("auto", "yes", "no")
-"""Whether the first line of a text file is a header; `auto`: if it has the names of the columns."""
+HEADERS: tuple[Header, ...] = get_args(Header)
 
 
 @record
@@ -38,7 +38,7 @@ class Reading:
 
     plain: Plain
     tuning: Files
-    header: str
+    header: Header
     remarks: Remarks
 
 
@@ -103,11 +103,11 @@ def file_stem(relation: str) -> str:
 
 
 def read_facts(
-    folder: Path, relations: Mapping[str, Relation], plain: Plain, tuning: Tuning = DEFAULT, header: str = HEADERS[0]
+    folder: Path, relations: Mapping[str, Relation], plain: Plain, tuning: Tuning = DEFAULT, header: Header = "auto"
 ) -> Facts:
     """Read the files of all input relations; raise `DataError` with the mistakes of all of them.
 
-    `header` is one of `HEADERS`.
+    `header` says whether the first line of text files is one.
     """
     if header not in HEADERS:
         raise UserError(f"header: expected {', '.join(HEADERS[:-1])} or {HEADERS[-1]}, found {brief(header)}")

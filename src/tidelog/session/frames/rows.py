@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard
 
 from tidelog.base import types
 from tidelog.base.arguments import brief
@@ -33,6 +33,28 @@ from tidelog.session.frames.plain_read import Read
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    from pyspark.sql import DataFrame as SparkFrame
+
+
+class ArrowStream(Protocol):
+    """A table of any library that speaks Arrow's C stream: Arrow, pandas, polars."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+
+class ArrowArray(Protocol):
+    """A record batch of any library that speaks Arrow's C arrays."""
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> object: ...
+
+
+GivenRows: TypeAlias = "Iterable[object] | ArrowStream | ArrowArray | SparkFrame"
+"""Rows in every form that is read; on Spark also a DataFrame, which stays there."""
+
+
+def is_frame(rows: object) -> TypeGuard[ArrowStream | ArrowArray]:
+    """Tell whether rows speak Arrow."""
+    return hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__")
 
 
 WIDEST = 63
@@ -74,12 +96,12 @@ class RowReader:
         """Return a reader for a relation of the program whose types `plain` knows."""
         return cls(relation, tuple(plain.read(column.type) for column in relation.columns), tuning)
 
-    def read(self, rows: Iterable[Any]) -> Collection[Row]:
+    def read(self, rows: object) -> Collection[Row]:
         """Return the rows as tuples, or raise `DataError` for the first that does not fit."""
         if isinstance(rows, str | bytes | Mapping):
             raise DataError(f"{self.relation.name}: expected rows, found {brief(rows)}; one row is written [row]")
         try:
-            given = list(rows)  # a user's own list may change before it is committed
+            given: list[Any] = list(rows)  # type: ignore[call-overload]  # a copy: the user's list may change later
         except TypeError:
             raise DataError(f"{self.relation.name}: expected rows, found {brief(rows)}") from None
         numbers = self._numbers(given) if len(given) >= self.tuning.array_rows else None

@@ -32,7 +32,7 @@ A mistake is a `UserError` that names the file and the key and says what was exp
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Any
@@ -40,11 +40,12 @@ from typing import Any
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import UserError
 from tidelog.base.record import record
+from tidelog.session.engines import StrategyName
 from tidelog.session.pipeline.paths import TABLE, check_paths
 
 ON_ERROR = ("fail", "quarantine")
 MODES = ("full", "changes")
-STRATEGIES = ("auto", "ranked", "recompute")
+STRATEGIES: tuple[StrategyName, ...] = ("auto", "ranked", "recompute")
 OPTIONS = {"partitions": ("spark.tidelog.partitions", 1), "driver_rows": ("spark.tidelog.driverRows", 0)}
 """Numbers of the engine: what a session calls them, and the least they may be."""
 PATHLESS = ("jdbc",)
@@ -90,7 +91,7 @@ class Config:
     library: tuple[Path, ...] = ()
     changes: Path | None = None
     cores: int | str = "*"
-    strategy: str = STRATEGIES[0]
+    strategy: StrategyName = "auto"
     options: Mapping[str, str] = field(default_factory=dict)
     spark: Mapping[str, str] = field(default_factory=dict)
     sources: tuple[SourceTable, ...] = ()
@@ -222,7 +223,7 @@ class _Table:
             raise self.mistake(name, "a list of texts")
         return value
 
-    def one_of(self, name: str, known: tuple[str, ...]) -> str:
+    def one_of(self, name: str, known: Sequence[Any]) -> Any:
         value = self.text(name, required=False) or known[0]
         if value not in known:
             hint = did_you_mean(value, known)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Protocol
 
-from tidelog.run.contract import engine as contract
+from tidelog.run.contract.engine import Delta
 from tidelog.session.changes import WEIGHT, Change, Commit
-from tidelog.session.database import Database
+from tidelog.session.database import Database, plan_of
 from tidelog.session.frames.plain import Plain
 from tidelog.session.relation import RelationView
 
@@ -61,7 +61,7 @@ class RebuildEffect:
 
     def _before(self, view: RelationView) -> RelationView | None:
         """Return the relation as it was, if it has the same columns."""
-        if self._old is None or view.name not in self._old.plan.relations:
+        if self._old is None or view.name not in plan_of(self._old).relations:
             return None
         before = self._old.relation(view.name)
         return before if before.columns == view.columns else None
@@ -72,8 +72,8 @@ class RebuildEffect:
             return view.count(), 0
         if view.count() + before.count() <= self._new.tuning.pipelines.driver_rows:
             old, new = set(before.rows(ordered=False)), set(view.rows(ordered=False))
-            plan = self._new.plan
-            change = contract.Delta(list(new - old), list(old - new))
+            plan = plan_of(self._new)
+            change = Delta(list(new - old), list(old - new))
             self._small[view.name] = Change(plan.relations[view.name], change, Plain(plan.types), None)
             return self._small[view.name].sizes
         found = {row[WEIGHT]: row["count"] for row in self._frame(view.name).groupBy(WEIGHT).count().collect()}

@@ -24,9 +24,9 @@ from tidelog.base.extern import Externs
 from tidelog.base.record import record
 from tidelog.base.span import Source
 from tidelog.base.tuning.table import DEFAULT, Tuning
-from tidelog.plan.nodes import Plan
+from tidelog.plan import nodes
 from tidelog.run.contract.engine import Work
-from tidelog.session.database import Database
+from tidelog.session.database import Database, plan_of
 from tidelog.session.pipeline.config import Config, Sink
 from tidelog.session.pipeline.effect import CommitEffect, Effect, RebuildEffect
 from tidelog.session.pipeline.facts import Edit, FirstFacts, check_relations, fill_from_files, fill_from_sources
@@ -34,7 +34,7 @@ from tidelog.session.pipeline.files import folder_files
 from tidelog.session.pipeline.revise import Revision, revise
 from tidelog.session.pipeline.state import Batch, StateFolder, Version
 from tidelog.session.pipeline.tables import inputs, plan_tables, read_stored, write_table
-from tidelog.session.programs import plan_source
+from tidelog.session.programs import Plan, plan_source
 from tidelog.session.sources import read_source
 
 if TYPE_CHECKING:
@@ -120,7 +120,8 @@ class Pipeline:
     def plan(self) -> Plan:
         """How the program in force is computed."""
         last = self.state.last()
-        return self._planned(read_source(self.config.program).text) if last is None else self._open(last).plan
+        text = read_source(self.config.program).text
+        return Plan(self._planned(text)) if last is None else self._open(last).plan
 
     # --- what can be done --------------------------------------------------------------------------------------------
 
@@ -184,7 +185,7 @@ class Pipeline:
             self._at, self._text = last.number, last.program
         return self._database
 
-    def _planned(self, text: str) -> Plan:
+    def _planned(self, text: str) -> nodes.Plan:
         """Return the plan of a program that has the relations of all sources and sinks."""
         plan = plan_source(Source(str(self.config.program), text), self._library, self._externs)
         check_relations(self.config, plan.relations)
@@ -194,7 +195,7 @@ class Pipeline:
     def _library(self) -> tuple[Path, ...]:
         return (self.config.program.parent, *self.config.library)
 
-    def _stored(self, plan: Plan, version: Version) -> dict[str, Any]:
+    def _stored(self, plan: nodes.Plan, version: Version) -> dict[str, Any]:
         """Return the facts of a version that a program has relations for."""
         return {
             name: read_stored(relation, table, self.state.table_path(table), lambda: self.spark, self._tuning.pipelines)
@@ -212,12 +213,12 @@ class Pipeline:
         source = Source(str(self.config.program), text)
         return Database(
             source,
-            "spark",
-            self.config.strategy,
-            self._externs,
-            self._library,
-            session,
             facts=facts,
+            engine="spark",
+            strategy=self.config.strategy,
+            externs=self._externs,
+            library=self._library,
+            spark=session,
             tuning=self._tuning,
         )
 
@@ -274,7 +275,7 @@ class Pipeline:
             warnings.append(f"{self.config.program} is not applied, the rules in force stay:\n{error}")
             database, revision, wanted = old, Revision(), self._text
         with database.transaction() as tx:
-            edit = Edit(database.plan, tx, dict(last.sources), database)
+            edit = Edit(plan_of(database), tx, dict(last.sources), database)
             for rule in revision.removed if revision else ():
                 tx.remove_rules(rule)
             if revision and revision.added:

@@ -13,7 +13,7 @@ from tidelog.base.tuning.files import Pipelines
 from tidelog.base.tuning.table import DEFAULT
 from tidelog.plan.nodes import Plan, Relation
 from tidelog.plan.rewrite.separate_facts import stored_in
-from tidelog.session.database import Database
+from tidelog.session.database import Database, plan_of
 from tidelog.session.frames.arrow import is_simple
 from tidelog.session.pipeline.state import Table
 
@@ -29,8 +29,8 @@ def plan_tables(
 ) -> dict[str, Table]:
     """Return where the facts of each input relation are to be: where they are, or in the folder of a new version."""
     planned: dict[str, Table] = {}
-    for number, name in enumerate(inputs(database.plan)):
-        stored = stored_in(name, database.plan.relations)
+    for number, name in enumerate(inputs(plan_of(database))):
+        stored = stored_in(name, plan_of(database).relations)
         if name in earlier and stored == name and not changed(name):
             planned[name] = earlier[name]
         else:
@@ -40,10 +40,10 @@ def plan_tables(
 
 def write_table(database: Database, name: str, table: Table, folder: Path) -> None:
     """Write the stored facts of a relation."""
-    if not table.rows or not database.plan.relations[name].columns:
+    if not table.rows or not plan_of(database).relations[name].columns:
         return  # the number of rows says it all
-    view = database.relation(stored_in(name, database.plan.relations))
-    if _on_driver(database.plan.relations[name], table, database.tuning.pipelines):
+    view = database.relation(stored_in(name, plan_of(database).relations))
+    if _on_driver(plan_of(database).relations[name], table, database.tuning.pipelines):
         folder.mkdir()
         pq.write_table(view.to_arrow(), folder / "rows.parquet")
     else:

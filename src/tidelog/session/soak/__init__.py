@@ -6,5 +6,6 @@
 * `brute`: evaluates them by brute force, sharing nothing with the engines.
 * `settings`: engine, strategy, thresholds for a history; `following`: goes through it on two engines at once.
 * `sized`: programs over many rows, also as SQL; `oracle`: DuckDB; `at_size`: a history compared with it.
-* `soak`: follows many; `shrink`: a failing history, as small as possible; `poison`: in arrays that nobody has written.
+* `soak`: follows many, `processes` in several processes; `shrink`: a failing history, as small as possible; `poison`:
+  fills arrays that nobody has written.
 """

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidelog.session.changes import Change, Changes
-from tidelog.session.database import Database
+from tidelog.session.database import Database, plan_of
 from tidelog.session.engines import ENGINES
 from tidelog.session.frames.arrow import rows_table
 from tidelog.session.frames.plain import Plain
@@ -37,15 +37,21 @@ class AtSize:
         self._rows = rows
         self._oracle = Oracle(self._sized)
         engine = asked.engine or "columnar"
-        strategy = asked.strategy or random.choice(("auto", "auto", *ENGINES[engine].strategies))
-        self._database = Database(self._sized.program, engine, strategy)
+        drawn = random.choice(("auto", "auto", *ENGINES[engine].strategies))
+        strategy = asked.strategy if asked.strategy is not None else drawn
+        self._database = Database(self._sized.program, engine=engine, strategy=strategy)
         self._shown = [view.name for view in self._database.relations() if view.role != "internal"]
         self._reads, self._inspects = random.choice((0.0, 0.3, 1.0)), random.choice((0.0, 0.5, 1.0))
         self._changes: list[Changes] = []
         self.told = f"{family.__name__} of {rows} rows, engine {engine}, strategy {strategy}"
 
-    def follow(self) -> tuple[int, int]:
-        """Go through the history; raise `Difference` when something is wrong. Return its commits and changes."""
+    @property
+    def changes(self) -> int:
+        """The number of rows that came or went."""
+        return sum(len(change) for changes in self._changes for change in changes.values())
+
+    def follow(self) -> int:
+        """Go through the history; raise `Difference` when something is wrong. Return its commits."""
         try:
             everything = {
                 name: draw(max(1, int(share * self._rows))) for name, (draw, share) in self._sized.inputs.items()
@@ -56,7 +62,7 @@ class AtSize:
             self._look(1.0)
             for state in range(len(self._changes)):
                 self._inspect(state)
-            return len(self._changes), sum(len(change) for changes in self._changes for change in changes.values())
+            return len(self._changes)
         finally:
             self._oracle.close()
 
@@ -122,8 +128,8 @@ class AtSize:
             weights = table.column("weight")
             came, went = (table.filter(pc.equal(weights, weight)).drop_columns(["weight"]) for weight in (1, -1))
             return came, went
-        columns = self._database.plan.relations[change.relation].columns
-        inserted, deleted = change.held()
+        columns = plan_of(self._database).relations[change.relation].columns
+        inserted, deleted = change.raw_rows()
         return rows_table(inserted, columns, Plain({})), rows_table(deleted, columns, Plain({}))
 
     def _differ(self, what: str) -> None:

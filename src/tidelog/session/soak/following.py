@@ -203,7 +203,7 @@ class Following:
                 other = self._twin.relation(look.relation).to_arrow()
                 same(values(view.to_arrow()), values(other), f"{where}, in Arrow,")
             case "held":
-                held = view.held()
+                held = view.raw_rows()
                 self._later.append((number + look.later, lambda: same_set(list(held), wanted, f"held, {where}")))
             case "index":
                 self._query()

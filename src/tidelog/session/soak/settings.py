@@ -16,10 +16,10 @@ from tidelog.base.tuning.table import DEFAULT, Tuning, all_thresholds
 from tidelog.base.tuning.thresholds import Paths
 from tidelog.run.contract.engine import NO_LIMITS, Fallback, Limits
 from tidelog.session.database import Database
-from tidelog.session.engines import CHOICES, ENGINES, STRATEGY
+from tidelog.session.engines import CHOICES, ENGINES, STRATEGY, EngineName, StrategyName
 from tidelog.session.soak.spec import TYPE_TEXT, Program
 
-DRAWN = ("columnar", "columnar", "tuples")
+DRAWN: tuple[EngineName, ...] = ("columnar", "columnar", "tuples")
 """The engines that are drawn, the default one twice as often."""
 MOST = Limits(tuples=20_000)
 """A graph for which a commit makes more tuples is followed no further."""
@@ -30,13 +30,15 @@ INDEX = "by_first"
 class Asked:
     """What the user asks for; an engine or strategy that is None is drawn.
 
-    `large`: well-known programs over larger graphs; `rows`: programs over that many rows, compared with DuckDB.
+    `large`: well-known programs over larger graphs; `rows`: programs over that many rows, compared with DuckDB;
+    `seconds` that a history may take before the process ends.
     """
 
-    engine: str | None = None
-    strategy: str | None = None
+    engine: EngineName | None = None
+    strategy: StrategyName | None = None
     large: bool = False
     rows: int | None = None
+    seconds: float | None = None
 
 
 @record
@@ -48,11 +50,11 @@ class Setting:
     without which it is the default one.
     """
 
-    engine: str
-    strategy: str = "auto"
+    engine: EngineName
+    strategy: StrategyName = "auto"
     options: Mapping[str, Any] = field(default_factory=dict)
     fallback: Fallback | None = None
-    twin: tuple[str, str] = ("reference", "auto")
+    twin: tuple[EngineName, StrategyName] = ("reference", "auto")
     limits: Limits = NO_LIMITS
     keyed: str | None = None
     indexed: str | None = None
@@ -91,20 +93,21 @@ class Setting:
         text = self.declare(program)
         database = Database(
             text,
-            self.engine,
-            self.strategy,
+            engine=self.engine,
+            strategy=self.strategy,
             limits=self.limits,
             fallback=self.fallback,
             tuning=self.table(paths),
             **self.options,
         )
-        return database, Database(text, *self.twin)
+        engine, strategy = self.twin
+        return database, Database(text, engine=engine, strategy=strategy)
 
     def table(self, paths: Paths) -> Tuning:
         """Return the table of thresholds."""
         return DEFAULT if self.tuning is None else Tuning.drawn(Random(self.tuning), paths)  # noqa: S311  (no secrets)
 
-    def strategies(self) -> list[str]:
+    def strategies(self) -> list[StrategyName]:
         """Return the strategies that the database can go over to with its options."""
         entry = ENGINES[self.engine]
         only = {STRATEGY[option] for option in self.options if option in STRATEGY}
@@ -147,18 +150,19 @@ class Setting:
         return f"\nthresholds: {', '.join(changed)}"
 
 
-def _engine(random: Random, asked: Asked) -> tuple[str, str]:
+def _engine(random: Random, asked: Asked) -> tuple[EngineName, StrategyName]:
     """Choose an engine and a strategy."""
     if asked.engine is not None:
         engine = asked.engine
     else:
         having = [name for name in DRAWN if asked.strategy is None or asked.strategy in ENGINES[name].strategies]
         engine = random.choice(having or DRAWN)
-    strategies = ENGINES[engine].strategies if engine in ENGINES else ("auto",)
-    return engine, asked.strategy or random.choice(("auto", *strategies))
+    if asked.strategy is not None or engine not in ENGINES:
+        return engine, asked.strategy or "auto"
+    return engine, random.choice(("auto", *ENGINES[engine].strategies))
 
 
-def _options(random: Random, engine: str, strategy: str) -> dict[str, Any]:
+def _options(random: Random, engine: EngineName, strategy: StrategyName) -> dict[str, Any]:
     """Choose options of an engine that a strategy has."""
     options: dict[str, Any] = {}
     for option in ENGINES[engine].options if engine in ENGINES else ():

@@ -20,6 +20,7 @@ from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.columnar.storage.lazy import LazyBatch
 from tidelog.run.contract.engine import Delta, Limits
+from tidelog.session.engines import StrategyName
 from tidelog.session.soak.brute import brute_force
 from tidelog.session.soak.closures import closure_history
 from tidelog.session.soak.histories import History
@@ -36,7 +37,7 @@ RING = [(i, (i + 1) % 50) for i in range(50)]
 
 @pytest.mark.parametrize("strategy", ["auto", "recompute"])
 @pytest.mark.parametrize("block", range(4))
-def test_histories_of_closures(block: int, strategy: str) -> None:
+def test_histories_of_closures(block: int, strategy: StrategyName) -> None:
     for seed in range(block, HISTORIES, 4):
         follow(closure_history(Random(seed)), lambda plan: ColumnarEngine(plan, strategy=strategy))
 
@@ -176,7 +177,7 @@ def test_same_generation(rules: str, form: str) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["auto", "modular"])
-def test_closures_read_for_the_first_time_after_a_deletion(strategy: str) -> None:
+def test_closures_read_for_the_first_time_after_a_deletion(strategy: StrategyName) -> None:
     """Sparse road-like graphs, of whose closures nobody has read a row before edges went."""
     random = Random(14)
     edges = {

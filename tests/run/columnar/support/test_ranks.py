@@ -7,6 +7,7 @@ import pytest
 from tidelog import Database
 from tidelog.base.tuning.table import DEFAULT
 from tidelog.run.columnar.kernels.ranks import level
+from tidelog.session.engines import EngineName
 
 PROGRAM = """
 input relation Edge(a: u32, b: u32)
@@ -18,7 +19,7 @@ EDGES = [(1, 2), (2, 3), (1, 4), (4, 5), (5, 3), (3, 6)]
 
 
 @pytest.mark.parametrize("engine", ["columnar", "tuples"])
-def test_a_tuple_comes_back_by_its_counts(engine: str) -> None:
+def test_a_tuple_comes_back_by_its_counts(engine: EngineName) -> None:
     db = Database(PROGRAM, engine=engine, strategy="ranked")
     with db.transaction() as tx:
         tx.insert("Edge", EDGES)

@@ -16,6 +16,7 @@ from tidelog.base.extern import Externs
 from tidelog.run.contract.engine import Delta
 from tidelog.run.spark.cluster.session import start_session
 from tidelog.run.spark.engine import SparkEngine
+from tidelog.session.database import plan_of
 
 PROGRAM = """
 extern function careful(x: u32): u32
@@ -45,7 +46,7 @@ def play(spark: SparkSession, folder: Path, how: str) -> None:
     failing.register("careful")(careful)
     calm.register("careful")(lambda x: x)
     oracle = Database(PROGRAM, engine="reference", externs=calm)
-    plan = Database(PROGRAM, externs=failing).plan
+    plan = plan_of(Database(PROGRAM, externs=failing))
     engine = SparkEngine(plan, spark=spark, driver_rows=0, partitions=2)
     for change in (Delta(EDGES), Delta([(2, 20)], [(4, 5)])):
         engine.update({"E": change})

@@ -7,6 +7,7 @@ from tidelog.base import types as t
 from tidelog.base.types import Constructor, Field, Type, TypeDefinition
 from tidelog.base.values import NAN, FrozenMap, Variant
 from tidelog.run.spark.frames.encode import Cells, arrow_type
+from tidelog.session.database import plan_of
 
 SHAPE = TypeDefinition(
     "Shape", (), (Constructor("Dot", "Shape", 0, ()), Constructor("Box", "Shape", 1, (Field("w", t.Bit(8)),)))
@@ -60,8 +61,8 @@ Made(quarter).
 Step(1). Step(2).
 """
     databases = [Database(program, engine="columnar") for _ in range(2)]
-    type = databases[0].plan.relations["Made"].columns[0].type
-    cells = Cells(databases[0].plan.types)
+    type = plan_of(databases[0]).relations["Made"].columns[0].type
+    cells = Cells(plan_of(databases[0]).types)
     texts: list[set[str]] = []
     for database in databases:
         made = [row[0] for row in database.relation("Made").rows()]
