@@ -16,6 +16,7 @@ from tidelog.base.tuning.thresholds import Number
 from tidelog.run.closure import reach
 from tidelog.run.closure.functions import Functions
 from tidelog.run.closure.pairs import Pairs
+from tidelog.run.closure.plain import NEVER
 from tidelog.run.closure.reach import BitRows, Graph, ListRows, Reach, SearchedRows
 
 Edges = list[tuple[int, int]]
@@ -84,6 +85,27 @@ def test_nodes_that_are_not_wanted(form: str) -> None:
     place = np.array([-1, 0, -1, 1], np.int32)
     found = reach.reach(graph_of(4, [(0, 1), (1, 2), (2, 3)], functions_by(form)), place)
     assert found.counts.tolist() == [2, 1, 1, 0]
+
+
+@pytest.mark.parametrize("rows", [BitRows, SearchedRows])
+def test_rows_of_sources_alone(rows: type, form: str) -> None:
+    """Odd nodes are never reached: their rows are asked for, and those of even nodes only where they are needed."""
+    functions = functions_by(form, search_cost=1 << 40 if rows is BitRows else 0)
+    for seed in range(60):
+        nodes, between = random_edges(seed)
+        random = Random(seed)
+        starts = [(2 * random.randrange(nodes) + 1, 2 * random.randrange(nodes)) for _ in range(random.randint(0, 4))]
+        edges = [*((2 * u, 2 * v) for u, v in between), *starts]
+        place = np.full(2 * nodes, NEVER, np.int32)
+        place[::2] = np.arange(nodes)
+        found = reach.reach(graph_of(2 * nodes, edges, functions), place)
+        assert isinstance(found.rows, rows) or not starts
+        pairs = Pairs(found.rows, found.row[1::2], found.counts[1::2])
+        expected = {(u // 2, v // 2) for u, v in naive(edges) if u % 2}
+        assert {(u, v) for u in range(nodes) for v in range(nodes) if pairs.has(u, v)} == expected
+        assert pairs.size == len(expected)
+        if rows is SearchedRows:
+            assert set(found.row[found.counts > 0].tolist()) <= set(found.row[1::2].tolist())
 
 
 def test_parts_are_written_by_several_threads(form: str) -> None:

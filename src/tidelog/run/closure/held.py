@@ -26,7 +26,18 @@ from tidelog.base.record import record
 from tidelog.run.closure.functions import Functions
 from tidelog.run.closure.pairs import Pairs
 from tidelog.run.closure.plain import Mask, Nodes, Places, Words
-from tidelog.run.closure.reach import BitRows, Graph, ListRows, Reach, SearchedRows, find_bits, listed, reach, width
+from tidelog.run.closure.reach import (
+    BitRows,
+    Graph,
+    ListRows,
+    Reach,
+    SearchedRows,
+    asked_for,
+    find_bits,
+    listed,
+    reach,
+    width,
+)
 
 Edges = Nodes
 """Edges as two lines: sources and targets."""
@@ -68,7 +79,8 @@ class Held:
             new = Held.of(graph, place, reach(graph, place, pool))  # perhaps in another form
         else:
             new = _renewed(old, graph, affected)
-        return new, _difference(old, new, nodes)
+        asked = asked_for(place)
+        return new, _difference(old, new, nodes if asked is None else nodes[asked[nodes]])
 
 
 @record
@@ -179,7 +191,11 @@ def _renewed(old: Held, graph: Graph, affected: Mask) -> Held:
         rows = SearchedRows(graph, old.place)
         _rename(row, affected)
         row[nodes] = np.where(open_, firsts, -1)[component[nodes]]
-        found = np.zeros(count, np.int64)
+        found, asked = np.zeros(count, np.int64), asked_for(old.place)
+        if asked is not None:
+            wanted = np.zeros(count, bool)
+            wanted[component[nodes[asked[nodes]]]] = True
+            open_ &= wanted
         found[open_] = rows.count(firsts[open_], None)
         counts[nodes] = found[component[nodes]]
         return Held(graph, old.place, Reach(rows, row, counts), 0, old.undirected)

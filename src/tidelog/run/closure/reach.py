@@ -7,7 +7,8 @@ cycles. There is one *row* for all that reach the same, in one of three forms, w
 * `SearchedRows`: nothing but the graph; a row is found by searching from a node. For sparse closures of large graphs.
 * `ListRows`: the positions themselves. For undirected graphs, whose rows are their components, found by union-find.
 
-Positions are the places of wanted nodes among all that are wanted (`place`, -1 for the others).
+Positions are the places of wanted nodes among all that are wanted (`place`, -1 for the others). Where some nodes are
+`NEVER` reached, it is their rows alone that are asked for: those of others are found only as far as these need them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 from tidelog.base.process.meter import ask, in_pieces
 from tidelog.base.record import record
 from tidelog.run.closure.functions import Functions
-from tidelog.run.closure.plain import Mask, Nodes, Places, Words
+from tidelog.run.closure.plain import NEVER, Mask, Nodes, Places, Words
 from tidelog.run.threads import share
 
 
@@ -186,11 +187,17 @@ def reach(graph: Graph, place: Nodes, pool: Executor | None = None) -> Reach:
     leaving = np.diff(graph.offsets) > 0
     open_ = leaving[members[starts[:-1]]] if graph.nodes else np.empty(0, bool)  # all of a component's, or its only one
     nodes = members[starts[:-1]][open_]
-    searching = _estimated(graph, place, nodes)
+    asked = asked_for(place)
+    some = nodes if asked is None else members[starts[np.unique(component[asked & leaving])]]
+    searching = _estimated(graph, place, some, len(nodes))
     if searching is not None:
         row = np.where(open_, members[starts[:-1]], -1).astype(np.int32)[component]
         threads = pool if searching > graph.functions.tuning.closures.share_from else None
-        counts = _searched(graph, place, component, (starts, members), cyclic, threads)
+        if asked is None:
+            counts = _searched(graph, place, component, (starts, members), cyclic, threads)
+        else:
+            counts = np.zeros(count, np.int64)
+            counts[component[some]] = SearchedRows(graph, place).count(some, threads)
         return Reach(SearchedRows(graph, place), row, counts[component])
     number = np.where(open_, np.cumsum(open_) - 1, -1).astype(np.int32)
     row = number[component]
@@ -233,8 +240,14 @@ def width(place: Nodes) -> int:
     return (int(place.max(initial=-1)) >> 6) + 1
 
 
-def _estimated(graph: Graph, place: Nodes, nodes: Nodes) -> int | None:
-    """Estimate the steps of searching from each node; None if rows of bits are quicker, and not too large."""
+def asked_for(place: Nodes) -> Mask | None:
+    """Tell whose rows are asked for: those of nodes that are never reached, or, where there are none, all (None)."""
+    sources: Mask = place == NEVER
+    return sources if sources.any() else None
+
+
+def _estimated(graph: Graph, place: Nodes, nodes: Nodes, rows: int) -> int | None:
+    """Estimate the steps of searching from each node; None if so many rows of bits are quicker, and not too large."""
     if not len(nodes):
         return 0
     words, thresholds = width(place), graph.functions.tuning.closures
@@ -243,8 +256,8 @@ def _estimated(graph: Graph, place: Nodes, nodes: Nodes) -> int | None:
     found = SearchedRows(graph, place).search(some, fresh)
     searching = sum(work for _, work in found) * len(nodes) // len(some)
     written = 8 * sum(int(counts.sum()) for counts, _ in found) * len(nodes) // len(some)
-    small = 8 * words * len(nodes) <= max(thresholds.bit_bytes, written // int(thresholds.bit_part))
-    quick = thresholds.search_cost * searching > (graph.edges + int(thresholds.word_cost) * len(nodes)) * words
+    small = 8 * words * rows <= max(thresholds.bit_bytes, written // int(thresholds.bit_part))
+    quick = thresholds.search_cost * searching > (graph.edges + int(thresholds.word_cost) * rows) * words
     return None if small and quick else searching
 
 
