@@ -5,6 +5,7 @@ Where the printed example has a slip, the comment beside the test says so.
 
 from __future__ import annotations
 
+from tests.papers.rewriting import apply, combine, least_model, product
 from tidelog.dbsp import (
     Dyre,
     Fact,
@@ -23,7 +24,6 @@ from tidelog.dbsp import (
 )
 from tidelog.run.dbsp.dyre import clause
 from tidelog.run.dbsp.kit import Kit
-from tidelog.run.dbsp.rewriting import apply, combine, least_model, product
 from tidelog.run.dbsp.tagged import Weighted
 from tidelog.run.dbsp.terms import Atom, Var
 from tidelog.run.dbsp.values import Values

@@ -9,11 +9,11 @@ from textwrap import dedent
 import pytest
 
 from tests.generate.pipeline import plan_text
+from tests.papers.translation_steps import translation_steps
 from tests.plan.small import rule
-from tidelog.plan.join.translation_steps import translation_steps
+from tests.plan.trees import show_tree
 from tidelog.plan.nodes import Plan
 from tidelog.plan.show.dred import show_dred
-from tidelog.plan.show.tree import show_tree
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract.engine import Delta, Engine
 from tidelog.run.reference.algebra import Algebra

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cases import externs_of
+from tests.papers.translation_steps import translation_steps
 from tests.plan.validate import validate
 from tidelog.base.diagnostic import Report
 from tidelog.base.span import Source
@@ -15,7 +16,6 @@ from tidelog.logic.passes import analyse
 from tidelog.logic.program import Program
 from tidelog.plan.closures.recognise import closures
 from tidelog.plan.join.translate import translate
-from tidelog.plan.join.translation_steps import translation_steps
 from tidelog.plan.nodes import Plan
 from tidelog.plan.passes import plan_program, replan
 from tidelog.plan.show.dot import show_dot

@@ -7,15 +7,15 @@ from textwrap import dedent
 import pytest
 from hypothesis import given
 
+from tests.papers.translation_steps import translation_steps
 from tests.plan.evaluate import Tuples, derivations
 from tests.plan.random_rules import facts, rules
 from tests.plan.small import rule
+from tests.plan.trees import show_tree
 from tidelog.logic.program import Rule
 from tidelog.plan.join.spine import scans
 from tidelog.plan.join.translate import translate
-from tidelog.plan.join.translation_steps import translation_steps
 from tidelog.plan.nodes import Project, Version
-from tidelog.plan.show.tree import show_tree
 
 CASES = {
     "F(1, 2).": """

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.plan.small import plan, rule
+from tests.plan.trees import show_tree
 from tidelog.plan.join.translate import translate
 from tidelog.plan.nodes import Plan
 from tidelog.plan.show.dot import show_dot
@@ -15,7 +16,6 @@ from tidelog.plan.show.json import plan_data, show_json
 from tidelog.plan.show.mermaid import show_mermaid
 from tidelog.plan.show.rule_graph import rule_label
 from tidelog.plan.show.text import show_rule, show_text
-from tidelog.plan.show.tree import show_tree
 
 GOLDEN = Path(__file__).parent / "golden"
 PROGRAM = """

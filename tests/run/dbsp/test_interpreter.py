@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
+from tests.papers.rewriting import least_model
 from tidelog.dbsp import Dyre, Fact, Rule, read, to_mermaid
-from tidelog.run.dbsp.rewriting import least_model
 from tidelog.run.dbsp.terms import levels
 
 RULES = [

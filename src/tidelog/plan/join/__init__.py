@@ -4,5 +4,4 @@
 * `parts`, `estimate`, `order_joins`, `assemble`, `may_fail`: a body taken apart, ordered and put together again.
 * `plan_rules`, `delta_variants`: each rule from scratch, and once for each atom as delta.
 * `choose_indexes`: the fewest column orders that serve all probes. `spine`: walks without recursion.
-* `translation_steps`: the translation as the Shapiro paper has it, step by step.
 """

@@ -12,8 +12,7 @@ becomes, all scans reading the current state,
             scan S(y, z, 1)
           scan T(z)
 
-This goes to the result in one step. `translation_steps` goes there in the steps of the Shapiro paper (section 3.3), and
-the tests compare the two.
+This goes to the result in one step. Tests compare it with the steps of the Shapiro paper (section 3.3).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Plans for people and tools. Imports every other room of `plan`.
 
-* `text`, `tree`: strata, rules and trees as text. `json`: everything, in a stable order.
+* `text`: strata, rules and pipelines as text. `json`: everything, in a stable order.
 * `dot`, `mermaid`: pictures of `rule_graph`. `dred`: the programs that DRed evaluates.
 """

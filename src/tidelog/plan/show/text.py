@@ -21,13 +21,13 @@ from collections.abc import Iterator
 from textwrap import indent
 from typing import assert_never
 
-from tidelog.base.expr import Var
-from tidelog.base.text.show import show_expression
+from tidelog.base.expr import Const, Var
+from tidelog.base.free import substitute
+from tidelog.base.text.show import show_expression, show_value
 from tidelog.plan import nodes
 from tidelog.plan.closures.recognise import closure_of
 from tidelog.plan.closures.same_generation import same_generation
 from tidelog.plan.join.spine import spine
-from tidelog.plan.show.tree import show_aggregate, show_scan
 
 
 def show_text(plan: nodes.Plan, *, variants: bool = True) -> str:
@@ -123,4 +123,32 @@ def _side(node: nodes.Node) -> str:
 
 
 def _on(keys: tuple[Var, ...]) -> str:
-    return f" on {', '.join(key.name for key in keys)}" if keys else ""
+    return f" on {_names(keys)}" if keys else ""
+
+
+def show_scan(scan: nodes.Scan) -> str:
+    """Write a scan: version, relation, terms."""
+    version = "" if scan.version is nodes.Version.ALL else f"{scan.version.value} "
+    return f"{version}{scan.relation}({', '.join(map(_term, scan.terms))})"
+
+
+def show_aggregate(node: nodes.Aggregate) -> str:
+    """Write an aggregate: over what, by which keys, and what it computes of each group."""
+    keys = f" by {_names(node.keys)}" if node.keys else ""
+    members = Var(show_expression(node.value), node.group.type)
+    reduce = show_expression(substitute(node.reduce, {node.group.name: members}))
+    return f"{show_scan(node.input)}{keys} with {node.result.name} = {reduce}"
+
+
+def _term(term: Var | Const | None) -> str:
+    match term:
+        case None:
+            return "_"
+        case Var(name):
+            return name
+        case Const(value):
+            return show_value(value)
+
+
+def _names(variables: tuple[Var, ...]) -> str:
+    return ", ".join(variable.name for variable in variables)

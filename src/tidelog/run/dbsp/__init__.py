@@ -6,7 +6,7 @@
 | `stream` | streams and operators by definition: what the rest must agree with |
 | `trace`, `operators` | what streams brought so far, arranged for look-ups; the incremental operators |
 | `circuit`, `draw`, `tagged` | circuits with loops, to build, step and draw; several Z-sets on one wire |
-| `terms`, `rewriting` | rules and facts as the paper writes them; Datalog as a rewriting system, by definition |
+| `terms` | rules and facts as the paper writes them |
 | `kit` | what rules say to the interpreter: steps, directions, signals, join orders |
 | `interpreter` | the circuit: facts and rules in, changes of facts out |
 | `rewrites`, `product`, `ground`, `aggregates`, `parts` | its operators, and rewrites in columns |
