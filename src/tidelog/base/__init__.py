@@ -7,5 +7,6 @@
 * `tuning`: the table of thresholds, which choose how something is computed.
 * `process`: what a process has of time, memory, locks and folders.
 * `extern`: Python functions that programs may call. `arguments`: refusing an argument of the wrong kind.
-* `record`: frozen dataclasses that cost little to define. `graph`: components, paths and cycles.
+* `record`, `walk`: frozen dataclasses that cost little to define, and walks over trees of them.
+* `graph`: components, paths and cycles.
 """

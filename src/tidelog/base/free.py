@@ -6,84 +6,16 @@ never also one of its free variables, and a substitution cannot capture.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
-from typing import assert_never
+from collections.abc import Iterator, Mapping
+from typing import assert_never, get_args
 
 from tidelog.base import expr
 from tidelog.base.expr import Expr, Pattern, Var
+from tidelog.base.walk import Walk
 
-
-def parts(expression: Expr) -> tuple[Expr, ...]:
-    """The direct subexpressions, in order of evaluation."""
-    match expression:
-        case expr.Const() | Var() | expr.FunctionValue() | expr.Break() | expr.Continue():
-            return ()
-        case expr.MakeTuple(items) | expr.MakeVec(items) | expr.Sequence(items):
-            return items
-        case expr.Construct(_, arguments) | expr.Call(_, arguments):
-            return arguments
-        case expr.MakeMap(pairs):
-            return tuple(part for pair in pairs for part in pair)
-        case expr.Project(of) | expr.Is(of):
-            return (of,)
-        case expr.Operate(_, operands):
-            return operands
-        case expr.Apply(function, arguments):
-            return (function, *arguments)
-        case expr.Lambda(_, body):
-            return (body,)
-        case expr.If(condition, then, otherwise):
-            return (condition, then, otherwise)
-        case expr.Match(subject, arms):
-            return (subject, *(value for _, value in arms))
-        case expr.Declare(_, value) | expr.Assign(_, value) | expr.Return(value):
-            return (value,)
-        case expr.For(_, iterable, body):
-            return (iterable, body)
-        case _:
-            assert_never(expression)
-
-
-def with_parts(expression: Expr, change: Callable[[Expr], Expr]) -> Expr:
-    """Return the expression with each direct subexpression changed, in the order of `parts`."""
-    match expression:
-        case expr.Const() | Var() | expr.FunctionValue() | expr.Break() | expr.Continue():
-            return expression
-        case expr.MakeTuple(items) | expr.MakeVec(items) | expr.Sequence(items):
-            return replace(expression, items=tuple(map(change, items)))
-        case expr.Construct(_, arguments) | expr.Call(_, arguments):
-            return replace(expression, arguments=tuple(map(change, arguments)))
-        case expr.MakeMap(pairs):
-            return replace(expression, pairs=tuple((change(key), change(value)) for key, value in pairs))
-        case expr.Project(of) | expr.Is(of):
-            return replace(expression, of=change(of))
-        case expr.Operate(_, operands):
-            return replace(expression, operands=tuple(map(change, operands)))
-        case expr.Apply(function, arguments):
-            return replace(expression, function=change(function), arguments=tuple(map(change, arguments)))
-        case expr.Lambda(_, body):
-            return replace(expression, body=change(body))
-        case expr.If(condition, then, otherwise):
-            return replace(expression, condition=change(condition), then=change(then), otherwise=change(otherwise))
-        case expr.Match(subject, arms):
-            changed = change(subject)
-            return replace(expression, subject=changed, arms=tuple((pattern, change(value)) for pattern, value in arms))
-        case expr.Declare(_, value) | expr.Assign(_, value) | expr.Return(value):
-            return replace(expression, value=change(value))
-        case expr.For(_, iterable, body):
-            return replace(expression, iterable=change(iterable), body=change(body))
-        case _:
-            assert_never(expression)
-
-
-def subexpressions(expression: Expr) -> Iterator[Expr]:
-    """The expression and everything inside it, outer before inner, left before right."""
-    stack = [expression]
-    while stack:
-        current = stack.pop()
-        yield current
-        stack.extend(reversed(parts(current)))
+EXPRESSIONS: Walk[Expr] = Walk(get_args(Expr), "Expr")
+parts, with_parts, subexpressions = EXPRESSIONS.parts, EXPRESSIONS.with_parts, EXPRESSIONS.everything
+"""The direct subexpressions, in order of evaluation; the expression with each of them changed; it and all inside it."""
 
 
 def free_variables(expression: Expr) -> Mapping[str, Var]:

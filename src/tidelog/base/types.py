@@ -224,6 +224,17 @@ def same_form(a: Type, b: Type) -> bool:
             return a == b
 
 
+def content(type: Type) -> Type:
+    """Return a type without the references and interning around it: a reference has the representation of its content.
+
+    >>> content(Named(REF, (Named(INTERN, (STRING,)),)))
+    String()
+    """
+    while isinstance(type, Named) and type.name in (REF, INTERN):
+        type = type.arguments[0]
+    return type
+
+
 def substitute(type: Type, by: dict[str, Type]) -> Type:
     """Replace type variables by name.
 

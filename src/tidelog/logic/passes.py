@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 
 from tidelog.base.diagnostic import Report
-from tidelog.base.expr import Const, Expr, Var
+from tidelog.base.expr import Const, Var
 from tidelog.base.extern import Externs
 from tidelog.base.process.gc_pause import collector_paused
 from tidelog.base.record import record
@@ -32,11 +32,12 @@ from tidelog.logic.check.order_body import order_body
 from tidelog.logic.check.relations import check_indexes, check_relations
 from tidelog.logic.check.warn import warn
 from tidelog.logic.infer.typed_rewrite import called_functions
+from tidelog.logic.literals import expressions as expressions_of
 from tidelog.logic.names.attributes import check_attributes, rule_name
 from tidelog.logic.names.declare import declare
 from tidelog.logic.names.environment import Declarations
 from tidelog.logic.names.modules import MAIN, Modules, Place, load_modules
-from tidelog.logic.program import Aggregate, Bind, Condition, Literal, Origin, Program, Relation, Rule, Unnest
+from tidelog.logic.program import Origin, Program, Relation, Rule
 from tidelog.logic.rewrite import checked
 from tidelog.logic.rewrite.auxiliaries import Auxiliaries
 from tidelog.logic.rewrite.expand_disjunction import count_ways, expand_disjunction
@@ -214,15 +215,5 @@ def _called(rules: Iterable[Rule], relations: Iterable[Relation]) -> Iterator[st
     for rule in rules:
         expressions += rule.arguments
         for literal in rule.body:
-            expressions += _expressions(literal)
+            expressions += expressions_of(literal)
     return called_functions(*(e for e in expressions if not isinstance(e, Var | Const)))
-
-
-def _expressions(literal: Literal) -> tuple[Expr, ...]:
-    match literal:
-        case Condition(expression) | Bind(_, expression) | Unnest(_, expression):
-            return (expression,)
-        case Aggregate(value=value, reduce=reduce):
-            return (value, reduce)
-        case _:
-            return ()

@@ -36,6 +36,7 @@ from tidelog.base.types import (
     Type,
     TypeDefinition,
     TypeVariable,
+    content,
     show,
 )
 from tidelog.base.values import FrozenMap, Value, Variant, real, single
@@ -150,7 +151,10 @@ class Converter:
     def row(self, record: Record, columns: Sequence[Field], element: Type) -> tuple[Value, ...]:
         """Return the row of a relation whose elements have a type: its fields if that is a struct, else itself."""
         value = self.value(record, element)
-        struct = isinstance(value, Variant) and len(self._types[_plain(element).name].constructors) == 1
+        named = content(element)
+        struct = (
+            isinstance(value, Variant) and isinstance(named, Named) and len(self._types[named.name].constructors) == 1
+        )
         return tuple(value.fields) if struct else (value,)
 
     # --- changes -----------------------------------------------------------------------------------------------------
@@ -208,12 +212,6 @@ class Converter:
 
 def _same(value: Value) -> Value:
     return value
-
-
-def _plain(type: Type) -> Named:
-    """Return the named type below references."""
-    assert isinstance(type, Named), "a constructed value has a named type"
-    return _plain(type.arguments[0]) if type.name in {REF, INTERN} else type
 
 
 def _pairs(record: Items, type: Type) -> Iterator[tuple[Record, Record]]:

@@ -27,6 +27,7 @@ from tidelog.base.types import (
     Tuple,
     Type,
     TypeDefinition,
+    content,
 )
 from tidelog.base.values import Value, in_order, order_key
 
@@ -42,8 +43,7 @@ class Dumper:
 
     def row(self, row: Sequence[Value], columns: Sequence[Field], element: Type) -> str:
         """Write a row: a struct by the name of its constructor, any other element as itself."""
-        while isinstance(element, Named) and element.name in {REF, INTERN}:
-            (element,) = element.arguments
+        element = content(element)
         definition = self._types.get(element.name) if isinstance(element, Named) else None
         if definition is not None and len(definition.constructors) == 1:
             return self._struct(definition.constructors[0].name, columns, row)

@@ -41,10 +41,7 @@ def read_value(text: str, type: t.Type, types: Types) -> Value:
 
 def read_cell(text: str, type: t.Type, types: Types) -> Value:
     """Read a cell of a table: a string is the text as it stands."""
-    plain = type
-    while isinstance(plain, t.Named) and plain.name in {t.REF, t.INTERN}:
-        plain = plain.arguments[0]
-    return text if isinstance(plain, t.String) else read_value(text, type, types)
+    return text if isinstance(t.content(type), t.String) else read_value(text, type, types)
 
 
 class Reader:

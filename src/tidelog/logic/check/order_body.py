@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import assert_never
 
 from tidelog.base.diagnostic import Report
 from tidelog.base.expr import Expr, Operate, Var
@@ -19,13 +18,14 @@ from tidelog.base.free import free_variables
 from tidelog.base.span import Span
 from tidelog.base.types import BOOL
 from tidelog.logic.check import rule_mistakes
-from tidelog.logic.program import Aggregate, Atom, Bind, Condition, Literal, Negative, Positive, Rule, Unnest
+from tidelog.logic.literals import atom_variables, bound_variables, read_variables
+from tidelog.logic.program import Bind, Condition, Literal, Negative, Positive, Rule, Unnest
 
 
 def order_body(rule: Rule, report: Report) -> Rule | None:
     """Return the rule with an ordered body; None if it is unsafe, which is reported."""
     if all(isinstance(literal, Positive) for literal in rule.body):
-        bound = {t.name for literal in rule.body for t in _variables(literal)}
+        bound = {t.name for literal in rule.body for t in bound_variables(literal)}
         body: tuple[Literal, ...] | None = rule.body
     else:
         bound = set()
@@ -54,7 +54,7 @@ def _order(literals: Sequence[Literal], bound: set[str], report: Report) -> tupl
         if isinstance(literal, Bind):
             computed[literal.variable.name] -= 1
         ordered += _settle(literal, bound)
-        bound.update([v.name for v in _variables(literal)])
+        bound.update([v.name for v in bound_variables(literal)])
     return tuple(ordered)
 
 
@@ -63,10 +63,10 @@ def _choose(waiting: list[Literal], computed: Mapping[str, int], bound: set[str]
     later: int | None = None
     for position, literal in enumerate(waiting):
         if isinstance(literal, Positive):
-            if not any(computed.get(v.name) and v.name not in bound for v in _atom_variables(literal.atom)):
+            if not any(computed.get(v.name) and v.name not in bound for v in atom_variables(literal.atom)):
                 return position
             later = position if later is None else later
-        elif bound.issuperset(_reads(literal)):
+        elif bound.issuperset(read_variables(literal)):
             return position
     return later
 
@@ -87,51 +87,19 @@ def _equal(left: Expr, right: Expr, span: Span) -> Operate:
     return Operate("==", (left, right), BOOL, span)
 
 
-def _variables(literal: Literal) -> list[Var]:
-    """The variables that are bound after the literal."""
-    match literal:
-        case Positive(atom):
-            return _atom_variables(atom)
-        case Bind(variable) | Unnest(variable):
-            return [variable]
-        case Aggregate(keys=keys, result=result):
-            return [*keys, result]
-        case Negative() | Condition():
-            return []
-        case _:
-            assert_never(literal)
-
-
-def _atom_variables(atom: Atom) -> list[Var]:
-    return [term for term in atom.arguments if isinstance(term, Var)]
-
-
 def _unsafe(waiting: list[Literal], bound: set[str], report: Report) -> None:
     """Report why none of the literals can be evaluated: the first that waits for nothing but itself or nobody."""
-    makers = {v.name: literal for literal in waiting for v in _variables(literal)}
+    makers = {v.name: literal for literal in waiting for v in bound_variables(literal)}
     for literal in waiting:
-        for name, variable in _reads(literal).items():
+        for name, variable in read_variables(literal).items():
             if name not in bound and name not in makers:
                 mistake = rule_mistakes.unbound_in_negation if isinstance(literal, Negative) else rule_mistakes.unbound
                 mistake(name, variable.span, bound, report)
                 return
     for name, maker in makers.items():
-        missing = sorted(_reads(maker).keys() - bound)
+        missing = sorted(read_variables(maker).keys() - bound)
         if missing and "#" not in name:
             needed = next((m for m in missing if "#" not in m), name)
-            rule_mistakes.cyclic(name, _variables(maker)[0].span, needed, report)
+            rule_mistakes.cyclic(name, bound_variables(maker)[0].span, needed, report)
             return
     raise AssertionError("a body without order has a variable that waits for itself")
-
-
-def _reads(literal: Literal) -> Mapping[str, Var]:
-    """The variables that must be bound before the literal."""
-    match literal:
-        case Negative(atom):
-            return {v.name: v for v in _atom_variables(atom)}
-        case Condition(expression) | Bind(_, expression) | Unnest(_, expression):
-            return free_variables(expression)
-        case Positive() | Aggregate():
-            return {}
-        case _:
-            assert_never(literal)

@@ -11,15 +11,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import assert_never
 
 from tidelog.base.diagnostic import Label, Report
 from tidelog.base.expr import Const, Expr, Operate, Var
-from tidelog.base.free import free_variables, parts
+from tidelog.base.free import free_variables, subexpressions
 from tidelog.base.graph import components
 from tidelog.base.span import Span
 from tidelog.base.types import Bit, Bool, Signed
-from tidelog.logic.program import Aggregate, Atom, Bind, Condition, Literal, Negative, Positive, Relation, Rule, Unnest
+from tidelog.logic.literals import atom_variables, atoms, variable_names
+from tidelog.logic.program import Aggregate, Atom, Bind, Condition, Negative, Positive, Relation, Rule
 
 _GROWING = frozenset({"+", "-", "*", "<<", "++"})
 _ORDER = frozenset({"<", "<=", ">", ">="})
@@ -44,7 +44,7 @@ def _warn_underived(
     derived = {rule.head for given in (rules, others) for rule in given}
     reads: dict[str, Span] = {}
     for rule in rules:
-        for atom in _atoms(rule.body):
+        for atom in atoms(rule.body):
             reads.setdefault(atom.relation, atom.span)
     for name in sorted(reads.keys() - derived):
         relation = relations[name]
@@ -61,12 +61,6 @@ def _warn_underived(
         )
 
 
-def _atoms(body: Iterable[Literal]) -> Iterator[Atom]:
-    for literal in body:
-        if isinstance(literal, Positive | Negative | Aggregate):
-            yield literal.atom
-
-
 # --- recursion that may not end --------------------------------------------------------------------------------------
 
 
@@ -77,7 +71,7 @@ def _warn_endless(rules: Sequence[Rule], others: Sequence[Rule], report: Report)
     reads: dict[str, dict[str, None]] = {}
     for rule in (*others, *rules):
         found = reads.setdefault(rule.head, {})
-        found.update((atom.relation, None) for atom in _atoms(rule.body))
+        found.update((atom.relation, None) for atom in atoms(rule.body))
     component = {name: i for i, names in enumerate(components(reads)) for name in names}
     for rule in suspects:
         recursive = [
@@ -99,12 +93,7 @@ def _computes(expression: Expr) -> bool:
 
 
 def _operations(expression: Expr) -> Iterator[Operate]:
-    stack = [expression]
-    while stack:
-        current = stack.pop()
-        if isinstance(current, Operate):
-            yield current
-        stack.extend(parts(current))
+    return (e for e in subexpressions(expression) if isinstance(e, Operate))
 
 
 def _check_growth(rule: Rule, recursive: list[Atom], report: Report) -> None:
@@ -114,7 +103,7 @@ def _check_growth(rule: Rule, recursive: list[Atom], report: Report) -> None:
     """
     if any(isinstance(literal, Negative) for literal in rule.body):
         return
-    sources = {term.name for atom in recursive for term in atom.arguments if isinstance(term, Var)}
+    sources = {variable.name for atom in recursive for variable in atom_variables(atom)}
     grown: dict[str, Expr] = {}
     for literal in rule.body:
         if isinstance(literal, Bind):
@@ -179,23 +168,12 @@ def _warn_alike(rule: Rule, report: Report) -> None:
             )
 
 
-def _names(rule: Rule) -> list[str]:
-    found: list[str] = []
+def _names(rule: Rule) -> Iterator[str]:
     for argument in rule.arguments:
-        found += free_variables(argument)
+        yield from free_variables(argument)
     for literal in rule.body:
-        match literal:
-            case Positive(atom) | Negative(atom):
-                found += [term.name for term in atom.arguments if isinstance(term, Var)]
-            case Condition(expression):
-                found += free_variables(expression)
-            case Bind(variable, expression) | Unnest(variable, expression):
-                found += [variable.name, *free_variables(expression)]
-            case Aggregate():
-                pass
-            case _:
-                assert_never(literal)
-    return found
+        if not isinstance(literal, Aggregate):
+            yield from variable_names(literal)
 
 
 def _alike(name: str, other: str) -> bool:

@@ -101,7 +101,7 @@ class _Matcher:
         """Return values, as text, that no row fits; None if there are none."""
         if not column_types:
             return None if rows else []
-        first, rest = _content(column_types[0]), column_types[1:]
+        first, rest = types.content(column_types[0]), column_types[1:]
         used = {_key(row[0]) for row in rows if not isinstance(row[0], AnyPattern)}
         heads = self.heads(first, used)
         if heads is not None and used and all(head.key in used for head in heads):
@@ -121,7 +121,7 @@ class _Matcher:
         """Tell whether the row fits something that none of the rows fits."""
         if not column_types:
             return not rows
-        first, rest = _content(column_types[0]), column_types[1:]
+        first, rest = types.content(column_types[0]), column_types[1:]
         if not isinstance(row[0], AnyPattern):
             head = self.head(row[0], first)
             (inner,) = _specialise([row], head)
@@ -163,12 +163,6 @@ class _Matcher:
         if isinstance(pattern, TuplePattern | ConstructorPattern):
             parts = (ERROR,) * len(pattern.items)
         return _Head(key, parts, str(key))
-
-
-def _content(type: Type) -> Type:
-    while isinstance(type, Named) and type.name in (types.REF, types.INTERN):
-        type = type.arguments[0]
-    return type
 
 
 def _constructor_head(constructor: types.Constructor, by: dict[str, Type]) -> _Head:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import assert_never
+from dataclasses import replace
+from typing import Any, get_args
 
 from tidelog.base import expr
 from tidelog.base.expr import Expr, Pattern, Place
 from tidelog.base.span import Span
 from tidelog.base.types import Type
+from tidelog.base.walk import Walk
 
 
 class Rewriter:
@@ -38,10 +40,6 @@ class Rewriter:
         """Rebuild several expressions."""
         return tuple([self.expr(item) for item in items])
 
-    def place(self, place: Place) -> Place:
-        """Rebuild a place."""
-        return Place(place.name, self.type(place.type), place.path)
-
     def expr(self, e: Expr) -> Expr:
         """Rebuild an expression."""
         match e:
@@ -51,78 +49,28 @@ class Rewriter:
                 return self.constant(e)
             case expr.Operate():
                 return self.operate(e)
-            case expr.Call(function, arguments, type, places, span):
-                name = self.function(function, span)
-                new_places = tuple([self.place(p) for p in places])
-                return expr.Call(name, self.exprs(arguments), self.type(type), new_places, span)
-            case expr.Project(of, index, type, positions, span):
-                return expr.Project(self.expr(of), index, self.type(type), positions, span)
-            case expr.Construct(constructor, arguments, type, span):
-                return expr.Construct(constructor, self.exprs(arguments), self.type(type), span)
-            case expr.MakeTuple(items, type, span):
-                return expr.MakeTuple(self.exprs(items), self.type(type), span)
-            case expr.If(condition, then, otherwise, type, span):
-                return expr.If(self.expr(condition), self.expr(then), self.expr(otherwise), self.type(type), span)
-            case expr.Match(subject, arms, type, span):
-                new_arms = tuple([(self.pattern(p), self.expr(v)) for p, v in arms])
-                return expr.Match(self.expr(subject), new_arms, self.type(type), span)
-            case expr.Sequence(items, type, span):
-                return expr.Sequence(self.exprs(items), self.type(type), span)
-            case _:
-                return self._rarer(e)
-
-    def _rarer(self, e: Expr) -> Expr:
-        match e:
-            case expr.MakeVec(items, type, span):
-                return expr.MakeVec(self.exprs(items), self.type(type), span)
-            case expr.MakeMap(pairs, type, span):
-                new_pairs = tuple([(self.expr(k), self.expr(v)) for k, v in pairs])
-                return expr.MakeMap(new_pairs, self.type(type), span)
-            case expr.Is(of, constructor, span):
-                return expr.Is(self.expr(of), constructor, span)
-            case expr.Apply(callee, arguments, type, places, span):
-                new_places = tuple([self.place(p) for p in places])
-                return expr.Apply(self.expr(callee), self.exprs(arguments), self.type(type), new_places, span)
-            case expr.Lambda(parameters, body, type, span):
-                new = tuple([expr.Var(p.name, self.type(p.type), p.span) for p in parameters])
-                return expr.Lambda(new, self.expr(body), self.type(type), span)
-            case expr.FunctionValue(name, type, span):
-                return expr.FunctionValue(self.function(name, span), self.type(type), span)
-            case expr.Declare(pattern, value, span):
-                return expr.Declare(self.pattern(pattern), self.expr(value), span)
-            case expr.Assign(place, value, span):
-                return expr.Assign(self.place(place), self.expr(value), span)
-            case expr.For(pattern, iterable, body, span):
-                return expr.For(self.pattern(pattern), self.expr(iterable), self.expr(body), span)
-            case expr.Break(type, span):
-                return expr.Break(self.type(type), span)
-            case expr.Continue(type, span):
-                return expr.Continue(self.type(type), span)
-            case expr.Return(value, type, span):
-                return expr.Return(self.expr(value), self.type(type), span)
-            case (
-                expr.Const() | expr.Var() | expr.MakeTuple() | expr.Construct() | expr.Project() | expr.Operate()
-                | expr.Call() | expr.If() | expr.Match() | expr.Sequence()
-            ):  # fmt: skip
-                raise AssertionError(e)
-            case _:
-                assert_never(e)
+            case expr.Call(function) | expr.FunctionValue(function):
+                name = self.function(function, e.span)
+                e = e if name == function else replace(e, function=name)
+        rebuilt: Expr = _TREES.with_parts(e, self._part)
+        return rebuilt
 
     def pattern(self, p: Pattern) -> Pattern:
         """Rebuild a pattern."""
-        match p:
-            case expr.VarPattern(name, type, inner):
-                return expr.VarPattern(name, self.type(type), self.pattern(inner))
-            case expr.AnyPattern():
-                return p
-            case expr.ConstPattern(value, type):
-                return expr.ConstPattern(value, self.type(type))
-            case expr.TuplePattern(items):
-                return expr.TuplePattern(tuple([self.pattern(item) for item in items]))
-            case expr.ConstructorPattern(constructor, items):
-                return expr.ConstructorPattern(constructor, tuple([self.pattern(item) for item in items]))
-            case _:
-                assert_never(p)
+        rebuilt: Pattern = _TREES.with_parts(p, self._part)
+        return rebuilt
+
+    def _part(self, part: Any) -> Any:
+        kind = type(part)
+        if kind in _TYPES:
+            return self.type(part)
+        if kind is Place:
+            return _TREES.with_parts(part, self._part)
+        return self.pattern(part) if kind in _PATTERNS else self.expr(part)
+
+
+_TYPES, _PATTERNS = frozenset(get_args(Type)), frozenset(get_args(Pattern))
+_TREES: Walk[Any] = Walk({*get_args(Expr), *_PATTERNS, *_TYPES, Place}, "Expr", "Pattern", "Place", "Type", "Var")
 
 
 class _Calls(Rewriter):

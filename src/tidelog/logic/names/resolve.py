@@ -198,17 +198,11 @@ def resolve_columns(environment: Environment, declared: syntax.RelationDef, repo
     return Relation(
         name,
         declared.role,
-        _columns(environment, _content(row)),
+        _columns(environment, types.content(row)),
         element,
         attributes={a.name: _attribute(a.value) for a in declared.attributes},
         span=declared.span,
     )
-
-
-def _content(type: Type) -> Type:
-    while isinstance(type, Named) and type.name in (types.REF, types.INTERN):
-        type = type.arguments[0]
-    return type
 
 
 def _columns(environment: Environment, row: Type) -> tuple[Field, ...]:

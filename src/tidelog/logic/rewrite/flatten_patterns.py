@@ -18,7 +18,7 @@ from tidelog.base import expr
 from tidelog.base.expr import AnyPattern, Const, ConstPattern, Expr, Operate, Pattern, Project, Var, VarPattern
 from tidelog.base.free import pattern_variables
 from tidelog.base.span import Span
-from tidelog.base.types import BOOL, Constructor, Named, Tuple, Type, substitute
+from tidelog.base.types import BOOL, Constructor, Named, Tuple, Type, content, substitute
 from tidelog.logic import program
 from tidelog.logic.infer.control import element_type
 from tidelog.logic.program import Bind, Condition, Literal, Term, Wildcard
@@ -26,7 +26,7 @@ from tidelog.logic.rewrite import checked
 from tidelog.logic.rewrite.auxiliaries import Auxiliaries
 from tidelog.logic.rewrite.checked import Body, Grouping, Rule
 from tidelog.logic.rewrite.fold_constants import fold_expression
-from tidelog.logic.rewrite.rows import Definitions, content, make_row, row_columns, row_constructor
+from tidelog.logic.rewrite.rows import Definitions, make_row, row_columns, row_constructor
 
 
 def flatten_patterns(rule: Rule[checked.Clause], definition: Definitions, auxiliaries: Auxiliaries) -> Rule[Literal]:

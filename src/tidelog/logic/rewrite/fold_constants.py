@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, assert_never
+from typing import Any
 
 from tidelog.base import expr
 from tidelog.base.expr import Const, Expr, Operate, Var
 from tidelog.base.free import parts, with_parts
 from tidelog.base.types import BOOL, STRING, BigInt, Bit, Bool, Named, Signed, String, Type
 from tidelog.base.values import Variant, real
-from tidelog.logic.program import Aggregate, Bind, Condition, Literal, Negative, Positive, Rule, Unnest
+from tidelog.logic.literals import with_expressions
+from tidelog.logic.program import Condition, Literal, Rule
 
 _CONNECTIVES = frozenset({"and", "or", "=>"})
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
@@ -44,7 +44,7 @@ def fold_constants(rule: Rule) -> Rule | None:
     """Return the rule with constant parts computed, or None if its body never holds."""
     body: list[Literal] = []
     for literal in rule.body:
-        folded = _fold_literal(literal)
+        folded = with_expressions(literal, fold_expression)
         match folded:
             case Condition(Const(True)):
                 continue
@@ -53,22 +53,6 @@ def fold_constants(rule: Rule) -> Rule | None:
             case _:
                 body.append(folded)
     return Rule(rule.head, tuple(map(fold_expression, rule.arguments)), tuple(body), rule.origin)
-
-
-def _fold_literal(literal: Literal) -> Literal:
-    match literal:
-        case Positive() | Negative():
-            return literal
-        case Aggregate(value=value, reduce=reduce):
-            return replace(literal, value=fold_expression(value), reduce=fold_expression(reduce))
-        case Condition(expression, span):
-            return Condition(fold_expression(expression), span)
-        case Bind(variable, expression, span):
-            return Bind(variable, fold_expression(expression), span)
-        case Unnest(variable, expression, span):
-            return Unnest(variable, fold_expression(expression), span)
-        case _:
-            assert_never(literal)
 
 
 def fold_expression(expression: Expr) -> Expr:

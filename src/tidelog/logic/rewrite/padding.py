@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tidelog.base import types
-from tidelog.base.types import BigInt, Bit, Bool, Double, Float, Named, Signed, String, Tuple, Type, substitute
+from tidelog.base.types import BigInt, Bit, Bool, Double, Float, Named, Signed, String, Tuple, Type, content, substitute
 from tidelog.base.values import FrozenMap, Value, Variant
-from tidelog.logic.rewrite.rows import Definitions, content
+from tidelog.logic.rewrite.rows import Definitions
 
 _DEEP = 8
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tidelog.base import types
 from tidelog.base.expr import Construct, Expr, Project
 from tidelog.base.span import Span
-from tidelog.base.types import Constructor, Named, Type, TypeDefinition
+from tidelog.base.types import Constructor, Named, TypeDefinition, content
 from tidelog.logic.program import Relation
 
 Definitions = Callable[[str], TypeDefinition]
@@ -43,10 +42,3 @@ def row_columns(row: Expr, relation: Relation, definition: Definitions) -> tuple
     if isinstance(row, Construct):
         return row.arguments
     return tuple(Project(row, i, column.type, (), row.span) for i, column in enumerate(relation.columns))
-
-
-def content(type: Type) -> Type:
-    """The type without references around it."""
-    while isinstance(type, Named) and type.name in (types.REF, types.INTERN):
-        type = type.arguments[0]
-    return type

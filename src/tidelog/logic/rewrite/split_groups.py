@@ -14,14 +14,14 @@ value alone. A body that is a single atom needs no auxiliary relation, since its
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import assert_never
+from dataclasses import dataclass
 
 from tidelog.base.expr import Call, Const, Construct, Expr, MakeTuple, Project, Var
-from tidelog.base.free import free_variables, parts, with_parts
+from tidelog.base.free import free_variables, parts, subexpressions, with_parts
 from tidelog.base.types import BIGINT, UNIT, Type
 from tidelog.logic import program
-from tidelog.logic.program import Aggregate, Atom, Bind, Condition, Literal, Negative, Positive, Unnest, Wildcard
+from tidelog.logic.literals import atom_variables, expressions, with_expressions
+from tidelog.logic.program import Aggregate, Atom, Bind, Literal, Positive, Unnest, Wildcard
 from tidelog.logic.rewrite.auxiliaries import Auxiliaries
 from tidelog.logic.rewrite.checked import Body, Grouping, Rule
 from tidelog.logic.rewrite.padding import padding
@@ -85,8 +85,8 @@ class _Splitter:
 
     def reduction(self, group: Var, literals: Sequence[Literal], keys: set[str]) -> tuple[Expr, Var, list[Literal]]:
         """Return the function of the group, its result, and the literals with the result in place of it."""
-        uses = sum(_count(e, group.name) for literal in literals for e in _expressions(literal))
-        call = next((c for literal in literals for e in _expressions(literal) if (c := _call(e, group, keys))), None)
+        uses = sum(_count(e, group.name) for literal in literals for e in expressions(literal))
+        call = next((c for literal in literals for e in expressions(literal) if (c := _call(e, group, keys))), None)
         reduce: Expr = call if call is not None and uses == 1 else group
         for i, literal in enumerate(literals):
             if isinstance(literal, Bind) and (literal.expression is reduce or literal.expression == group == reduce):
@@ -105,7 +105,7 @@ class _Splitter:
         (literal,) = bodies[0]
         if not isinstance(literal, Positive):
             return None
-        bound = {term.name for term in literal.atom.arguments if isinstance(term, Var)}
+        bound = {variable.name for variable in atom_variables(literal.atom)}
         needed = [*(key.name for key in keys), *free_variables(grouping.value)]
         return (self.fill(literal.atom), grouping.value) if bound.issuperset(needed) else None
 
@@ -186,9 +186,7 @@ def _call(expression: Expr, group: Var, keys: set[str]) -> Call | None:
 
 
 def _count(expression: Expr, name: str) -> int:
-    if isinstance(expression, Var):
-        return expression.name == name
-    return sum(_count(part, name) for part in parts(expression))
+    return sum(isinstance(e, Var) and e.name == name for e in subexpressions(expression))
 
 
 def _put(literal: Literal, reduce: Expr, group: Var, result: Var) -> Literal:
@@ -199,17 +197,8 @@ def _put(literal: Literal, reduce: Expr, group: Var, result: Var) -> Literal:
             return result
         return with_parts(expression, replaced)
 
-    match literal:
-        case Condition(expression) | Bind(_, expression) | Unnest(_, expression):
-            return replace(literal, expression=replaced(expression)) if _count(expression, group.name) else literal
-        case Positive() | Negative() | Aggregate():
-            return literal
-        case _:
-            assert_never(literal)
-
-
-def _expressions(literal: Literal) -> tuple[Expr, ...]:
-    return (literal.expression,) if isinstance(literal, Condition | Bind | Unnest) else ()
+    used = any(_count(e, group.name) for e in expressions(literal))
+    return with_expressions(literal, replaced) if used else literal
 
 
 def _derivation(body: list[Literal]) -> dict[str, Var]:
@@ -218,7 +207,7 @@ def _derivation(body: list[Literal]) -> dict[str, Var]:
     for literal in body:
         match literal:
             case Positive(atom):
-                found.update((term.name, term) for term in atom.arguments if isinstance(term, Var))
+                found.update((variable.name, variable) for variable in atom_variables(atom))
             case Unnest(variable):
                 found[variable.name] = variable
             case Aggregate(keys=keys):

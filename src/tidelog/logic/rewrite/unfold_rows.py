@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import assert_never
 
 from tidelog.base.expr import Const, Construct, Expr, MakeTuple, Project, Var
 from tidelog.base.free import free_variables, substitute, with_parts
-from tidelog.logic.program import Aggregate, Atom, Bind, Condition, Literal, Negative, Positive, Term, Unnest, Wildcard
+from tidelog.logic.literals import bound_variables, variable_names, with_expressions
+from tidelog.logic.program import Atom, Bind, Literal, Negative, Positive, Term, Unnest, Wildcard
 from tidelog.logic.rewrite.checked import Body, Rule
 
 Rows = Mapping[str, tuple[Expr, ...]]
@@ -45,7 +45,7 @@ def _unfold(
     rows = _rows(body.literals)
     if not rows:
         return body, reads
-    literals = [_replace_literal(literal, rows) for literal in body.literals]
+    literals = [with_expressions(literal, lambda e: _replace(e, rows)) for literal in body.literals]
     reads = tuple(_replace(e, rows) for e in reads)
     literals, reads = _rename(_prune(literals, reads, rows, kept), reads)
     return Body(grouping, tuple(literals)), reads
@@ -76,23 +76,11 @@ def _replace(expression: Expr, rows: Rows) -> Expr:
             return with_parts(expression, lambda part: _replace(part, rows))
 
 
-def _replace_literal(literal: Literal, rows: Rows) -> Literal:
-    match literal:
-        case Positive() | Negative():
-            return literal
-        case Condition(expression) | Bind(_, expression) | Unnest(_, expression):
-            return replace(literal, expression=_replace(expression, rows))
-        case Aggregate(value=value):
-            return replace(literal, value=_replace(value, rows))
-        case _:
-            assert_never(literal)
-
-
 def _prune(literals: list[Literal], reads: Iterable[Expr], rows: Rows, kept: frozenset[str]) -> list[Literal]:
     """Drop rows that nothing reads any more, and made-up variables that occur once."""
     counts = Counter(kept)
     for literal in literals:
-        counts.update(_occurrences(literal))
+        counts.update(variable_names(literal))
     for expression in reads:
         counts.update(free_variables(expression).keys())
     left: list[Literal] = []
@@ -106,7 +94,7 @@ def _prune(literals: list[Literal], reads: Iterable[Expr], rows: Rows, kept: fro
 
 def _rename(literals: list[Literal], reads: tuple[Expr, ...]) -> tuple[list[Literal], tuple[Expr, ...]]:
     """Do without made-up variables that equal another variable: `R(#1), x := #1` is `R(x)`."""
-    bound = Counter(name for literal in literals for name in _bound(literal))
+    bound = Counter(variable.name for literal in literals for variable in bound_variables(literal))
     names: dict[str, Var] = {}
     left: list[Literal] = []
     for literal in literals:
@@ -130,27 +118,9 @@ def _renamed(literal: Literal, names: Mapping[str, Var]) -> Literal:
         case Positive(atom) | Negative(atom):
             terms = tuple(names.get(t.name, t) if isinstance(t, Var) else t for t in atom.arguments)
             return replace(literal, atom=Atom(atom.relation, terms, atom.span))
-        case Condition(expression):
-            return replace(literal, expression=substitute(expression, names))
-        case Bind(variable, expression) | Unnest(variable, expression):
-            variable = names.get(variable.name, variable)
-            return replace(literal, variable=variable, expression=substitute(expression, names))
-        case Aggregate():
-            return literal
-        case _:
-            assert_never(literal)
-
-
-def _bound(literal: Literal) -> list[str]:
-    match literal:
-        case Positive(atom):
-            return [term.name for term in atom.arguments if isinstance(term, Var)]
         case Bind(variable) | Unnest(variable):
-            return [variable.name]
-        case Negative() | Condition() | Aggregate():
-            return []
-        case _:
-            assert_never(literal)
+            literal = replace(literal, variable=names.get(variable.name, variable))
+    return with_expressions(literal, lambda e: substitute(e, names))
 
 
 def _forget(literal: Literal, counts: Counter[str]) -> Literal:
@@ -161,17 +131,3 @@ def _forget(literal: Literal, counts: Counter[str]) -> Literal:
         for t in literal.atom.arguments
     )
     return Positive(Atom(literal.atom.relation, terms, literal.atom.span))
-
-
-def _occurrences(literal: Literal) -> list[str]:
-    match literal:
-        case Positive(atom) | Negative(atom):
-            return [term.name for term in atom.arguments if isinstance(term, Var)]
-        case Condition(expression):
-            return list(free_variables(expression))
-        case Bind(variable, expression) | Unnest(variable, expression):
-            return [variable.name, *free_variables(expression)]
-        case Aggregate(_, keys, _, _, _, result):
-            return [key.name for key in keys] + [result.name]
-        case _:
-            assert_never(literal)

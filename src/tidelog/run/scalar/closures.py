@@ -134,7 +134,7 @@ class Closures:
 
     def _project(self, node: e.Project) -> Closure:
         inner, index, positions = self.compile(node.of), node.index, node.positions
-        if isinstance(_content(node.of.type), t.Tuple):
+        if isinstance(t.content(node.of.type), t.Tuple):
             return lambda env: inner(env)[index]
         if positions:
 
@@ -402,12 +402,6 @@ def elements(collection: Any) -> Iterable[Any]:
             return fields
         case _:
             return collection  # type: ignore[no-any-return]
-
-
-def _content(type: t.Type) -> t.Type:
-    while isinstance(type, t.Named) and type.name in (t.REF, t.INTERN):
-        type = type.arguments[0]
-    return type
 
 
 def _replaced(value: Any, path: tuple[int, ...], new: Any) -> Any:
