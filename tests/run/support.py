@@ -11,7 +11,7 @@ from tidelog.run.tuples.engine import TuplesEngine
 def support(engine: ColumnarEngine | TuplesEngine, relation: str) -> dict[Row, tuple[int, ...]]:
     """Return the rank and the counts of every tuple of a derived relation."""
     if isinstance(engine, TuplesEngine):
-        found = engine._state.relations.get(relation)
+        found = engine._state.committed.relations.get(relation)
         return {} if found is None else {row: found.supports[row] for row in found.rows()}
     held, codec = engine.holding(relation)
     batch = held.gathered()

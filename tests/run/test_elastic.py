@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -260,10 +261,12 @@ def test_switching_by_time() -> None:
     """The update may take a fifth of the time of the last bootstrap, and is dropped in the round after that."""
     engine = chains(Fallback(0.2, "time"))
     engine._tuning = DEFAULT.having({"budgets.seconds": 0.0})
-    engine._costs = {members: Cost(cost.work, 0.0) for members, cost in engine._costs.items()}
+    committed = engine._state.committed
+    costs = {members: Cost(cost.work, 0.0) for members, cost in committed.costs.items()}
+    engine._current.state = replace(engine._state, committed=replace(committed, costs=costs))
     work = cut(engine, 10)
     assert (work.strategy, work.reason) == ("recompute", "the update took more than 0.0 ms")
-    assert next(iter(engine._costs.values())).time > 0
+    assert next(iter(engine._state.committed.costs.values())).time > 0
 
 
 def test_work_is_also_what_leads_to_nothing() -> None:

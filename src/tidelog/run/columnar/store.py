@@ -9,29 +9,29 @@ from threading import Lock
 
 import numpy as np
 
-from tidelog.base.process.meter import ask
-from tidelog.plan.nodes import Aggregate, Plan, Project, Rule
+from tidelog.plan.nodes import Plan, Project, Rule
 from tidelog.run.columnar.arrays.table import Words
 from tidelog.run.columnar.closures.closed import Closed
 from tidelog.run.columnar.equipment import Equipment
+from tidelog.run.columnar.facts import change_facts
 from tidelog.run.columnar.kernels.ranks import level, lowest_of
 from tidelog.run.columnar.machine import small_rounds
 from tidelog.run.columnar.machine.kernels.operands import UNCOUNTED
-from tidelog.run.columnar.rules.aggregate import group, reduce_groups
 from tidelog.run.columnar.rules.bindings import Table
 from tidelog.run.columnar.rules.evaluate import Bag, Pipeline
 from tidelog.run.columnar.rules.head_bitmap import Knowledge
-from tidelog.run.columnar.rules.join import Probe, match
 from tidelog.run.columnar.rules.join_plan import Course
 from tidelog.run.columnar.rules.semijoin import Filters
 from tidelog.run.columnar.storage.batch import Batch, Journal, merge
 from tidelog.run.columnar.storage.relation import Relation, Where
+from tidelog.run.columnar.storage.rows import decoded
 from tidelog.run.columnar.support.absorb import absorbed, first_found, fresh, gather, released, settled
 from tidelog.run.columnar.support.cost import COMPARED, COUNTED, FIRST, SIFTED, SUPPORTED, UPDATE, Weights, weights
 from tidelog.run.columnar.support.iterations import Schedule
 from tidelog.run.columnar.support.lifting import lift, lifts, note
 from tidelog.run.columnar.support.regroup import regroup
 from tidelog.run.contract.backend import Job, Phase, Support
+from tidelog.run.contract.engine import Delta, Rows
 from tidelog.run.holding import Dividing
 from tidelog.run.limits import OverBudgetError, RuleRun, Watch, analysis
 from tidelog.run.maintain.rounds import rederivation
@@ -437,20 +437,6 @@ class Store(Dividing[Relation]):
         self.journal.undo()
         self.relations, self.touched = dict(self._begun[0]), dict(self._begun[1])
 
-    def finish(self) -> None:
-        """Make the update final in every relation it touched."""
-        for relation in self.touched.values():
-            relation.finish(self.journal)
-
-    def keep_facts(self, relation: str, facts: Relation | None) -> None:
-        """Leave a relation that no rule derives any more only its stored facts; `compare` is to follow."""
-        self.reset(relation)
-        if facts is not None and facts is not self._aside[relation]:
-            target = self.relations[relation]
-            rows = gather(target, [Bag(facts.layout, facts.rows())]).rows
-            target.set_delta(target.stated(rows))
-            target.settle()
-
     def reset(self, relation: str, *, counted: bool = True) -> None:
         """Empty a relation for a bootstrap, which need not count support unless it is to be counted."""
         old = self._aside[relation] = self.relation(relation)
@@ -472,23 +458,33 @@ class Store(Dividing[Relation]):
             for batch in (*new.main.settled, *new.main.inserted):
                 batch.counts = new.counts(batch.size, UNCOUNTED) if batch.counts is None else batch.counts
 
+    # --- what the driver of an update asks (`run.maintain.commit`) ----------------------------------------------------
+
+    def change_facts(self, facts: Mapping[str, Delta]) -> None:
+        """Insert and delete stored facts."""
+        for name, change in facts.items():
+            change_facts(self.touch(name), change, self.codec, self.journal)
+
+    def fill(self, relation: str, facts: Relation) -> None:
+        """Let an empty relation hold the tuples of another."""
+        target = self.relations[relation]
+        target.set_delta(target.stated(gather(target, [Bag(facts.layout, facts.rows())]).rows))
+        target.settle()
+
+    def contents(self, name: str, relation: Relation, view: View, plan: Plan) -> Rows:
+        """Return the tuples that a view shows of a relation, decoded when they are looked at."""
+        if relation.is_empty(view):
+            return ()
+        columns = [column.name for column in plan.relations[name].columns]
+        return decoded(relation, relation.gathered(view, bare=True), columns, self.codec)
+
+    def finish(self) -> None:
+        """Make the update final in every relation it touched."""
+        for relation in self.touched.values():
+            relation.finish(self.journal)
+
     # --- aggregates --------------------------------------------------------------------------------------------------
 
     def regroup(self, rules: Sequence[Rule]) -> tuple[Bags, Bags]:
         """Evaluate the groups of aggregating rules that have changed: derivations lost, and gained."""
         return regroup(self, rules)
-
-    def groups(self, step: Aggregate, keys: Table, view: View) -> Table | None:
-        """Return the keys and results of the groups with the given keys (a unit table: all groups)."""
-        probe = Probe(step.input.terms, keys.layout.fields, self.codec)
-        matches = match(keys, probe, probe.see(self.relation(step.input.relation), view)) if keys.count else None
-        if matches is None:
-            return None
-        ask(3 * matches.total * 8)
-        grouped = group(step, matches.table_of(probe, tuple(v.name for v in step.input.columns)), self.scalars)
-        if not len(grouped.groups):
-            return None
-        names = [key.name for key in step.keys]
-        codes = reduce_groups(step, grouped, self.scalars, self.codec)
-        found = grouped.table.taken(grouped.groups).keeping(names, self.arrays)
-        return found.extended(step.result.name, codes, names, self.arrays)

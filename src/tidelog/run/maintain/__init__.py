@@ -1,5 +1,6 @@
 """Maintenance algorithms, one a file, written once over `contract.Backend`; each reads like its paper.
 
+* `commit`: the driver of an update: facts, strata, changes, the next state.
 * `seminaive`: a stratum from scratch, each tuple with the support that is kept.
 * `ranked`: a stratum brought up to date by ranked support.
 * `dred`: a stratum brought up to date by deleting too much and deriving again, with nothing kept.

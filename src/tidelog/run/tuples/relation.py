@@ -112,6 +112,12 @@ class Relation:
             made.add(rows)
         return made
 
+    def apart(self, name: str) -> Relation:
+        """Return a relation of another name that holds the same tuples now, as facts."""
+        other = Relation(name, self.types, self._make)
+        other.settled.add(self.settled.rows)
+        return other
+
     def divided(self, columns: Columns) -> Relation:
         """Return a relation whose deletions are this one's in some columns, each combination once; others are blank."""
         other = Relation(self.name, self.types, self._make)

@@ -12,7 +12,7 @@ from tidelog.base.record import record
 from tidelog.base.tuning.plans import Tuples
 from tidelog.plan.nodes import Aggregate, Plan, Project, Rule, Scan, Version
 from tidelog.run.contract.backend import Job, Phase, Support
-from tidelog.run.contract.engine import Row
+from tidelog.run.contract.engine import Delta, Row, Rows
 from tidelog.run.holding import Dividing
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.rounds import rederivation
@@ -247,20 +247,29 @@ class Store(Dividing[Relation]):
         """Return the tree that finds tuples that left again, as the user wants it."""
         return rederivation(rule, divided=self.equipment.divided)
 
-    # --- stored facts ------------------------------------------------------------------------------------------------
+    # --- what the driver of an update asks (`run.maintain.commit`) ----------------------------------------------------
 
-    def change_facts(self, name: str, inserted: set[Row], deleted: set[Row]) -> None:
+    def change_facts(self, facts: Mapping[str, Delta]) -> None:
         """Insert and delete stored facts; what is both is inserted."""
-        target = self.touch(name)
-        gone = {row for row in deleted - inserted if target.holds(row)}
-        target.mark(gone, REMOVED)
-        target.deleted = target.part(gone)
-        target.inserted = target.part({row for row in inserted if not target.holds(row)})
+        for name, change in facts.items():
+            target, inserted = self.touch(name), set(change.inserted)
+            gone = {row for row in set(change.deleted) - inserted if target.holds(row)}
+            target.mark(gone, REMOVED)
+            target.deleted = target.part(gone)
+            target.inserted = target.part({row for row in inserted if not target.holds(row)})
 
-    def keep_facts(self, name: str, facts: Collection[Row]) -> None:
-        """Leave a relation that no rule derives any more only its stored facts; `compare` is to follow."""
-        self.reset(name)
-        self.relations[name].settled.add(facts)
+    def fill(self, relation: str, facts: Relation) -> None:
+        """Let an empty relation hold the tuples of another."""
+        self.relations[relation].settled.add(facts.settled.rows)
+
+    def contents(self, name: str, relation: Relation, view: View, plan: Plan) -> Rows:
+        """Return the tuples that a view shows of a relation."""
+        return frozenset(relation.rows(view))
+
+    def finish(self) -> None:
+        """Make the update final in every relation it touched."""
+        for relation in self.touched.values():
+            relation.finish(self.journal)
 
     # --- dropping work, and starting a stratum afresh ----------------------------------------------------------------
 
@@ -275,11 +284,6 @@ class Store(Dividing[Relation]):
         """Undo what was done since `begin`: relations of a stratum are as they were before the update until then."""
         self.journal.undo()
         self.relations, self.touched = dict(self._begun[0]), dict(self._begun[1])
-
-    def finish(self) -> None:
-        """Make the update final in every relation it touched."""
-        for relation in self.touched.values():
-            relation.finish(self.journal)
 
     def reset(self, relation: str, *, counted: bool = True) -> None:
         """Empty a relation for a bootstrap, which counts in any case."""

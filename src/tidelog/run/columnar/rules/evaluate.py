@@ -27,6 +27,7 @@ from tidelog.plan.nodes import Aggregate, AntiJoin, Extend, Rule, Scan, Select, 
 from tidelog.run.columnar.arrays.table import Places, Ranks, Words
 from tidelog.run.columnar.foreseen import new_tuples
 from tidelog.run.columnar.rules.bindings import Table, unit
+from tidelog.run.columnar.rules.groups import groups
 from tidelog.run.columnar.rules.head_bitmap import Known, small_map
 from tidelog.run.columnar.rules.join import (
     Matches,
@@ -447,7 +448,8 @@ class Pipeline:
         arrays = self.store.arrays
         relation = Relation("", [name.type for name in names], arrays)
         keys = table.distinct([key.name for key in step.keys if key.name in table.layout.fields], arrays)
-        found = self.store.groups(step, keys, self.store.view(step.input, self.rule, negated=False))
+        view = self.store.view(step.input, self.rule, negated=False)
+        found = groups(step, keys, self.store.relation(step.input.relation), view, self.store.scalars)
         if found is not None:
             columns = [found.codes(name.name) for name in names]
             relation.admit([range_of(codes) for codes in columns])

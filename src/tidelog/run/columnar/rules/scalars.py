@@ -55,7 +55,7 @@ class Scalars:
         self, codec: Codec, functions: Mapping[str, e.Function], types: Mapping[str, TypeDefinition], arrays: Arrays
     ) -> None:
         self.arrays = arrays
-        self._codec = codec
+        self.codec = codec
         self._closures = Closures(functions, types)
         self._memory: dict[e.Expr, tuple[Closure, dict[Any, Any]]] = {}
 
@@ -65,10 +65,10 @@ class Scalars:
             case e.Var(name):
                 return table.codes(name)
             case e.Const(value, type):
-                return np.full(table.count, self._codec.code(value, type), U)
+                return np.full(table.count, self.codec.code(value, type), U)
         vector = self._vector(expression, table)
         if vector is not None:
-            return write(vector, expression.type, self._codec)
+            return write(vector, expression.type, self.codec)
         distinct, inverse = self._distinct(expression, table)
         return np.array(self._one_by_one(expression, distinct, expression.type), U)[inverse]
 
@@ -81,7 +81,7 @@ class Scalars:
         """Return the elements of a collection for each row."""
         distinct, inverse = self._distinct(expression, table)
         collections = self._one_by_one(expression, distinct, None)
-        lists = [self._codec.codes(list(counted(elements(collection))), type) for collection in collections]
+        lists = [self.codec.codes(list(counted(elements(collection))), type) for collection in collections]
         lengths = np.array([len(codes) for codes in lists], np.int64)
         flat = np.concatenate(lists) if lists else np.empty(0, U)
         starts = np.cumsum(lengths) - lengths
@@ -98,7 +98,7 @@ class Scalars:
             case e.Var(name, type):
                 return read(table.codes(name), type)
             case e.Const(value, type):
-                return read(np.full(table.count, self._codec.code(value, type), U), type)
+                return read(np.full(table.count, self.codec.code(value, type), U), type)
             case e.Operate(operator) if operator in _LAZY:
                 return self._lazy(node, table)
             case e.Operate():
@@ -185,7 +185,7 @@ class Scalars:
         if missing:
             ask(REMEMBERED * len(missing))
             places = np.array(missing, np.int64)
-            decoded = [self._codec.values(c[places], v.type) for c, v in zip(columns, variables, strict=True)]
+            decoded = [self.codec.values(c[places], v.type) for c, v in zip(columns, variables, strict=True)]
             for number, place in enumerate(missing):
                 environment = {v.name: column[number] for v, column in zip(variables, decoded, strict=True)}
                 shown = dict(environment)
@@ -196,7 +196,7 @@ class Scalars:
                     raise
                 except Exception as error:
                     raise ScalarError(error, expression, shown) from error
-                memory[keys[place]] = value if type is None else self._codec.code(value, type)
+                memory[keys[place]] = value if type is None else self.codec.code(value, type)
         return [memory[key] for key in keys]
 
     def _closure(self, expression: e.Expr) -> tuple[Closure, dict[Any, Any]]:

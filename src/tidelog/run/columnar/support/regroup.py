@@ -11,6 +11,7 @@ from tidelog.plan.nodes import Aggregate, Project, Rule
 from tidelog.run.columnar.arrays.table import no_rows
 from tidelog.run.columnar.rules.bindings import Table, unit
 from tidelog.run.columnar.rules.evaluate import Bag, Pipeline
+from tidelog.run.columnar.rules.groups import groups
 from tidelog.run.columnar.rules.join import Probe, match
 from tidelog.run.columnar.storage.layout import place, range_of
 from tidelog.run.columnar.support.absorb import exchanged
@@ -59,7 +60,7 @@ def _changed_keys(store: Store, step: Aggregate) -> Table:
 
 def _grouped(store: Store, rule: Rule, tree: Project, step: Aggregate, keys: Table, view: View) -> list[Bag]:
     try:
-        result = store.groups(step, keys, view)
+        result = groups(step, keys, store.relation(step.input.relation), view, store.scalars)
     except ScalarError as failure:
         raise failed(failure, rule) from failure.error
     return [] if result is None else store.run(Pipeline(rule, store.orders.course(tree), store), result)
