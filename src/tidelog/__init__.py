@@ -63,10 +63,10 @@ if TYPE_CHECKING:
     from tidelog.session.engines import EngineName, StrategyName
     from tidelog.session.engines import available as engines
     from tidelog.session.exchange import load_facts, save_outputs
-    from tidelog.session.index import IndexView
-    from tidelog.session.programs import Plan
+    from tidelog.session.program.rules import Rule
+    from tidelog.session.program.static import Plan
+    from tidelog.session.queries.index import IndexView
     from tidelog.session.relation import RelationView
-    from tidelog.session.rules import Rule
     from tidelog.session.store import VerificationError
     from tidelog.session.subscriptions import Subscription, SubscriptionWarning
     from tidelog.session.transaction import Transaction
@@ -115,10 +115,10 @@ _HOMES = {
     "session.database": "Database",
     "session.engines": "EngineName StrategyName",
     "session.exchange": "load_facts save_outputs",
-    "session.index": "IndexView",
-    "session.programs": "Plan",
+    "session.queries.index": "IndexView",
+    "session.program.static": "Plan",
     "session.relation": "RelationView",
-    "session.rules": "Rule",
+    "session.program.rules": "Rule",
     "session.store": "VerificationError",
     "session.subscriptions": "Subscription SubscriptionWarning",
     "session.transaction": "Transaction",

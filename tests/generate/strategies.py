@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from tidelog.session.soak.grow import grow
+from tidelog.session.soak.draw.grow import grow
 from tidelog.session.soak.histories import History, random_history
 from tidelog.session.soak.spec import Program
 

@@ -109,8 +109,8 @@ OTHERWISE = {
     "run/spark/frames/named.py": {"_MOST"},  # Columns that are kept; all are made again beyond it
     "run/spark/frames/recovery.py": {"ATTEMPTS"},  # how often an update is tried when executors are lost
     # What a soak looks at.
-    "session/soak/at_size.py": {"FEW"},
-    "session/soak/families.py": {"LENGTH"},
+    "session/soak/sized/at_size.py": {"FEW"},
+    "session/soak/draw/families.py": {"LENGTH"},
     "session/soak/poison.py": {"BYTE"},
     "session/soak/soak.py": {"MANY"},
 }

@@ -8,7 +8,7 @@ import clingo
 import pytest
 
 from tests.generate.pipeline import evaluate
-from tidelog.session.soak.grow import grow
+from tidelog.session.soak.draw.grow import grow
 from tidelog.session.soak.spec import (
     Atom,
     C,

@@ -29,7 +29,7 @@ from tidelog.run.tuples.engine import TuplesEngine, Ways
 from tidelog.run.tuples.relation import Find
 from tidelog.run.tuples.store import Seen
 from tidelog.session.database import Database
-from tidelog.session.profile import show_profile
+from tidelog.session.observe.profile import show_profile
 from tidelog.session.soak.histories import random_history
 from tidelog.session.soak.spec import Program
 

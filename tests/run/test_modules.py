@@ -10,7 +10,7 @@ from tests.generate.checking import follow
 from tests.generate.pipeline import plan_text
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract.engine import Delta
-from tidelog.session.soak.closures import Closures
+from tidelog.session.soak.draw.closures import Closures
 from tidelog.session.soak.histories import history_of
 
 DECLARED = """

@@ -26,7 +26,7 @@ from tidelog.run.reference.algebra import Algebra
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.run.reference.evaluate import Evaluator
 from tidelog.session.soak.brute import brute_force
-from tidelog.session.soak.grow import grow
+from tidelog.session.soak.draw.grow import grow
 from tidelog.session.soak.histories import History, random_history
 from tidelog.session.soak.spec import Program, Row
 

@@ -8,8 +8,8 @@ import pytest
 
 from tests.session.graph import GRAPH, Open
 from tidelog import Database, DataError, LimitError, Limits, UserError
-from tidelog.session.analyze import analyzing, rule_costs
 from tidelog.session.engines import StrategyName
+from tidelog.session.observe.analyze import analyzing, rule_costs
 
 UP_TO = """
 input relation Size(n: u32)

@@ -14,7 +14,7 @@ from tidelog import Database, LimitError, Limits, UserError
 from tidelog.base.process.meter import memory_by_ps, memory_in_use
 from tidelog.run.contract import engine as contract
 from tidelog.run.limits import Watch
-from tidelog.session.progress import Progress, watching
+from tidelog.session.observe.progress import Progress, watching
 from tidelog.shell.limits import Size
 from tidelog.shell.main import main
 

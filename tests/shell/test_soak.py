@@ -23,7 +23,7 @@ from tidelog.session import engines
 from tidelog.session.soak.following import Following
 from tidelog.session.soak.histories import random_history
 from tidelog.session.soak.settings import Asked, Setting
-from tidelog.session.soak.sized import Sized, documents
+from tidelog.session.soak.sized.programs import Sized, documents
 from tidelog.session.soak.soak import Tally
 from tidelog.session.soak.soak import soak as in_process
 from tidelog.shell import soak
@@ -160,7 +160,7 @@ def test_a_difference_from_duckdb_is_told(tidelog: Tidelog, monkeypatch: pytest.
         made = documents(rng, rows)
         return Sized(made.program, made.inputs, {**made.answers, "Known": "FROM Asked"})
 
-    monkeypatch.setattr("tidelog.session.soak.at_size.FAMILIES", (wrong,))
+    monkeypatch.setattr("tidelog.session.soak.sized.at_size.FAMILIES", (wrong,))
     ended = tidelog("soak", "--rows", "1000", "--strategy", "auto")
     assert ended.status == 1
     assert "Known" in ended.out

@@ -16,12 +16,12 @@ from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.plan import nodes
 from tidelog.run.contract.engine import NO_LIMITS, Fallback, Limits, Row, Work
 from tidelog.session.engines import EngineName, Options, StrategyName
+from tidelog.session.formats.remarks import Header, Remarks
 from tidelog.session.frames.rows import GivenRows
-from tidelog.session.index import IndexView
+from tidelog.session.program.rules import Rule, RuleBase
+from tidelog.session.program.sources import program_source
+from tidelog.session.queries.index import IndexView
 from tidelog.session.relation import RelationView
-from tidelog.session.remarks import Header, Remarks
-from tidelog.session.rules import Rule, RuleBase
-from tidelog.session.sources import program_source
 from tidelog.session.store import Store
 from tidelog.session.subscriptions import Callback, Subscription
 from tidelog.session.transaction import Transaction
@@ -29,7 +29,7 @@ from tidelog.session.transaction import Transaction
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from tidelog.session.programs import Plan
+    from tidelog.session.program.static import Plan
 
 
 class Database:
@@ -156,7 +156,7 @@ class Database:
             from scratch
               give R(1)
         """
-        from tidelog.session.programs import Plan  # noqa: PLC0415  (few databases show theirs)
+        from tidelog.session.program.static import Plan  # noqa: PLC0415  (few databases show theirs)
 
         return Plan(self._store.plan)
 

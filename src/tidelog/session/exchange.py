@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from tidelog.base.arguments import expect
 from tidelog.base.text.write import show_cell
 from tidelog.session.database import Database, plan_of
+from tidelog.session.formats.remarks import Header
 from tidelog.session.frames.plain import Plain
 from tidelog.session.frames.plain_write import finite
 from tidelog.session.relation import RelationView
-from tidelog.session.remarks import Header
 
 if TYPE_CHECKING:
     from tidelog.session.formats.files import Facts

@@ -32,13 +32,13 @@ from tidelog.plan.rewrite.separate_facts import stored_in
 from tidelog.run.contract.engine import NO_LIMITS, Delta, Engine, Fallback, Limits, Row, Rows, Update, Work
 from tidelog.session.changes import Change, Changes, Commit, check_known
 from tidelog.session.engines import EngineName, Options, StrategyName, make_engine
+from tidelog.session.facts.keys import KeyedRows, key_function
+from tidelog.session.facts.pending import PendingFacts, PendingKeyed
 from tidelog.session.frames.misfit import Misfit
 from tidelog.session.frames.plain import Plain
 from tidelog.session.frames.rows import GivenRows, RowReader, is_frame
-from tidelog.session.index import Index
-from tidelog.session.keys import KeyedRows, key_function
-from tidelog.session.pending import PendingFacts, PendingKeyed
-from tidelog.session.rules import RuleBase
+from tidelog.session.program.rules import RuleBase
+from tidelog.session.queries.index import Index
 from tidelog.session.subscriptions import Subscriptions
 
 

@@ -21,9 +21,9 @@ from tidelog.base.errors import DataError, UserError
 from tidelog.base.process.lock import Hold, Life, ending
 from tidelog.run.contract.engine import Delta, Limits
 from tidelog.session.changes import Changes, Commit
+from tidelog.session.facts.pending import PendingFacts, PendingKeyed
 from tidelog.session.frames.rows import GivenRows
-from tidelog.session.pending import PendingFacts, PendingKeyed
-from tidelog.session.rules import RuleBase
+from tidelog.session.program.rules import RuleBase
 from tidelog.session.store import Outcome, Store
 
 

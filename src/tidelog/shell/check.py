@@ -14,7 +14,7 @@ import click
 
 from tidelog.base.diagnostic import Diagnostic
 from tidelog.base.span import Span
-from tidelog.session.programs import check_program
+from tidelog.session.program.static import check_program
 from tidelog.shell.options import (
     externs_option,
     json_option,

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from tidelog.base.errors import UserError
-from tidelog.session.programs import format_source
+from tidelog.session.program.static import format_source
 from tidelog.shell.options import load_source
 from tidelog.shell.terminal import fail, say
 

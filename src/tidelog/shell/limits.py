@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from tidelog.session.progress import Limits, Progress, watching
+from tidelog.session.observe.progress import Limits, Progress, watching
 from tidelog.shell.terminal import escape_line, say_note
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}

@@ -11,7 +11,7 @@ import click
 from tidelog.base.errors import UserError
 from tidelog.base.extern import Externs
 from tidelog.base.span import Source
-from tidelog.session.sources import read_source
+from tidelog.session.program.sources import read_source
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
 

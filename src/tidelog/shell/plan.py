@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from tidelog.session.analyze import analyzing, costs_as_json, rule_costs, show_costs
 from tidelog.session.database import Database
 from tidelog.session.engines import StrategyName
-from tidelog.session.programs import (
+from tidelog.session.observe.analyze import analyzing, costs_as_json, rule_costs, show_costs
+from tidelog.session.program.static import (
     PLAN_FORMATS,
     PLAN_STRATEGIES,
     Plan,

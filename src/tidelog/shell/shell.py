@@ -13,10 +13,10 @@ import click
 
 from tidelog.session.database import Database
 from tidelog.session.engines import EngineName, StrategyName
-from tidelog.shell.interpreter import Interpreter
+from tidelog.shell.interactive.interpreter import Interpreter
+from tidelog.shell.interactive.scripts import run_script
 from tidelog.shell.limits import limit_options, limits_of
 from tidelog.shell.options import externs_option, library_option, load_externs, load_source, program_argument
-from tidelog.shell.scripts import run_script
 from tidelog.shell.terminal import escape, say_diagnostics
 
 
@@ -51,7 +51,7 @@ def command(
         interpreter.snapshot()
     try:
         if sys.stdin.isatty():
-            from tidelog.shell.terminal_shell import converse  # noqa: PLC0415  (loads readline)
+            from tidelog.shell.interactive.terminal_shell import converse  # noqa: PLC0415  (loads readline)
 
             converse(interpreter)
         else:

@@ -22,7 +22,7 @@ from tidelog.plan.nodes import Plan
 from tidelog.run.contract.engine import Delta
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.run.spark.engine import SparkEngine
-from tidelog.session.soak.closures import Closures
+from tidelog.session.soak.draw.closures import Closures
 from tidelog.session.soak.histories import History, history_of, random_history
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]  # a test also waits for those beside it

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tidelog import Database, DataError, ProgramError, UserError, load_facts, save_outputs
-from tidelog.session.remarks import Header
+from tidelog.session.formats.remarks import Header
 
 PROGRAM = """
 input relation S(s: string)

@@ -12,9 +12,9 @@ from pyspark.sql import SparkSession
 
 from tidelog import Database, DataError, ProgramError, UserError
 from tidelog.run import limits
+from tidelog.session.observe.progress import Progress, watching
 from tidelog.session.pipeline.config import read_config
 from tidelog.session.pipeline.run import Outcome, Pipeline
-from tidelog.session.progress import Progress, watching
 
 pytestmark = pytest.mark.spark
 

@@ -18,8 +18,8 @@ from tidelog.run.contract.engine import NO_LIMITS, Delta, Limits, Update
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.session import engines
 from tidelog.session.engines import StrategyName
-from tidelog.session.soak.families import draw_history
-from tidelog.session.soak.graphs import NODES, graph_history
+from tidelog.session.soak.draw.families import draw_history
+from tidelog.session.soak.draw.graphs import NODES, graph_history
 from tidelog.session.soak.histories import Step, watched
 from tidelog.session.soak.looks import Inspect, Read, SetStrategy, Verify
 from tidelog.session.soak.poison import poisoned, poisoning

@@ -1,6 +1,7 @@
 """Rows in files. Imports `frames`.
 
-* `files`: which file belongs to which relation; `mistakes`: what is wrong with a file, collected.
+* `files`: which file belongs to which relation; `mistakes`: what is wrong with a file, collected;
+  `remarks`: what is worth knowing although it is no mistake.
 * `delimited`, `delimited_arrow`: CSV and tab-separated text, small and large; `jsonlines`, `parquet`.
 * `notation`: values in JSON by their type.
 """

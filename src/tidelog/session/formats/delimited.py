@@ -42,8 +42,8 @@ from tidelog.plan.nodes import Relation
 from tidelog.run.contract.engine import Row, Rows
 from tidelog.session.changes import in_row_order
 from tidelog.session.formats.mistakes import Mistakes
+from tidelog.session.formats.remarks import Header
 from tidelog.session.frames.plain import Plain
-from tidelog.session.remarks import Header
 
 PIECE = 1 << 20
 """Bytes that are uncompressed between two looks at the limits."""

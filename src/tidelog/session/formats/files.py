@@ -26,8 +26,8 @@ from tidelog.plan.nodes import Relation
 from tidelog.run.contract.engine import Rows
 from tidelog.session.formats.delimited import COMMA, FACTS, TAB, Dialect, read_delimited, suspected_header, write_csv
 from tidelog.session.formats.jsonlines import read_jsonlines
+from tidelog.session.formats.remarks import Header, Remarks
 from tidelog.session.frames.plain import Plain
-from tidelog.session.remarks import Header, Remarks
 
 HEADERS: tuple[Header, ...] = get_args(Header)
 

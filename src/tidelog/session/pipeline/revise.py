@@ -16,7 +16,7 @@ from tidelog.base.span import Source
 from tidelog.lang.parse.parse import parse
 from tidelog.lang.syntax import ImperativeRule, RuleDef
 from tidelog.session.database import Database
-from tidelog.session.rules import ADDED, Rule, RuleBase
+from tidelog.session.program.rules import ADDED, Rule, RuleBase
 
 
 @record

@@ -34,8 +34,8 @@ from tidelog.session.pipeline.files import folder_files
 from tidelog.session.pipeline.revise import Revision, revise
 from tidelog.session.pipeline.state import Batch, StateFolder, Version
 from tidelog.session.pipeline.tables import inputs, plan_tables, read_stored, write_table
-from tidelog.session.programs import Plan, plan_source
-from tidelog.session.sources import read_source
+from tidelog.session.program.sources import read_source
+from tidelog.session.program.static import Plan, plan_source
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

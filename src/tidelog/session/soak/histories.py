@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from tidelog.session.soak.grow import grow, random_row
+from tidelog.session.soak.draw.grow import grow, random_row
 from tidelog.session.soak.looks import Look, Watcher
 from tidelog.session.soak.spec import Program, Row, Rule
 

@@ -17,14 +17,14 @@ from random import Random
 from tidelog.base.errors import LimitError, ProgramError
 from tidelog.base.tuning.table import all_paths
 from tidelog.base.tuning.thresholds import Path, Paths
-from tidelog.session.soak.at_size import AtSize
-from tidelog.session.soak.families import draw_history
+from tidelog.session.soak.draw.families import draw_history
+from tidelog.session.soak.draw.graphs import graph_history
 from tidelog.session.soak.following import Following
-from tidelog.session.soak.graphs import graph_history
 from tidelog.session.soak.histories import History, watched
 from tidelog.session.soak.poison import poisoned
 from tidelog.session.soak.settings import Asked, Setting
 from tidelog.session.soak.shrink import show, shrink
+from tidelog.session.soak.sized.at_size import AtSize
 
 MANY = 1_000
 """The number of histories that should take every way at every threshold."""

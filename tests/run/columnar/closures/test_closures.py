@@ -22,7 +22,7 @@ from tidelog.run.columnar.storage.lazy import LazyBatch
 from tidelog.run.contract.engine import Delta, Limits
 from tidelog.session.engines import StrategyName
 from tidelog.session.soak.brute import brute_force
-from tidelog.session.soak.closures import closure_history
+from tidelog.session.soak.draw.closures import closure_history
 from tidelog.session.soak.histories import History
 
 HISTORIES = int(os.environ.get("TIDELOG_HISTORIES", "72"))

@@ -15,10 +15,10 @@ import click
 
 from tidelog.base.errors import UserError
 from tidelog.session.database import plan_of
-from tidelog.shell.commands import COMMANDS
-from tidelog.shell.interpreter import Interpreter
-from tidelog.shell.own_commands import HELP
-from tidelog.shell.scripts import Lines
+from tidelog.shell.interactive.commands import COMMANDS
+from tidelog.shell.interactive.interpreter import Interpreter
+from tidelog.shell.interactive.own_commands import HELP
+from tidelog.shell.interactive.scripts import Lines
 from tidelog.shell.terminal import fail
 
 PROMPT, MORE, INSIDE = ">> ", ".. ", "*> "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from tidelog.session.soak.grow import random_row
+from tidelog.session.soak.draw.grow import random_row
 from tidelog.session.soak.histories import History, history_of
 from tidelog.session.soak.spec import Atom, C, Clause, Declared, GroupBy, Kind, Program, Row, Rule, Term, V, Wild
 

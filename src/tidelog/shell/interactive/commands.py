@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from tidelog.base.record import record
-from tidelog.shell.records import CommandError, IncompleteError, Record, RecordReader
+from tidelog.shell.interactive.records import CommandError, IncompleteError, Record, RecordReader
 
 Operation = Literal["insert", "insert_or_update", "delete", "delete_key", "modify"]
 

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from tidelog.base.errors import UserError
-from tidelog.session.soak.sized import Sized
+from tidelog.session.soak.sized.programs import Sized
 
 Tables = Mapping[str, pa.Table]
 Fingerprint = tuple[int, int]

@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 
 from tidelog.base.errors import UserError
-from tidelog.session.soak.at_size import AtSize
-from tidelog.session.soak.oracle import Oracle
 from tidelog.session.soak.settings import Asked
-from tidelog.session.soak.sized import FAMILIES, documents
+from tidelog.session.soak.sized.at_size import AtSize
+from tidelog.session.soak.sized.oracle import Oracle
+from tidelog.session.soak.sized.programs import FAMILIES, documents
 from tidelog.session.soak.soak import soak
 
 ROWS = 300_000

@@ -7,8 +7,8 @@ import pytest
 from tests.engines import IN_PROCESS
 from tests.shell.conftest import Tidelog
 from tidelog import Database
-from tidelog.shell.interpreter import Interpreter
-from tidelog.shell.terminal_shell import INSIDE, MORE, PROMPT, converse, words
+from tidelog.shell.interactive.interpreter import Interpreter
+from tidelog.shell.interactive.terminal_shell import INSIDE, MORE, PROMPT, converse, words
 
 SCRIPTS = Path(__file__).parent / "scripts"
 CASES = sorted(folder.name for folder in SCRIPTS.iterdir())

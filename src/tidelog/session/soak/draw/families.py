@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from tidelog.session.soak.closures import Closures
-from tidelog.session.soak.graphs import PAIRED, graph_history, sparse_history
-from tidelog.session.soak.grow import grow
+from tidelog.session.soak.draw.closures import Closures
+from tidelog.session.soak.draw.graphs import PAIRED, graph_history, sparse_history
+from tidelog.session.soak.draw.grow import grow
 from tidelog.session.soak.histories import History, history_of, random_history
 from tidelog.session.soak.spec import Kind
 

@@ -16,14 +16,14 @@ from tidelog.base.errors import DataError, UserError
 from tidelog.session.changes import Changes
 from tidelog.session.changes import Commit as Committed
 from tidelog.session.database import Database, plan_of
-from tidelog.session.profile import show_profile
+from tidelog.session.observe.profile import show_profile
 from tidelog.session.transaction import Transaction
-from tidelog.shell import commands
-from tidelog.shell.commands import Command, Update
-from tidelog.shell.conversion import DDLOG_STD, STD, Converter
-from tidelog.shell.dumping import Dumper, ddlog_name
-from tidelog.shell.own_commands import OwnCommands
-from tidelog.shell.records import Record, Struct
+from tidelog.shell.interactive import commands
+from tidelog.shell.interactive.commands import Command, Update
+from tidelog.shell.interactive.conversion import DDLOG_STD, STD, Converter
+from tidelog.shell.interactive.dumping import Dumper, ddlog_name
+from tidelog.shell.interactive.own_commands import OwnCommands
+from tidelog.shell.interactive.records import Record, Struct
 
 SINGLETON = "ddlog_std::Singleton"
 """The one relation of DDlog's library, with its one row, which DDlog shows with a program's internal relations."""
@@ -32,7 +32,7 @@ SINGLETON = "ddlog_std::Singleton"
 class Interpreter:
     """A database, its open transaction, and where output goes. `shown` are the roles of relations that are dumped.
 
-    >>> from tidelog.shell.commands import read_command
+    >>> from tidelog.shell.interactive.commands import read_command
     >>> shell = Interpreter(Database("input relation A(x: u8) output relation B(x: u8) B(x) :- A(x)."), print)
     >>> for text in ("start;", "insert A(1);", "commit dump_changes;"):
     ...     shell.execute(read_command(text)[0])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from tidelog.base.errors import ProgramError, UserError
-from tidelog.shell.commands import Command, read_command
-from tidelog.shell.interpreter import Interpreter
-from tidelog.shell.records import CommandError, IncompleteError, skip_space
+from tidelog.shell.interactive.commands import Command, read_command
+from tidelog.shell.interactive.interpreter import Interpreter
+from tidelog.shell.interactive.records import CommandError, IncompleteError, skip_space
 from tidelog.shell.terminal import say_warning
 
 

@@ -41,7 +41,7 @@ from tidelog.base.types import (
 )
 from tidelog.base.values import FrozenMap, Value, Variant, real, single
 from tidelog.session.formats.notation import value_of_json
-from tidelog.shell.records import Items, Record, Serialized, Struct
+from tidelog.shell.interactive.records import Items, Record, Serialized, Struct
 
 DDLOG_STD, STD = "ddlog_std::", "std::"
 LONGEST = 60

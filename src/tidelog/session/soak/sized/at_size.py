@@ -18,9 +18,9 @@ from tidelog.session.engines import ENGINES
 from tidelog.session.frames.arrow import rows_table
 from tidelog.session.frames.plain import Plain
 from tidelog.session.soak.following import Difference
-from tidelog.session.soak.oracle import Oracle
 from tidelog.session.soak.settings import Asked
-from tidelog.session.soak.sized import FAMILIES
+from tidelog.session.soak.sized.oracle import Oracle
+from tidelog.session.soak.sized.programs import FAMILIES
 
 SHARES = (0.0, 0.0, 1e-4, 0.01, 0.1, 0.5)
 """Which share of an input an update draws; one row at least."""

@@ -11,7 +11,7 @@ from tidelog.base.errors import UserError
 from tidelog.session.changes import Changes, Commit
 from tidelog.session.database import Database
 from tidelog.session.engines import StrategyName
-from tidelog.session.programs import PLAN_FORMATS
+from tidelog.session.program.static import PLAN_FORMATS
 from tidelog.session.transaction import Transaction
 
 HELP = """\

@@ -1,0 +1,5 @@
+"""Programs. Imports no other room.
+
+* `sources`: where a text comes from. `rules`: the rules of a living database, which change.
+* `static`: what needs no database: checking, formatting, planning.
+"""

@@ -1,0 +1,4 @@
+"""Asking a database. Imports `frames`.
+
+* `index`: the indexes that a program declares.
+"""

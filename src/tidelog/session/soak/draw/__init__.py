@@ -1,0 +1,5 @@
+"""Programs drawn at random.
+
+* `grow`: rule by rule; `closures`: of closures in every form; `graphs`: well-known programs over graphs.
+* `families`: draws from all of these.
+"""

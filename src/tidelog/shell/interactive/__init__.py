@@ -1,0 +1,6 @@
+"""The shell.
+
+* `commands` and `records` read DDlog's command language; `conversion` types its values.
+* `interpreter` and `own_commands` execute it; `dumping` prints as DDlog does.
+* `scripts` and `terminal_shell`: its two faces.
+"""
