@@ -29,8 +29,8 @@ from benchmarks.tables import count, seconds, table
 from tidelog import Database, Fallback
 from tidelog.plan.nodes import Scan
 from tidelog.run.columnar.store import Store
-from tidelog.run.contract.backend import Phase
 from tidelog.run.contract.engine import Row
+from tidelog.run.contract.phase import Phase
 from tidelog.run.tuples.differences import Difference
 from tidelog.run.tuples.relation import Find
 from tidelog.run.tuples.store import Seen

@@ -21,8 +21,8 @@ from tidelog.base.tuning.table import DEFAULT
 from tidelog.plan.nodes import Plan, Scan
 from tidelog.run.columnar import store
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract.backend import Phase, Support
 from tidelog.run.contract.engine import Delta, Fallback, Row, Work
+from tidelog.run.contract.phase import Phase, Support
 from tidelog.run.maintain.cost import Cost
 from tidelog.run.tuples.differences import Difference
 from tidelog.run.tuples.engine import TuplesEngine, Ways

@@ -2,7 +2,7 @@
 
 * `contract`: `Engine`, what a session asks; `Backend` and `Phase`, what the algorithms ask of an engine.
 * `phases`: what a scan sees of a relation in each phase; `scalar`: expressions value by value.
-* `holding`: what the backends hold in common, relations by name and the phase at work.
+* `base_store`: what the backends have in common, relations by name and the phase at work.
 * `limits`: bounds on rounds, tuples, time and memory, and looking on.
 * `threads`: the threads that share the work of large operations.
 * `compiling`, `kernel_cache`: whether kernels were compiled before; compiling them, and keeping their code.

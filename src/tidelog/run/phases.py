@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from tidelog.base.record import record
 from tidelog.plan.nodes import Rule, Scan, Version
-from tidelog.run.contract.backend import Phase
+from tidelog.run.contract.phase import Phase
 
 ALIVE, DYING, REMOVED, GARBAGE = 0, 1, 2, 3
 """A row holds; is removed in this round; was removed earlier in this update; was removed in an earlier update."""

@@ -25,8 +25,8 @@ from tidelog.run.columnar.storage.relation import Relation
 from tidelog.run.columnar.storage.rows import decoded, find
 from tidelog.run.columnar.store import Store
 from tidelog.run.columnar.support.verify import check_support
-from tidelog.run.contract.backend import Support
 from tidelog.run.contract.engine import NO_LIMITS, Delta, Fallback, Limits, Row, Rows, Update, Work
+from tidelog.run.contract.phase import Support
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.choose import Strategy, maintain, strategy_of, support_of
 from tidelog.run.maintain.commit import Committed, Recoverable, commit, kept_relations

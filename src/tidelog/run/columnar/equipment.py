@@ -9,7 +9,7 @@ from tidelog.run.columnar.functions import Arrays, arrays_of
 from tidelog.run.columnar.rules.ordering import Orders
 from tidelog.run.columnar.rules.scalars import Scalars
 from tidelog.run.columnar.storage.dictionary import Codec
-from tidelog.run.contract.backend import Support
+from tidelog.run.contract.phase import Support
 
 
 @record

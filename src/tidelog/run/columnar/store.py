@@ -10,6 +10,7 @@ from threading import Lock
 import numpy as np
 
 from tidelog.plan.nodes import Plan, Project, Rule
+from tidelog.run.base_store import Dividing
 from tidelog.run.columnar.arrays.table import Words
 from tidelog.run.columnar.closures.closed import Closed
 from tidelog.run.columnar.equipment import Equipment
@@ -30,9 +31,8 @@ from tidelog.run.columnar.support.cost import COMPARED, COUNTED, FIRST, SIFTED, 
 from tidelog.run.columnar.support.iterations import Schedule
 from tidelog.run.columnar.support.lifting import lift, lifts, note
 from tidelog.run.columnar.support.regroup import regroup
-from tidelog.run.contract.backend import Job, Phase, Support
 from tidelog.run.contract.engine import Delta, Rows
-from tidelog.run.holding import Dividing
+from tidelog.run.contract.phase import Job, Phase, Support
 from tidelog.run.limits import OverBudgetError, RuleRun, Watch, analysis
 from tidelog.run.maintain.rounds import rederivation
 from tidelog.run.phases import AFTER, DELETED, DYING, REMOVED, View
@@ -88,9 +88,6 @@ class Store(Dividing[Relation]):
         """Tell whether it matters how often a tuple of a relation is derived now."""
         return relation.support is not Support.NONE and (relation.counted or self.phase is not Phase.BOOT)
 
-    def _counts_all(self, relation: Relation) -> bool:
-        return self.counts(relation) and relation.lines > 1
-
     @property
     def _weights(self) -> Weights:
         return FIRST if self.phase is Phase.BOOT and self.watch.round == 1 else self._later
@@ -113,7 +110,8 @@ class Store(Dividing[Relation]):
         """Begin a phase of work on the stratum of these relations."""
         between_rounds = Phase.COUNT in (phase, self.phase)
         super().enter(phase, members)
-        self._later = weights(phase, counted=any(map(self._counts_all, map(self.relation, members))))
+        relations = map(self.relation, members)
+        self._later = weights(phase, counted=any(self.counts(one) and one.lines > 1 for one in relations))
         self.filters = Filters()
         self.known = Knowledge()
         if not between_rounds:
@@ -180,23 +178,22 @@ class Store(Dividing[Relation]):
                 found.setdefault(name, []).extend(parts)
         return found
 
-    def absorb_all(self, relations: Sequence[str], bags: Bags) -> None:
-        """Absorb what a round derived, much of it side by side."""
-        self._side_by_side(self.absorb, relations, bags)
+    def absorb(self, relations: Sequence[str], bags: Bags) -> None:
+        """Let deltas become old; count support; make the new tuples the deltas. Much of it is done side by side."""
+        self._side_by_side(self._absorb, relations, bags)
 
-    def release_all(self, relations: Sequence[str], bags: Bags) -> None:
-        """Take away what a round derived, much of it side by side."""
-        self._side_by_side(self.release, relations, bags)
+    def release(self, relations: Sequence[str], bags: Bags) -> None:
+        """Let deltas be removed; take derivations away; make the tuples that this removes the deltas."""
+        self._side_by_side(self._release, relations, bags)
 
-    def _side_by_side(self, what: Callable[..., int], relations: Sequence[str], bags: Bags) -> None:
+    def _side_by_side(self, what: Callable[..., None], relations: Sequence[str], bags: Bags) -> None:
         least = self.tuning.threads.rules_from
         much = [name for name in relations if sum(bag.rows.shape[1] for bag in bags.get(name, ())) >= least]
         # In a bootstrap they share what is known of heads, and sorting is shared anyway.
         pool = helpers.get() if self.phase is not Phase.BOOT and len(much) > 1 else None
         share(pool, what, [(name, bags.get(name)) for name in relations])
 
-    def absorb(self, relation: str, bag: Sequence[Bag] | None) -> int:
-        """Let the delta become old; count support; make the new tuples the delta."""
+    def _absorb(self, relation: str, bag: Sequence[Bag] | None) -> None:
         target = self.touch(relation)
         boot = self.phase is Phase.BOOT
         if boot:
@@ -204,7 +201,7 @@ class Store(Dividing[Relation]):
         else:
             self.insert_delta(target)
         if not bag:
-            return 0
+            return
         counted = self.counts(target)
         new = self.known.sifted(target, bag, counted=counted)
         found = gather(target, bag if new is None else new)
@@ -223,13 +220,12 @@ class Store(Dividing[Relation]):
         with self._counting:
             self.watch.add_tuples(delta.size)
             self.watch.spend(self._weights.round + delta.size * self._weights.added)
-        return delta.size
 
     def _judge(self, target: Relation, delta: Batch, bag: Sequence[Bag]) -> None:
         """After a round of a bootstrap, give counting all derivations up where they are many more than the tuples.
 
         Those of tuples that are there already need not be found then (`known`); there are up to fifty times as many as
-        derivations that support a tuple. Tuples that are removed have to be looked for (`recount`).
+        derivations that support a tuple. Tuples that are removed have to be looked for (`left_over`).
         """
         if target.lines < 2:
             self.known.learn(target, delta.rows)
@@ -259,23 +255,26 @@ class Store(Dividing[Relation]):
                 target.set_delta(delta.taken(~back))
         target.insert()
 
-    def release(self, relation: str, bag: Sequence[Bag] | None) -> int:
-        """Let the delta be removed; take derivations away; make the tuples that this removes the delta."""
+    def _release(self, relation: str, bag: Sequence[Bag] | None) -> None:
         target = self.touch(relation)
         self._remove_delta(target)
         if not bag:
-            return 0
+            return
         lost, where, doubtful = released(target, gather(target, bag), self.journal)
         self._lose(target, lost, where)
         if doubtful.shape[1]:
             self._doubts[relation] = doubtful
-        return lost.size
 
     def _lose(self, target: Relation, lost: Batch, where: Where) -> None:
         target.take_away(lost.rows, DYING, self.journal, where)
         target.set_delta(lost)
         with self._counting:
             self.watch.spend(self._weights.round + lost.size * self._weights.removed)
+
+    @property
+    def lazy(self) -> Store:
+        """The store itself."""
+        return self
 
     def doubtful(self) -> Collection[str]:
         """Make tuples that may have lost their support the view `deleted`; return whose relations they are."""
@@ -284,7 +283,7 @@ class Store(Dividing[Relation]):
             self.relation(relation).set_deleted(rows)
         return doubts.keys()
 
-    def settle_doubts(self, relations: Collection[str], bags: Bags) -> None:
+    def settle(self, relations: Collection[str], bags: Bags) -> None:
         """Count what doubtful tuples have left; those without support join the delta."""
         for relation in relations:
             target, bag = self.relation(relation), bags.get(relation)
@@ -324,15 +323,19 @@ class Store(Dividing[Relation]):
         target.set_deleted(rows)
         return int(rows.shape[1])
 
-    def recount(self, relations: Collection[str]) -> Bags:
+    @property
+    def leftovers(self) -> Store:
+        """The store itself."""
+        return self
+
+    def left_over(self, relations: Collection[str]) -> Bags:
         """Return the derivations that removed tuples have left, all with the greatest rank there is."""
         relations = [name for name in relations if self.relation(name).lines > 1]
         if not relations:
             return {}
         rank = max(self.relation(name).highest for name in self.members)
-        if (
-            rank > self.tuning.counting.highest_rank
-        ):  # tuples that come back do so above all others; from scratch ranks begin from 1
+        if rank > self.tuning.counting.highest_rank:
+            # tuples that come back do so above all others; from scratch ranks begin from 1
             raise OverBudgetError("ranks had become too great")
         return {name: [self._left_over(self.relation(name), rank)] for name in relations}
 
@@ -354,12 +357,17 @@ class Store(Dividing[Relation]):
         main = found.main
         return main.deleted.size if main.deleted is not None else 0, sum(batch.size for batch in main.inserted)
 
-    def begin_small(self, phase: Phase, rules: Sequence[Rule], bags: Bags, most: int) -> int | None:
-        """Enter a phase, release or absorb bags in it and go on for so many rounds, if they are few; None: nothing."""
+    @property
+    def batched(self) -> Store:
+        """The store itself."""
+        return self
+
+    def start(self, phase: Phase, rules: Sequence[Rule], bags: Bags, most: int) -> int | None:
+        """Enter a phase, release or absorb bags in it and go on for rounds, if they are few; None: nothing."""
         return small_rounds.begin_small(self, phase, rules, bags, most)
 
-    def small_rounds(self, rules: Sequence[Rule], most: int) -> int:
-        """Do up to so many rounds at once while they are small; return how many were done."""
+    def go_on(self, rules: Sequence[Rule], most: int) -> int:
+        """Do rounds at once while they are small; return how many were done."""
         return small_rounds.small_rounds(self, rules, most)
 
     def has_delta(self, relation: str) -> bool:
@@ -367,7 +375,10 @@ class Store(Dividing[Relation]):
         delta = self.relation(relation).main.delta
         return delta is not None and delta.size > 0
 
-    # --- following iterations ----------------------------------------------------------------------------------------
+    @property
+    def iterations(self) -> Store:
+        """The store itself."""
+        return self
 
     def schedule(self, relation: str, bag: Sequence[Bag] | None, sign: int) -> None:
         """Let derivations be lost or gained in the iterations they belong to."""
@@ -437,11 +448,10 @@ class Store(Dividing[Relation]):
         self.journal.undo()
         self.relations, self.touched = dict(self._begun[0]), dict(self._begun[1])
 
-    def reset(self, relation: str, *, counted: bool = True) -> None:
-        """Empty a relation for a bootstrap, which need not count support unless it is to be counted."""
-        old = self._aside[relation] = self.relation(relation)
-        new = self.touched[relation] = self.relations[relation] = self.fresh(relation)
-        if not counted and new.support is Support.RANKED:
+    def leave_uncounted(self, relation: str) -> None:
+        """Let the bootstrap of a relation, just reset, give tuples their ranks only."""
+        old, new = self._aside[relation], self.relations[relation]
+        if new.support is Support.RANKED:
             new.counted, new.lines = False, old.lines
 
     def compare(self, relation: str) -> None:
@@ -482,8 +492,6 @@ class Store(Dividing[Relation]):
         """Make the update final in every relation it touched."""
         for relation in self.touched.values():
             relation.finish(self.journal)
-
-    # --- aggregates --------------------------------------------------------------------------------------------------
 
     def regroup(self, rules: Sequence[Rule]) -> tuple[Bags, Bags]:
         """Evaluate the groups of aggregating rules that have changed: derivations lost, and gained."""

@@ -1,16 +1,80 @@
-"""Abilities that only some backends have, each a protocol of its own."""
+"""Abilities that only some backends have, each a protocol of its own; a backend without one has None in its place.
+
+| ability | for whom | without it |
+| --- | --- | --- |
+| `LazySupport` | `rounds.delete`, `choose` | support is counted as derivations are found |
+| `Leftovers` | `rounds.left_over` | removed tuples are found again by rules evaluated backwards |
+| `BatchedRounds` | `rounds.delete`, `rounds.insert`, `seminaive` | each round is done by itself |
+| `Iterations` | `elastic` | the strategy is not offered |
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from tidelog.plan.nodes import Project, Rule
-from tidelog.run.contract.backend import Backend
+from tidelog.run.contract.phase import Phase
 
 
-class Iterations(Backend, Protocol):
-    """A backend that also follows a fixpoint iteration by iteration (`run.maintain.elastic`), under `Support.FIRST`.
+class LazySupport(Protocol):
+    """Support that is counted when a tuple first loses some, under `Support.RANKED`.
+
+    After a release some tuples are *in doubt*: they have lost a derivation of lower rank while nobody has counted how
+    many they have. Whoever releases has their derivations found by rules evaluated backwards, and settles the doubts.
+    """
+
+    def counted(self, relation: str) -> bool:
+        """Tell whether the support of all tuples of a relation is known."""
+
+    def leave_uncounted(self, relation: str) -> None:
+        """Let the bootstrap of a relation, just reset, give tuples their ranks only."""
+
+    def doubtful(self) -> Collection[str]:
+        """Make tuples in doubt what COUNT sees as delta; return whose relations they are."""
+
+    def lift(self) -> Collection[str]:
+        """Let tuples that are lost in this round hold again, just above their rank, and be in doubt.
+
+        Those that may have derivations of their own rank, which support them there, where there is room for it. They
+        are no more the delta, but what COUNT sees as delta. Return whose relations they are.
+        """
+
+    def settle(self, relations: Collection[str], bags: Mapping[str, Any]) -> None:
+        """Count the derivations that tuples in doubt have left, which are in bags; those without support are lost.
+
+        They become the delta, beside the tuples that are lost already.
+        """
+
+
+class Leftovers(Protocol):
+    """All derivations of tuples are counted, also while they are removed."""
+
+    def left_over(self, relations: Collection[str]) -> Mapping[str, Any]:
+        """Return as bags the derivations that removed tuples have left, of the relations where all were counted.
+
+        All are said to have the greatest rank there is in the stratum: then each supports its head, come back above.
+        """
+
+
+class BatchedRounds(Protocol):
+    """Small rounds are done many at once, where a round has costs of its own.
+
+    A round derives with the variants whose delta is of the stratum, and then, by the phase, absorbs or releases.
+    """
+
+    def start(self, phase: Phase, rules: Sequence[Rule], bags: Mapping[str, Any], most: int) -> int | None:
+        """Enter DELETE or INSERT, release or absorb bags there, and go on for at most `most` rounds.
+
+        All at once, if they are small; return how many rounds were done then. None: nothing was done, not even entered.
+        """
+
+    def go_on(self, rules: Sequence[Rule], most: int) -> int:
+        """Do at most `most` rounds with these rules, if they are small; return how many were done."""
+
+
+class Iterations(Protocol):
+    """A fixpoint is followed iteration by iteration (`run.maintain.elastic`), under `Support.FIRST`.
 
     Derivations are scheduled for the iteration they belong to. Whoever goes through the iterations in order advances
     every relation of the stratum to the next one that is due, and schedules what the tuples that leave and come do.

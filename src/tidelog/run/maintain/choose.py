@@ -11,7 +11,7 @@ saved is lent to a stratum, up to what evaluating it takes: the commit is no dea
 less to evaluate than the last time: as tuples go, so does the budget.
 
 To keep it small where support is dear, an evaluation that takes the place of an update does not count: each tuple has
-its rank, and its support is found when it first loses some (`Backend.reset`). So the 1 + s are of an evaluation that
+its rank, and its support is found when it first loses some (`LazySupport`). So the 1 + s are of an evaluation that
 keeps only ranks, the next small update goes the usual way, and nobody ever pays for all the counts in one update. What
 is counted from the beginning are loads, which bring at least half of what a stratum reads, and strata with aggregates,
 whose groups have no state between before and after in which one could count.
@@ -34,8 +34,9 @@ from typing import Any
 from tidelog.base.record import record
 from tidelog.base.tuning.updates import Budgets
 from tidelog.plan.nodes import Plan, Rule, Stratum
-from tidelog.run.contract.backend import Backend, Support
+from tidelog.run.contract.backend import Backend
 from tidelog.run.contract.engine import Fallback, Work
+from tidelog.run.contract.phase import Support
 from tidelog.run.limits import OverBudgetError, Watch
 from tidelog.run.maintain import dred, elastic, modular, ranked
 from tidelog.run.maintain.cost import NOTHING, UNLIMITED, Budget, Cost, Costs, budget_of
@@ -187,7 +188,8 @@ def maintain(
         return scratch.evaluate("chosen by the user")
     if not together:
         return scratch.evaluate("its relations were not one stratum before")
-    if _aggregates(stratum) and not all(backend.counted(relation) for relation in members):
+    lazy = backend.lazy
+    if _aggregates(stratum) and lazy is not None and not all(map(lazy.counted, members)):
         return scratch.evaluate("its groups need counts that its tuples do not have")
     return _Attempt(scratch, strategy, removed, added).make()
 
@@ -336,7 +338,9 @@ class _Scratch:
         spent = backend.derivations
         self.watch.strategy = "from scratch"
         for relation in stratum.relations:
-            backend.reset(relation, counted=counted)
+            backend.reset(relation)
+            if backend.lazy is not None and not counted:
+                backend.lazy.leave_uncounted(relation)
         rounds = self.how(backend, stratum, self.watch)
         used = backend.derivations - spent
         for relation in stratum.relations:

@@ -40,51 +40,54 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tidelog.plan.nodes import Rule, Stratum
-from tidelog.run.contract.backend import Phase
+from tidelog.run.contract.backend import Backend
 from tidelog.run.contract.optional import Iterations
+from tidelog.run.contract.phase import Phase
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.rounds import gain, lose, touched
 
 LOST, GAINED = -1, 1
 
 
-def update(backend: Iterations, stratum: Stratum, removed: Sequence[Rule], added: Sequence[Rule], watch: Watch) -> int:
+def update(backend: Backend, stratum: Stratum, removed: Sequence[Rule], added: Sequence[Rule], watch: Watch) -> int:
     """Bring a stratum up to date with the changes below it and of its rules; return the number of iterations."""
+    iterations = backend.iterations
+    assert iterations is not None, "an engine without them does not offer the strategy"
     kept = tuple(rule for rule in stratum.rules if rule not in added)
     watch.begin_round(stratum, 0)
     lost, regrouped = lose(backend, stratum, kept, removed)
     gained = gain(backend, stratum, kept, added)
-    _schedule(backend, lost, LOST)
-    _schedule(backend, backend.unite([regrouped, gained]), GAINED)
-    iterations = 1
-    while (iteration := backend.due(stratum.relations)) is not None:
-        iterations += 1
+    _schedule(iterations, lost, LOST)
+    _schedule(iterations, backend.unite([regrouped, gained]), GAINED)
+    rounds = 1
+    while (iteration := iterations.due(stratum.relations)) is not None:
+        rounds += 1
         watch.begin_round(stratum, iteration)
-        _iterate(backend, stratum, iteration)
+        _iterate(backend, iterations, stratum, iteration)
     for relation in stratum.relations:
         backend.conclude(relation)
-    return iterations
+    return rounds
 
 
-def _iterate(backend: Iterations, stratum: Stratum, iteration: int) -> None:
+def _iterate(backend: Backend, iterations: Iterations, stratum: Stratum, iteration: int) -> None:
     """Settle an iteration, and schedule what the tuples that leave and come in it do to later ones."""
     members = frozenset(stratum.relations)
     for relation in stratum.relations:
-        backend.advance(relation, iteration)
+        iterations.advance(relation, iteration)
     if jobs := touched(backend, stratum.rules, members):
         backend.enter(Phase.RETRACT, members)
-        _schedule(backend, backend.derive(jobs), LOST)
-    gone = {relation for relation in stratum.relations if backend.turn(relation)}
+        _schedule(iterations, backend.derive(jobs), LOST)
+    gone = {relation for relation in stratum.relations if iterations.turn(relation)}
     # A tuple that has left has no derivation of its iteration or before, so none without a tuple of this stratum.
     again = [rule for rule in stratum.rules if rule.head in gone and members.intersection(rule.reads)]
     if again:
         backend.enter(Phase.REDISCOVER, members)
-        _schedule(backend, backend.derive([(rule, backend.rediscovery(rule)) for rule in again]), GAINED)
+        _schedule(iterations, backend.derive([(rule, iterations.rediscovery(rule)) for rule in again]), GAINED)
     if jobs := touched(backend, stratum.rules, members):
         backend.enter(Phase.INSERT, members)
-        _schedule(backend, backend.derive(jobs), GAINED)
+        _schedule(iterations, backend.derive(jobs), GAINED)
 
 
-def _schedule(backend: Iterations, bags: Mapping[str, Any], sign: int) -> None:
+def _schedule(iterations: Iterations, bags: Mapping[str, Any], sign: int) -> None:
     for relation, bag in bags.items():
-        backend.schedule(relation, bag, sign)
+        iterations.schedule(relation, bag, sign)

@@ -18,7 +18,7 @@ came back higher than they are. But a bootstrap has to find all derivations for 
 Where these are many times as many as the tuples it costs several times as much as one that finds just the support.
 
 Where a backend does not know whether a tuple that has lost its support has derivations left, it may *lift* it
-(`Backend.lift`): to a rank just above its own, which no other tuple has. Derivations from its own rank support it
+(`LazySupport.lift`): to a rank just above its own, which no other tuple has. Derivations from its own rank support it
 there, and everything that stands on it still does; so neither it nor what it supports has to go and come back. What it
 has there is counted, by rules evaluated backwards, and if that is nothing it goes. Ranks need room between them for it.
 

@@ -8,13 +8,15 @@ on versions).
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from tidelog.plan.nodes import Project, Rule, Stratum
 from tidelog.plan.rewrite.rederive import rederive
 from tidelog.plan.rewrite.rediscover import rediscover
-from tidelog.run.contract.backend import Backend, Job, Phase
+from tidelog.run.contract.backend import Backend
+from tidelog.run.contract.phase import Job, Phase
 from tidelog.run.limits import Watch
 
 Bags = Mapping[str, Any]
@@ -31,36 +33,54 @@ def lose(backend: Backend, stratum: Stratum, kept: Sequence[Rule], removed: Sequ
 
 def delete(backend: Backend, stratum: Stratum, kept: Sequence[Rule], lost: Bags, watch: Watch, rounds: int) -> int:
     """Take lost derivations away, and those that use what this removes; return the number of rounds so far."""
-    members = frozenset(stratum.relations)
-    begun = backend.begin_small(Phase.DELETE, kept, lost, watch.rounds_left() - 1)
+    take = partial(_release, backend, stratum, kept)
+    return _rounds(backend, stratum, Phase.DELETE, kept, lost, take, watch, rounds)
+
+
+def _rounds(
+    backend: Backend,
+    stratum: Stratum,
+    phase: Phase,
+    rules: Sequence[Rule],
+    bags: Bags,
+    take: Callable[[Bags], None],
+    watch: Watch,
+    rounds: int,
+) -> int:
+    """Take derivations, and round by round those that use what this changes; return the number of rounds so far."""
+    members, batched = frozenset(stratum.relations), backend.batched
+    begun = batched.start(phase, rules, bags, watch.rounds_left() - 1) if batched else None
     if begun is None:
-        _release(backend, stratum, kept, lost)
-        backend.enter(Phase.DELETE, members)
+        take(bags)
+        backend.enter(phase, members)
     rounds += begun or 0
-    while jobs := touched(backend, kept, members):
+    while jobs := touched(backend, rules, members):
         rounds += 1
         watch.begin_round(stratum, rounds)
-        if done := backend.small_rounds(kept, watch.rounds_left()):
+        done = batched.go_on(rules, watch.rounds_left()) if batched else 0
+        if done:
             rounds += done - 1
-            continue
-        if _release(backend, stratum, kept, backend.derive(jobs)):
-            backend.enter(Phase.DELETE, members)
+        else:
+            take(backend.derive(jobs))
     return rounds
 
 
-def _release(backend: Backend, stratum: Stratum, kept: Sequence[Rule], lost: Bags) -> bool:
-    """Take lost derivations away; count what doubtful tuples have left. Tell whether there were any."""
-    members = frozenset(stratum.relations)
-    backend.release_all(stratum.relations, lost)
-    doubtful = backend.doubtful()
+def _release(backend: Backend, stratum: Stratum, kept: Sequence[Rule], lost: Bags) -> None:
+    """Take lost derivations away; where support was left uncounted, count what tuples in doubt have left."""
+    backend.release(stratum.relations, lost)
+    lazy, members = backend.lazy, frozenset(stratum.relations)
+    if lazy is None:
+        return
+    doubtful = lazy.doubtful()
     if doubtful:
         backend.enter(Phase.COUNT, members)
-        backend.settle_doubts(doubtful, _again(backend, kept, doubtful))
-    lifted = backend.lift() if stratum.recursive else ()
+        lazy.settle(doubtful, _again(backend, kept, doubtful))
+    lifted = lazy.lift() if stratum.recursive else ()
     if lifted:
         backend.enter(Phase.COUNT, members)
-        backend.settle_doubts(lifted, _again(backend, recursive(kept, members), lifted))
-    return bool(doubtful or lifted)
+        lazy.settle(lifted, _again(backend, recursive(kept, members), lifted))
+    if doubtful or lifted:
+        backend.enter(Phase.DELETE, members)
 
 
 def recursive(rules: Sequence[Rule], members: frozenset[str]) -> list[Rule]:
@@ -70,18 +90,22 @@ def recursive(rules: Sequence[Rule], members: frozenset[str]) -> list[Rule]:
 
 def backwards(backend: Backend, stratum: Stratum, rules: Iterable[Rule]) -> Bags:
     """Return the derivations that removed tuples have from what is left, by these rules."""
-    gone = {relation for relation in stratum.relations if backend.removed(relation)}
-    backend.enter(Phase.REDERIVE, frozenset(stratum.relations))
-    return _again(backend, rules, gone)
+    return _again(backend, rules, _removed(backend, stratum))
 
 
 def left_over(backend: Backend, stratum: Stratum, rules: Iterable[Rule]) -> Bags:
-    """Return the derivations that removed tuples have left: where all were counted so many, else by rules backwards."""
-    gone = {relation for relation in stratum.relations if backend.removed(relation)}
-    backend.enter(Phase.REDERIVE, frozenset(stratum.relations))
-    counted = backend.recount(gone)
+    """Return the derivations that removed tuples have left: read off where all were counted, else looked for."""
+    gone = _removed(backend, stratum)
+    counted = backend.leftovers.left_over(gone) if backend.leftovers else {}
     found = _again(backend, rules, gone - counted.keys())
     return backend.unite([counted, found]) if counted else found
+
+
+def _removed(backend: Backend, stratum: Stratum) -> set[str]:
+    """End the removal of tuples; return the relations in which some may have derivations left."""
+    gone = {relation for relation in stratum.relations if backend.removed(relation)}
+    backend.enter(Phase.REDERIVE, frozenset(stratum.relations))
+    return gone
 
 
 def _again(backend: Backend, rules: Iterable[Rule], gone: Container[str]) -> Bags:
@@ -97,20 +121,8 @@ def gain(backend: Backend, stratum: Stratum, kept: Sequence[Rule], added: Sequen
 
 def insert(backend: Backend, stratum: Stratum, gained: Bags, watch: Watch, rounds: int) -> int:
     """Absorb gained derivations, and semi-naive those that use what is new; return the number of rounds so far."""
-    members = frozenset(stratum.relations)
-    begun = backend.begin_small(Phase.INSERT, stratum.rules, gained, watch.rounds_left() - 1)
-    if begun is None:
-        backend.absorb_all(stratum.relations, gained)
-        backend.enter(Phase.INSERT, members)
-    rounds += begun or 0
-    while jobs := touched(backend, stratum.rules, members):
-        rounds += 1
-        watch.begin_round(stratum, rounds)
-        if done := backend.small_rounds(stratum.rules, watch.rounds_left()):
-            rounds += done - 1
-            continue
-        bags = backend.derive(jobs)
-        backend.absorb_all(stratum.relations, bags)
+    take = partial(backend.absorb, stratum.relations)
+    rounds = _rounds(backend, stratum, Phase.INSERT, stratum.rules, gained, take, watch, rounds)
     for relation in stratum.relations:
         backend.conclude(relation)
     return rounds

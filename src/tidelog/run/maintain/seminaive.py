@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tidelog.plan.nodes import Stratum
-from tidelog.run.contract.backend import Backend, Phase
+from tidelog.run.contract.backend import Backend
+from tidelog.run.contract.phase import Phase
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.rounds import touched
 
@@ -26,16 +27,15 @@ def bootstrap(backend: Backend, stratum: Stratum, watch: Watch, finish: Callable
 
     An engine that knows a better way for the rounds left may be asked after each to `finish` the stratum.
     """
-    members = frozenset(stratum.relations)
+    members, batched = frozenset(stratum.relations), backend.batched
     backend.enter(Phase.BOOT, members)
     watch.begin_round(stratum, 1)
     jobs = [(rule, rule.full.tree) for rule in stratum.rules if not members.intersection(rule.reads)]
     rounds = 1
     while jobs:
-        done = 0 if rounds == 1 or finish is not None else backend.small_rounds(stratum.rules, watch.rounds_left())
+        done = batched.go_on(stratum.rules, watch.rounds_left()) if batched and rounds > 1 else 0
         if not done:
-            bags = backend.derive(jobs)
-            backend.absorb_all(stratum.relations, bags)
+            backend.absorb(stratum.relations, backend.derive(jobs))
         rounds += done or 1
         jobs = touched(backend, stratum.rules, members)
         if jobs and finish is not None and finish(rounds - 1):

@@ -6,7 +6,7 @@ Relations are copied before their first change and DataFrames never change, so u
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -19,9 +19,9 @@ from tidelog.base.expr import Const, Function
 from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.base.types import Type, TypeDefinition
 from tidelog.plan.nodes import Aggregate, Plan, Rule, Stratum, Unit
-from tidelog.run.contract.backend import Job, Phase
+from tidelog.run.base_store import BaseStore
 from tidelog.run.contract.engine import Row
-from tidelog.run.holding import Holding
+from tidelog.run.contract.phase import Job, Phase
 from tidelog.run.limits import OverBudgetError, Watch
 from tidelog.run.phases import AFTER, BEFORE, DELETED, INSERTED
 from tidelog.run.spark.durability.replay import Again, Replays
@@ -87,7 +87,7 @@ class Frames:
         return Relation(name, types, self._empty[key], self.tuning.spark.most_parts)
 
 
-class Store(Holding[Relation]):
+class Store(BaseStore[Relation]):
     """Relations by name, and what is done to them in one update."""
 
     def __init__(
@@ -197,12 +197,7 @@ class Store(Holding[Relation]):
                 found.setdefault(name, []).append(bag)
         return {name: united(parts) for name, parts in found.items()}
 
-    def absorb(self, relation: str, bag: DataFrame | None) -> int:
-        """Let the delta become old; count support; make the new tuples the delta."""
-        self.absorb_all((relation,), {} if bag is None else {relation: bag})
-        return self.relation(relation).delta.count
-
-    def absorb_all(self, relations: Sequence[str], bags: Bags) -> None:
+    def absorb(self, relations: Sequence[str], bags: Bags) -> None:
         """Absorb derivations of several relations, all by one job."""
         boot = self.phase is Phase.BOOT
         targets = self._absorb_first(relations, bags) if boot else self._absorb_more(relations, bags)
@@ -278,12 +273,7 @@ class Store(Holding[Relation]):
             target.inserted = target.with_part(target.inserted, target.delta)
         target.delta = Part(target.empty, 0)
 
-    def release(self, relation: str, bag: DataFrame | None) -> int:
-        """Let the delta be removed; take support away; make the tuples left without support the delta."""
-        self.release_all((relation,), {} if bag is None else {relation: bag})
-        return self.relation(relation).delta.count
-
-    def release_all(self, relations: Sequence[str], bags: Bags) -> None:
+    def release(self, relations: Sequence[str], bags: Bags) -> None:
         """Take derivations of several relations away, all by one job."""
         for name in relations:
             self._remove_delta(self.touch(name))
@@ -309,10 +299,6 @@ class Store(Holding[Relation]):
             rest, _ = settle(target.without(log, target.removed))
             target.changes = (rest,) if rest.count else ()
         return size_of(target.removed)
-
-    def recount(self, relations: Collection[str]) -> Bags:
-        """Return nothing: only derivations that support a tuple are counted here."""
-        return {}
 
     def conclude(self, relation: str) -> None:
         """Let the delta become old, and leave as deleted and inserted only what was not there or did not come back."""
@@ -356,11 +342,6 @@ class Store(Holding[Relation]):
     def drop(self) -> None:
         """Undo what was done since `begin`."""
         self.relations, self.touched = dict(self._begun[0]), dict(self._begun[1])
-
-    def reset(self, relation: str, *, counted: bool = True) -> None:
-        """Empty a relation for a bootstrap, which counts in any case."""
-        self._aside[relation] = self.relation(relation)
-        self.touched[relation] = self.relations[relation] = self.fresh(relation)
 
     def compare(self, relation: str, found: tuple[Parts, Parts] | None = None) -> None:
         """Make the difference to what a relation held its net change; what was gained and lost may be known."""

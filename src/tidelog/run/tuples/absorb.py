@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from tidelog.run.contract.backend import Support
 from tidelog.run.contract.engine import Row
+from tidelog.run.contract.phase import Support
 from tidelog.run.tuples.relation import Journal, Relation
 
 Bag = list[tuple[Row, int]]

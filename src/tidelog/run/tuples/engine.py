@@ -16,8 +16,8 @@ from tidelog.base.process.gc_pause import collector_paused
 from tidelog.base.record import record
 from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.plan.nodes import Plan, Stratum
-from tidelog.run.contract.backend import Support
 from tidelog.run.contract.engine import NO_LIMITS, Delta, Fallback, Limits, Row, Rows, Update, Work
+from tidelog.run.contract.phase import Support
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.choose import Strategy, maintain, strategy_of, support_of
 from tidelog.run.maintain.commit import Committed, Recoverable, commit, kept_relations

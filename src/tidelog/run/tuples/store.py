@@ -11,9 +11,9 @@ from operator import itemgetter
 from tidelog.base.record import record
 from tidelog.base.tuning.plans import Tuples
 from tidelog.plan.nodes import Aggregate, Plan, Project, Rule, Scan, Version
-from tidelog.run.contract.backend import Job, Phase, Support
+from tidelog.run.base_store import Dividing
 from tidelog.run.contract.engine import Delta, Row, Rows
-from tidelog.run.holding import Dividing
+from tidelog.run.contract.phase import Job, Phase, Support
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.rounds import rederivation
 from tidelog.run.phases import AFTER, BEFORE, DELETED, DYING, INSERTED, REMOVED, View, view_of
@@ -127,39 +127,40 @@ class Store(Dividing[Relation]):
                 found[name] = found[name] + bag if name in found else bag
         return found
 
-    def absorb(self, relation: str, bag: Bag | None) -> int:
-        """Let the delta become old; count support; make the new tuples the delta."""
-        target = self.touch(relation)
-        boot = self.phase is Phase.BOOT
-        if boot:
-            target.settle()
-        else:
-            target.insert()
-        if not bag:
-            return 0
-        if self.support is Support.NONE:
-            new = unsupported(target, bag, there=False)
-        elif boot:
-            new = started(target, bag, self.watch.round, self.support)
-        else:
-            new = absorbed(target, bag, self.journal, self.support)
-        target.delta = target.part(new)
-        self.watch.add_tuples(len(new))
-        return len(new)
+    def absorb(self, relations: Sequence[str], bags: Bags) -> None:
+        """Let deltas become old; count support; make the new tuples the deltas."""
+        for name in relations:
+            target, boot = self.touch(name), self.phase is Phase.BOOT
+            if boot:
+                target.settle()
+            else:
+                target.insert()
+            bag = bags.get(name)
+            if not bag:
+                continue
+            if self.support is Support.NONE:
+                new = unsupported(target, bag, there=False)
+            elif boot:
+                new = started(target, bag, self.watch.round, self.support)
+            else:
+                new = absorbed(target, bag, self.journal, self.support)
+            target.delta = target.part(new)
+            self.watch.add_tuples(len(new))
 
-    def release(self, relation: str, bag: Bag | None) -> int:
-        """Let the delta be removed; take derivations away; make the tuples that this removes the delta."""
-        target = self.touch(relation)
-        self._remove_delta(target)
-        if not bag:
-            return 0
-        if self.support is Support.NONE:
-            lost = unsupported(target, bag, there=True)
-        else:
-            lost = released(target, bag, self.journal)
-        target.mark(lost, DYING)
-        target.delta = target.part(lost)
-        return len(lost)
+    def release(self, relations: Sequence[str], bags: Bags) -> None:
+        """Let deltas be removed; take derivations away; make the tuples that this removes the deltas."""
+        for name in relations:
+            target = self.touch(name)
+            self._remove_delta(target)
+            bag = bags.get(name)
+            if not bag:
+                continue
+            if self.support is Support.NONE:
+                lost = unsupported(target, bag, there=True)
+            else:
+                lost = released(target, bag, self.journal)
+            target.mark(lost, DYING)
+            target.delta = target.part(lost)
 
     @staticmethod
     def _remove_delta(target: Relation) -> None:
@@ -179,10 +180,13 @@ class Store(Dividing[Relation]):
         target.deleted = target.part(left)
         return len(left)
 
-    def recount(self, relations: Collection[str]) -> Bags:
+    @property
+    def leftovers(self) -> Store | None:
+        """The store itself, where all derivations of a tuple are counted."""
+        return self if LINES.get(self.support, 0) > 1 else None
+
+    def left_over(self, relations: Collection[str]) -> Bags:
         """Return the derivations that removed tuples have left, all with the greatest rank there is."""
-        if LINES.get(self.support, 0) < 2:
-            return {}
         rank = max(self.relation(name).highest for name in self.members)
         found: dict[str, Bag] = {}
         for name in relations:
@@ -211,6 +215,11 @@ class Store(Dividing[Relation]):
         return bool(self.relation(relation).delta.rows)
 
     # --- following iterations ----------------------------------------------------------------------------------------
+
+    @property
+    def iterations(self) -> Store:
+        """The store itself."""
+        return self
 
     def schedule(self, relation: str, bag: Bag | None, sign: int) -> None:
         """Let derivations be lost or gained in the iterations they belong to."""
@@ -284,11 +293,6 @@ class Store(Dividing[Relation]):
         """Undo what was done since `begin`: relations of a stratum are as they were before the update until then."""
         self.journal.undo()
         self.relations, self.touched = dict(self._begun[0]), dict(self._begun[1])
-
-    def reset(self, relation: str, *, counted: bool = True) -> None:
-        """Empty a relation for a bootstrap, which counts in any case."""
-        self._aside[relation] = self.relation(relation)
-        self.touched[relation] = self.relations[relation] = self.fresh(relation)
 
     def compare(self, relation: str) -> None:
         """Make the difference to what a relation held its net change."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tidelog.plan.nodes import Stratum
-from tidelog.run.contract.backend import Phase, Support
+from tidelog.run.contract.phase import Phase, Support
 from tidelog.run.tuples.absorb import Bag, below, by_head
 from tidelog.run.tuples.relation import Relation
 from tidelog.run.tuples.store import Store

@@ -21,7 +21,7 @@ from tidelog.run.columnar.machine.kernels.operands import UNCOUNTED
 from tidelog.run.columnar.storage.batch import Batch, Journal
 from tidelog.run.columnar.storage.relation import Relation
 from tidelog.run.columnar.support.absorb import Gathered, absorbed, released
-from tidelog.run.contract.backend import Support
+from tidelog.run.contract.phase import Support
 from tidelog.run.phases import ALIVE, GARBAGE, REMOVED
 
 SLOW, FAST = NumpyArrays(DEFAULT), CompiledArrays(DEFAULT)

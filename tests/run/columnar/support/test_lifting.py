@@ -16,8 +16,8 @@ from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.columnar.kernels.ranks import ROOM
 from tidelog.run.columnar.storage import relation
 from tidelog.run.columnar.storage.batch import Batch
-from tidelog.run.contract.backend import Support
 from tidelog.run.contract.engine import Delta, Fallback, Row, Update
+from tidelog.run.contract.phase import Support
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.session.soak.histories import random_history
 

@@ -34,10 +34,10 @@ from tidelog.run.columnar.storage.lazy import LazyBatch
 from tidelog.run.columnar.storage.relation import Relation
 from tidelog.run.columnar.storage.rows import pack_columns
 from tidelog.run.columnar.store import Store
-from tidelog.run.contract.backend import Phase
 from tidelog.run.contract.engine import Work
+from tidelog.run.contract.phase import Phase
 from tidelog.run.limits import Watch
-from tidelog.run.maintain.rounds import changed_below, reads_change
+from tidelog.run.maintain.rounds import gain, lose, reads_change
 from tidelog.run.maintain.seminaive import bootstrap
 from tidelog.run.phases import AFTER, DELETED, INSERTED, View
 
@@ -113,11 +113,8 @@ class Claims:
         start, spent = time.perf_counter(), store.derivations
         watch.begin_round(stratum, 1)
         target = store.touch(closure.relation)
-        fed = []
-        for phase, losing in ((Phase.LOSE, True), (Phase.GAIN, False)):
-            store.enter(phase, frozenset(stratum.relations))
-            bags = store.derive(changed_below(store, closure.feeds, store.members, losing=losing))
-            fed.append(columns_of(bags.get(closure.relation, ()), target.arity))
+        bags = lose(store, stratum, closure.feeds, ())[0], gain(store, stratum, closure.feeds, ())
+        fed = [columns_of(found.get(closure.relation, ()), target.arity) for found in bags]
         (lost, others_lost), (gained, others_gained) = (_divided(before.shape, columns) for columns in fed)
         steps = [_steps(store, closure, before.shape, view) for view in (DELETED, INSERTED)]
         after, deleted, inserted = before.change(lost, gained, *steps)

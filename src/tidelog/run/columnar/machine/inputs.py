@@ -21,7 +21,7 @@ from tidelog.run.columnar.storage.batch import Batch, address
 from tidelog.run.columnar.storage.layout import moves
 from tidelog.run.columnar.storage.relation import Order, Where
 from tidelog.run.columnar.support.lifting import lifts, settles
-from tidelog.run.contract.backend import Phase
+from tidelog.run.contract.phase import Phase
 from tidelog.run.phases import ALIVE
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from tidelog.run.columnar.machine.instructions import Forms, Line, lines_of
 from tidelog.run.columnar.machine.kernels import operands as lines
 from tidelog.run.columnar.storage.layout import Layout
 from tidelog.run.columnar.storage.relation import Columns, Relation
-from tidelog.run.contract.backend import Phase
+from tidelog.run.contract.phase import Phase
 from tidelog.run.maintain.rounds import rederivation
 from tidelog.run.phases import View, view_of
 

@@ -31,7 +31,7 @@ from tidelog.run.columnar.storage.relation import Order, Relation
 from tidelog.run.columnar.support.absorb import in_layout, make_room
 from tidelog.run.columnar.support.cost import SHIFTED, SHORT
 from tidelog.run.columnar.support.lifting import lifts, settles
-from tidelog.run.contract.backend import Phase, Support
+from tidelog.run.contract.phase import Phase, Support
 from tidelog.run.limits import analysis
 
 if TYPE_CHECKING:

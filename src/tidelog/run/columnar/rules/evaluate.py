@@ -45,7 +45,7 @@ from tidelog.run.columnar.rules.semijoin import reduced
 from tidelog.run.columnar.storage.batch import Batch
 from tidelog.run.columnar.storage.layout import Layout, range_of
 from tidelog.run.columnar.storage.relation import Relation
-from tidelog.run.contract.backend import Phase
+from tidelog.run.contract.phase import Phase
 from tidelog.run.phases import CURRENT
 from tidelog.run.threads import helpers, share
 

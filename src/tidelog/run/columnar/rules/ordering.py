@@ -21,7 +21,7 @@ from tidelog.run.columnar.arrays.table import prefix
 from tidelog.run.columnar.rules.join_plan import Course, Courses
 from tidelog.run.columnar.storage.dictionary import Codec
 from tidelog.run.columnar.storage.relation import Relation
-from tidelog.run.contract.backend import Phase
+from tidelog.run.contract.phase import Phase
 
 if TYPE_CHECKING:
     from tidelog.run.columnar.machine.program import Script

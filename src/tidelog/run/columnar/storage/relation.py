@@ -20,7 +20,7 @@ from tidelog.run.columnar.kernels.ranks import NONE_LIFTED
 from tidelog.run.columnar.storage.batch import Batch, Journal, condensed, merge, push
 from tidelog.run.columnar.storage.layout import NOTHING, Layout, Range, moves, place, roomy
 from tidelog.run.columnar.storage.lazy import LazyBatch
-from tidelog.run.contract.backend import Support
+from tidelog.run.contract.phase import Support
 from tidelog.run.phases import ALIVE, CURRENT, DYING, GARBAGE, REMOVED, View
 
 Columns = tuple[int, ...]

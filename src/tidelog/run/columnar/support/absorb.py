@@ -24,7 +24,7 @@ from tidelog.run.columnar.rules.evaluate import Bag
 from tidelog.run.columnar.storage.batch import Batch, Journal, Log
 from tidelog.run.columnar.storage.layout import Layout, moves
 from tidelog.run.columnar.storage.relation import Relation, Where
-from tidelog.run.contract.backend import Support
+from tidelog.run.contract.phase import Support
 from tidelog.run.phases import ALIVE, REMOVED
 
 

@@ -6,14 +6,14 @@ took more than 5 ms, 49 from scratch and 41 updates, 78 are told within a factor
 times too high, or too low: by four times at worst, where a deletion counts support in many small rounds.
 
 What an evaluation from scratch took is what the one would take that an update may give way to, which does not count
-(`Backend.reset`). So rows that only counting has to look at weigh less, and comparing with what there was is a part of
+(`LazySupport`). So rows that only counting has to look at weigh less, and comparing with what there was is a part of
 it. A deletion may leave less to evaluate than there was: no weight can tell.
 """
 
 from __future__ import annotations
 
 from tidelog.base.record import record
-from tidelog.run.contract.backend import Phase
+from tidelog.run.contract.phase import Phase
 
 
 @record

@@ -1,7 +1,7 @@
 """Tuples that have lost their support, put just above their rank: there derivations of that rank support them.
 
-For `Backend.lift`; `kernels.ranks` says how. Worth it where it is not known whether a tuple has derivations left: to
-find them costs as much as finding it again when it is removed, and keeps all that stands on it in its place.
+For `LazySupport.lift`; `kernels.ranks` says how. Worth it where it is not known whether a tuple has derivations left:
+to find them costs as much as finding it again when it is removed, and keeps all that stands on it in its place.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from tidelog.run.columnar.arrays.table import Places, chosen
 from tidelog.run.columnar.kernels.ranks import Lowest, lifted, note_lifted
 from tidelog.run.columnar.storage.batch import Batch, Journal, Ranks
 from tidelog.run.columnar.storage.relation import Relation
-from tidelog.run.contract.backend import Support
+from tidelog.run.contract.phase import Support
 from tidelog.run.phases import ALIVE
 
 

@@ -20,7 +20,7 @@ from tidelog.run.columnar.rules.evaluate import Bag
 from tidelog.run.columnar.storage.relation import Relation
 from tidelog.run.columnar.store import Store
 from tidelog.run.columnar.support.absorb import Gathered, gather
-from tidelog.run.contract.backend import Phase, Support
+from tidelog.run.contract.phase import Phase, Support
 
 
 def check_support(store: Store) -> Iterator[str]:

@@ -16,7 +16,7 @@ from typing import Any
 from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame, SparkSession
 
-from tidelog.run.contract.backend import Job
+from tidelog.run.contract.phase import Job
 from tidelog.run.spark.frames.checkpoint import Asked, Kept, Part, are_alike, java_of
 from tidelog.run.spark.frames.relation import Relation
 from tidelog.run.spark.rules.absorb import Told

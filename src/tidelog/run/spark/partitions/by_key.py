@@ -38,10 +38,10 @@ from tidelog.plan.closures.decompose import Way, decompose, relations_below
 from tidelog.plan.closures.exchange import may_spread
 from tidelog.plan.closures.linearise import Linearised
 from tidelog.plan.nodes import Plan, Rule, Stratum
-from tidelog.run.contract.backend import Phase
 from tidelog.run.contract.engine import NO_LIMITS, Limits
+from tidelog.run.contract.phase import Phase
 from tidelog.run.limits import Watch, tell
-from tidelog.run.maintain.rounds import changed_below, full, reads_change
+from tidelog.run.maintain.rounds import gain, lose
 from tidelog.run.maintain.seminaive import bootstrap
 from tidelog.run.phases import AFTER
 from tidelog.run.spark.frames.checkpoint import Part, collect, gathered, settle
@@ -198,16 +198,11 @@ class Claims:
     ) -> Part | None:
         """Return the keys of the pieces that lose or gain a derivation."""
         (name,) = stratum.relations
-        members = frozenset((name,))
         removed, added = rules
         kept = tuple(rule for rule in stratum.rules if rule not in added)
         watch.begin_round(stratum, 1)
-        store.enter(Phase.LOSE, members)
-        groups = store.regroup([rule for rule in kept if any(rule.aggregated) and reads_change(store, rule)])
-        lost = store.derive([*full(removed), *changed_below(store, kept, members, losing=True)])
-        store.enter(Phase.GAIN, members)
-        gained = store.derive([*full(added), *changed_below(store, kept, members, losing=False)])
-        bag = store.unite([*groups, lost, gained]).get(name)
+        lost, regrouped = lose(store, stratum, kept, removed)
+        bag = store.unite([lost, regrouped, gain(store, stratum, kept, added)]).get(name)
         if bag is None:
             return None
         relation = store.relation(name)

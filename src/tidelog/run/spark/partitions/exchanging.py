@@ -31,8 +31,8 @@ from tidelog.base.tuning.table import Tuning
 from tidelog.plan.closures.decompose import relations_below
 from tidelog.plan.closures.exchange import Fragment, Spread, copied, fragments_of, spread
 from tidelog.plan.nodes import Plan, Rule, Stratum
-from tidelog.run.contract.backend import Phase
 from tidelog.run.contract.engine import Limits
+from tidelog.run.contract.phase import Phase
 from tidelog.run.limits import Watch, tell
 from tidelog.run.phases import AFTER
 from tidelog.run.spark.frames.checkpoint import Part, collect, settle, united

@@ -20,8 +20,8 @@ from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.columnar.kernels.ranks import number_of
 from tidelog.run.columnar.storage.dictionary import Codec, read_floats, read_signed
 from tidelog.run.columnar.storage.relation import Relation
-from tidelog.run.contract.backend import Support
 from tidelog.run.contract.engine import Delta, Limits, Row, Update
+from tidelog.run.contract.phase import Support
 from tidelog.run.spark.frames.encode import Cells, content
 from tidelog.run.spark.frames.relation import RANK, SUPPORT, columns_of
 from tidelog.run.spark.frames.rows import decoded, unsigned

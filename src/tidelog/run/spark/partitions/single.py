@@ -28,8 +28,8 @@ from tidelog.base.record import record
 from tidelog.base.tuning.table import Tuning
 from tidelog.plan.closures.decompose import decompose
 from tidelog.plan.nodes import Plan, Stratum
-from tidelog.run.contract.backend import Phase
 from tidelog.run.contract.engine import Limits, Work
+from tidelog.run.contract.phase import Phase
 from tidelog.run.limits import tell
 from tidelog.run.maintain.choose import Earlier
 from tidelog.run.phases import AFTER

@@ -3,7 +3,7 @@
 Where it is not known what a tuple has left that loses support, or where it may stand if it is lifted (`ranks`), it
 is settled at once: rules are evaluated backwards, told as others are, and its derivations counted; but where tuples
 have many (those that are lifted), only a first one is found (`proving`), and the tuple stays uncounted. So the kernel
-does in each round what `run.maintain.rounds` does by `Backend.doubtful` and `Backend.lift`, but for one thing: tuples
+does in each round what `run.maintain.rounds` does by `LazySupport`, but for one thing: tuples
 in doubt are lifted before it is known whether they need be. Then nothing is looked for twice.
 """
 

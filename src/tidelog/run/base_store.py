@@ -1,17 +1,18 @@
-"""What the backend of every engine holds: relations by name, which of them an update has touched, and where it is.
+"""What the backend of every engine has: relations by name, which of them an update has touched, and where it is.
 
 An engine says what an empty relation is, and what of a relation may be changed: a copy, or the relation itself. Scans
-see what `run.phases` shows in the phase at work.
+see what `run.phases` shows in the phase at work. It has no optional ability: an engine that has one says so.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Generic, Protocol, TypeVar
 
 from tidelog.plan.nodes import Plan, Rule, Scan, Version
-from tidelog.run.contract.backend import Phase
+from tidelog.run.contract.optional import BatchedRounds, Iterations, LazySupport, Leftovers
+from tidelog.run.contract.phase import Phase
 from tidelog.run.limits import Watch
 from tidelog.run.phases import View, view_of
 
@@ -28,7 +29,7 @@ class Dividable(Protocol):
 D = TypeVar("D", bound=Dividable)
 
 
-class Holding(ABC, Generic[R]):
+class BaseStore(ABC, Generic[R]):
     """Relations by name. `before` are those of the program before, which rules that are being removed still read."""
 
     def __init__(self, plan: Plan, relations: dict[str, R], before: Mapping[str, R], watch: Watch) -> None:
@@ -51,6 +52,26 @@ class Holding(ABC, Generic[R]):
     def changeable(self, relation: R) -> R:
         """Return what may be changed of a relation."""
 
+    @property
+    def lazy(self) -> LazySupport | None:
+        """How support is found where it was left uncounted."""
+        return None
+
+    @property
+    def leftovers(self) -> Leftovers | None:
+        """How derivations that removed tuples have left are read off."""
+        return None
+
+    @property
+    def batched(self) -> BatchedRounds | None:
+        """How several small rounds are done at once."""
+        return None
+
+    @property
+    def iterations(self) -> Iterations | None:
+        """How a fixpoint is followed iteration by iteration."""
+        return None
+
     def relation(self, name: str) -> R:
         """Return a relation of the plan, empty if it was never filled."""
         found = self.relations.get(name)
@@ -71,55 +92,19 @@ class Holding(ABC, Generic[R]):
         """Return what a scan of a rule sees now."""
         return view_of(scan, rule, self.phase, self.members, negated=negated)
 
-    @abstractmethod
-    def absorb(self, relation: str, bag: Any) -> int:
-        """Absorb derivations of one relation."""
-
-    @abstractmethod
-    def release(self, relation: str, bag: Any) -> int:
-        """Take derivations of one relation away."""
-
-    def absorb_all(self, relations: Sequence[str], bags: Mapping[str, Any]) -> None:
-        """Absorb what a round derived, one relation after the other."""
-        for relation in relations:
-            self.absorb(relation, bags.get(relation))
-
-    def release_all(self, relations: Sequence[str], bags: Mapping[str, Any]) -> None:
-        """Take away what a round derived, one relation after the other."""
-        for relation in relations:
-            self.release(relation, bags.get(relation))
-
-    def doubtful(self) -> Collection[str]:
-        """Return nothing: here support is counted when it is found."""
-        return ()
-
-    def settle_doubts(self, relations: Collection[str], bags: Mapping[str, Any]) -> None:
-        """Do nothing: there are no doubts."""
-
-    def lift(self) -> Collection[str]:
-        """Let nothing hold again: here tuples that have lost their support are lost."""
-        return ()
-
-    def counted(self, relation: str) -> bool:
-        """Tell that the support of all tuples is known."""
-        return True
-
-    def begin_small(self, phase: Phase, rules: Sequence[Rule], bags: Mapping[str, Any], most: int) -> int | None:
-        """Do nothing, for the same reason as `small_rounds`."""
-        return None
-
-    def small_rounds(self, rules: Sequence[Rule], most: int) -> int:
-        """Do no round at once: what a round costs here depends on its tuples."""
-        return 0
-
     def enter(self, phase: Phase, members: frozenset[str]) -> None:
         """Begin a phase of work on the stratum of these relations."""
         self.phase, self.members = phase, members
         for name in members:
             self.touch(name)
 
+    def reset(self, relation: str) -> None:
+        """Empty a relation for a bootstrap, and keep what it held aside."""
+        self._aside[relation] = self.relation(relation)
+        self.touched[relation] = self.relations[relation] = self.fresh(relation)
 
-class Dividing(Holding[D]):
+
+class Dividing(BaseStore[D]):
     """Relations whose deletions can be scanned in part (`Version.PART`)."""
 
     def __init__(self, plan: Plan, relations: dict[str, D], before: Mapping[str, D], watch: Watch) -> None:
