@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.shell.conftest import Tidelog
-from tidelog.session.pipeline.state import StateFolder, Version
+from tidelog.session.pipeline.state.versions import StateFolder, Version
 
 CONFIG = """
 program = "reach.dl"
@@ -24,7 +24,7 @@ def test_history(reach: Path, tidelog: Tidelog) -> None:
     (reach / "p.toml").write_text(CONFIG)
     assert "no version yet" in tidelog("pipeline", "history", "p.toml").out
     state = StateFolder(reach / "state")
-    state.commit(Version(1, "", {}, reason="run", changes={"Edge": (2, 0), "Reach": (1200, 1)}), lambda folder: None)
+    state.commit(Version(1, "", {}, reason="run", changes={"Edge": (2, 0), "Reach": (1200, 1)}))
     shown = tidelog("pipeline", "history", "p.toml")
     assert shown.out.startswith("1  ")
     assert shown.out.endswith("run: Edge +2, Reach +1,200 -1\n")

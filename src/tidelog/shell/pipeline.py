@@ -15,7 +15,7 @@ import click
 from tidelog.base.errors import UserError
 from tidelog.session.pipeline.config import read_config
 from tidelog.session.pipeline.run import Outcome, Pipeline
-from tidelog.session.pipeline.state import StateFolder, Version
+from tidelog.session.pipeline.state.versions import StateFolder, Version
 from tidelog.shell.limits import shown_progress
 from tidelog.shell.options import FOLDER, externs_option, json_option, load_externs
 from tidelog.shell.terminal import say, say_json, say_warning

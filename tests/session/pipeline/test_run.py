@@ -172,7 +172,7 @@ def test_a_failed_sink_leaves_the_last_version(
         (folder / "day").mkdir()
         (folder / "day" / "Link.csv").write_text("op,from,to,port\ndelete,b,c,80\n")
         with monkeypatch.context() as broken:
-            broken.setattr(one.state, "commit", lambda *_: (_ for _ in ()).throw(OSError("killed")))
+            broken.setattr(one.state, "commit", lambda _: (_ for _ in ()).throw(OSError("killed")))
             with pytest.raises(UserError, match="cannot write version 2: killed"):
                 one.run(folder / "day")
         assert one.state.numbers() == [1]

@@ -41,3 +41,7 @@ class Pipelines:
     """Up to this number of rows the driver reads and writes a source or a table of the state, without jobs."""
     file_rows: int = threshold(100_000, draws=(0, 2), fitted="none: like the engine's `driver_rows`")
     """Up to this number of rows a sink is one file; more are written by all executors at once."""
+    change_files: int = threshold(32, draws=(0, 2), fitted="none: a small file takes a millisecond to open")
+    """A table of the state with this many files of changes gets one in their place."""
+    change_share: float = threshold(0.5, draws=(0.0, 2.0), fitted="none: what is read is at most half as much again")
+    """A table of the state whose changes have more than this share of its rows is written anew."""

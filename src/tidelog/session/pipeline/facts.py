@@ -19,7 +19,7 @@ from tidelog.session.frames.plain import Plain
 from tidelog.session.pipeline.config import Config, SourceTable
 from tidelog.session.pipeline.files import change_files
 from tidelog.session.pipeline.paths import TABLE
-from tidelog.session.pipeline.tables import inputs
+from tidelog.session.pipeline.state.facts import inputs
 
 
 class Writer(Protocol):

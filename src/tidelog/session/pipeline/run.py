@@ -26,14 +26,17 @@ from tidelog.base.span import Source
 from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.plan import nodes
 from tidelog.run.contract.engine import Work
+from tidelog.session.changes import Changes
 from tidelog.session.database import Database, plan_of
+from tidelog.session.frames.plain import Plain
 from tidelog.session.pipeline.config import Config, Sink
 from tidelog.session.pipeline.effect import CommitEffect, Effect, RebuildEffect
 from tidelog.session.pipeline.facts import Edit, FirstFacts, check_relations, fill_from_files, fill_from_sources
 from tidelog.session.pipeline.files import folder_files
 from tidelog.session.pipeline.revise import Revision, revise
-from tidelog.session.pipeline.state import Batch, StateFolder, Version
-from tidelog.session.pipeline.tables import inputs, plan_tables, read_stored, write_table
+from tidelog.session.pipeline.state.carried import carry_over
+from tidelog.session.pipeline.state.facts import FactTables, inputs
+from tidelog.session.pipeline.state.versions import Batch, StateFolder, Version
 from tidelog.session.program.sources import read_source
 from tidelog.session.program.static import Plan, plan_source
 
@@ -64,6 +67,8 @@ class _Step:
     effect: Effect
     text: str
     revision: Revision | None
+    changes: Changes | None = None
+    """What the transaction changed; None for the first facts."""
     work: tuple[Work, ...] = ()
     warnings: list[str] = field(default_factory=list)
 
@@ -85,6 +90,7 @@ class Pipeline:
         self.config = config
         self._tuning = tuning
         self.state = StateFolder(config.state)
+        self._facts = FactTables(self.state, lambda: self.spark, tuning.pipelines)
         self._externs = externs
         self._given = spark
         self._started: SparkSession | None = None
@@ -95,6 +101,11 @@ class Pipeline:
 
     def __enter__(self) -> Self:
         self._closing.enter_context(self.state.locked())
+        try:
+            carry_over(self.state, self._plan)
+        except BaseException:
+            self._closing.close()
+            raise
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -187,9 +198,12 @@ class Pipeline:
 
     def _planned(self, text: str) -> nodes.Plan:
         """Return the plan of a program that has the relations of all sources and sinks."""
-        plan = plan_source(Source(str(self.config.program), text), self._library, self._externs)
+        plan = self._plan(text)
         check_relations(self.config, plan.relations)
         return plan
+
+    def _plan(self, text: str) -> nodes.Plan:
+        return plan_source(Source(str(self.config.program), text), self._library, self._externs)
 
     @property
     def _library(self) -> tuple[Path, ...]:
@@ -197,8 +211,9 @@ class Pipeline:
 
     def _stored(self, plan: nodes.Plan, version: Version) -> dict[str, Any]:
         """Return the facts of a version that a program has relations for."""
+        plain = Plain(plan.types)
         return {
-            name: read_stored(relation, table, self.state.table_path(table), lambda: self.spark, self._tuning.pipelines)
+            name: self._facts.read(relation, table, plain)
             for name, relation in inputs(plan).items()
             if (table := version.tables.get(name)) is not None
         }
@@ -249,7 +264,7 @@ class Pipeline:
             self._write_sinks(database, effect, number, everything=reason == "run")
             self._quarantine(edit, number)
             made = Version(number, wanted, {}, reason=reason, changes=effect.counts, batch=batch, sources=edit.sources)
-            version, fresh = self._save(made, database, last), True
+            version, fresh = self._save(made, step, last), True
         self._database, self._at, self._text = database, version.number, wanted
         seconds = time.perf_counter() - started
         return Outcome(version, fresh, seconds, step.revision, step.work, refused, step.warnings)
@@ -261,7 +276,7 @@ class Pipeline:
         fill(edit)
         database = self._load(wanted, facts.rows)
         effect = RebuildEffect(None, database, self.spark)
-        return _Step(database, edit, effect, wanted, Revision(), database.opening)
+        return _Step(database, edit, effect, wanted, Revision(), None, database.opening)
 
     def _continue(self, fill: Callable[[Edit], None], wanted: str, last: Version, *, lenient: bool) -> _Step:
         """Change the database of the last version, or one with the edited program."""
@@ -283,7 +298,7 @@ class Pipeline:
             fill(edit)
         rebuilt = database is not old
         effect = RebuildEffect(old, database, self.spark) if rebuilt else CommitEffect(tx.result, self.spark)
-        return _Step(database, edit, effect, wanted, revision, tx.result.profile, warnings)
+        return _Step(database, edit, effect, wanted, revision, tx.result.changes, tx.result.profile, warnings)
 
     def _revised(self, old: Database, last: Version, wanted: str) -> tuple[Database, Revision | None]:
         """Return the database to go on with, and the rules that are to change in it; None if it is a new one."""
@@ -295,20 +310,12 @@ class Pipeline:
             return old, revision
         return self._load(wanted, self._stored(self._planned(wanted), last)), None
 
-    def _save(self, version: Version, database: Database, last: Version | None) -> Version:
-        earlier = last.tables if last else {}
-        folder = f"{version.number:06d}"
-        tables = plan_tables(database, earlier, lambda name: name in version.changes, folder)
-
-        def write(target: Path) -> None:
-            for name, table in tables.items():
-                if table.path.startswith(f"{folder}/"):
-                    write_table(database, name, table, target / table.path.partition("/")[2])
-
+    def _save(self, version: Version, step: _Step, last: Version | None) -> Version:
         from tidelog.session.pipeline.reading import told  # noqa: PLC0415  (loads PySpark)
 
         with told(f"cannot write version {version.number}"):
-            return self.state.commit(replace(version, tables=tables), write)
+            tables = self._facts.save(step.database, last.tables if last else {}, step.changes)
+            return self.state.commit(replace(version, tables=tables))
 
     def _write_sinks(self, database: Database, effect: Effect, number: int, *, everything: bool) -> None:
         from tidelog.session.pipeline.writing import forget_changes, write_changes, write_full  # noqa: PLC0415

@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tidelog.base.errors import TidelogError
 from tidelog.session.pipeline.reading import local_path, told
-from tidelog.session.pipeline.state import Batch, StateFolder
+from tidelog.session.pipeline.state.versions import Batch, StateFolder
 
 LISTED = "path string, modificationTime timestamp, length long, content binary"
 INTERVAL = "1 second"

@@ -13,11 +13,10 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from tidelog.session.pipeline.config import read_config
 from tidelog.session.pipeline.run import Outcome, Pipeline
-from tidelog.session.pipeline.state import StateFolder, Version
+from tidelog.session.pipeline.state.versions import StateFolder, Version
 
 
 def die(*_: object) -> None:
@@ -28,12 +27,12 @@ def die(*_: object) -> None:
 def dying(commit: Callable[..., Version], when: str) -> Callable[..., Version]:
     """Return a commit that kills the process before or after a batch's version is made."""
 
-    def attempt(state: StateFolder, version: Version, write: Any) -> Version:
+    def attempt(state: StateFolder, version: Version) -> Version:
         if version.batch is None:
-            return commit(state, version, write)
+            return commit(state, version)
         if when == "before":
             die()
-        made = commit(state, version, write)
+        made = commit(state, version)
         if when == "after":
             die()
         return made

@@ -1,0 +1,212 @@
+"""What a pipeline has committed, so that it continues after a restart and can go back.
+
+    STATE/tables/versions        a row a version: the program, the batch, the changes, and each table's own version
+    STATE/tables/facts/Link      the input facts of a relation: a base and signed changes
+    STATE/stream/                how far `watch` has read
+    STATE/lock                   held by whoever makes versions
+
+Each is a table of Delta Lake (`log`). A version spans tables: those of facts are committed first, and the row in
+`versions` is the only commit point. What a crash left in a table beyond it is not read, and goes with the table's next
+commit. The number of a stream's batch is the transaction number of that commit, so whether a batch was applied and its
+effect are one fact, and a batch that is delivered again is answered from there.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from tidelog.base.errors import UserError
+from tidelog.base.record import record
+from tidelog.session.pipeline.state.log import DataFile, Log
+
+FORMAT = 2
+_COLUMNS = pa.schema(
+    [
+        ("number", pa.int64()),
+        ("format", pa.int64()),
+        ("at", pa.string()),
+        ("reason", pa.string()),
+        ("program", pa.string()),
+        ("tables", pa.string()),
+        ("changes", pa.string()),
+        ("batch", pa.string()),
+        ("sources", pa.string()),
+    ]
+)
+_TEXTS = ("tables", "changes", "batch", "sources")
+"""Columns whose texts are JSON."""
+
+
+@record
+class Table:
+    """The stored facts of a relation: a table of the state, its version, and the number of rows."""
+
+    path: str
+    version: int | None
+    rows: int
+
+
+@record
+class Batch:
+    """A batch of a stream: the query that delivers it and its number."""
+
+    query: str
+    number: int
+
+
+@record
+class Version:
+    """A commit of a pipeline."""
+
+    number: int
+    program: str
+    """The program's text."""
+    tables: Mapping[str, Table]
+    at: str = ""
+    reason: str = ""
+    """What made it: `run`, `changes`, `batch`, `rollback to 3`."""
+    changes: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """How many rows each relation gained and lost."""
+    batch: Batch | None = None
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """What the files of each source were when it was read."""
+
+
+class StateFolder:
+    """The folder of a pipeline's state."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.tables = folder / "tables"
+        self._log = Log(self.tables / "versions")
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    def numbers(self) -> list[int]:
+        """Return the numbers of all versions, in order."""
+        return sorted(number for one in self._files() for number in range(one.least["number"], one.most["number"] + 1))
+
+    def history(self) -> list[Version]:
+        """Return all versions, in order."""
+        return [version for _, version in sorted(self._read(self._files()).items())]
+
+    def last(self) -> Version | None:
+        """Return the last version, if there is one; only its own file is read."""
+        files = self._files()
+        if not files:
+            return None
+        found = self._read([max(files, key=lambda one: one.most["number"])])
+        return found[max(found)]
+
+    def version(self, number: int) -> Version:
+        """Return a version."""
+        files = self._files()
+        found = self._read([one for one in files if one.least["number"] <= number <= one.most["number"]])
+        if number not in found:
+            known = self.numbers()
+            there = f"there are {known[0]} to {known[-1]}" if known else "there is none yet"
+            raise UserError(f"{self.folder} has no version {number}: {there}")
+        return found[number]
+
+    def find(self, batch: Batch) -> Version | None:
+        """Return the version that a batch made, if it was applied."""
+        applied = self._log.transaction(batch.query)
+        if applied is None or applied < batch.number:
+            return None
+        return next((version for version in reversed(self.history()) if version.batch == batch), self.last())
+
+    def log(self, path: str) -> Log:
+        """Return a table of the state."""
+        return Log(self.tables / path)
+
+    def free(self, path: str, schema: pa.Schema) -> str:
+        """Return the path of a table, or one like it, where there is none of other columns."""
+        number, found = 1, path
+        while self.log(found).exists() and not self.log(found).schema().equals(schema):
+            number += 1
+            found = f"{path}-{number}"
+        return found
+
+    def _files(self) -> list[DataFile]:
+        return [*self._log.files(self._log.version()).values()]
+
+    def _read(self, files: list[DataFile]) -> dict[int, Version]:
+        rows = self._log.read(files, _COLUMNS).to_pylist()
+        return {row["number"]: _version(self.folder, row) for row in rows}
+
+    # --- writing -----------------------------------------------------------------------------------------------------
+
+    def commit(self, *versions: Version) -> Version:
+        """Let versions, whose tables are written, be the next ones; return the last as it is stored."""
+        head, batch = self._log.version(), versions[-1].batch
+        known = self.numbers()
+        if known and known[-1] >= versions[0].number:
+            raise UserError(f"version {versions[0].number} exists already: another process writes to {self.folder}")
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        stamped = [version if version.at else replace(version, at=now) for version in versions]
+        rows = pa.Table.from_pylist([_row(version) for version in stamped], schema=_COLUMNS)
+        number = (batch.query, batch.number) if batch is not None else None
+        self._log.commit(_COLUMNS, head, [self._log.write(rows, "rows")], transaction=number)
+        return stamped[-1]
+
+    def forget(self, kept: int) -> list[int]:
+        """Forget all versions but the last ones, in one commit; return their numbers."""
+        history = self.history()
+        gone = history[:-kept]
+        if gone:
+            rows = pa.Table.from_pylist([_row(version) for version in history[-kept:]], schema=_COLUMNS)
+            old = [one.path for one in self._files()]
+            self._log.commit(_COLUMNS, self._log.version(), [self._log.write(rows, "rows")], old)
+        return [version.number for version in gone]
+
+    def vacuum(self) -> list[Path]:
+        """Delete the files that no version has; return them."""
+        kept: dict[str, set[int]] = {}
+        for version in self.history():
+            for table in version.tables.values():
+                if table.version is not None:
+                    kept.setdefault(table.path, set()).add(table.version)
+        head = self._log.version()
+        gone = self._log.vacuum([head] if head is not None else [])
+        for path in sorted((self.tables / "facts").glob("*")):
+            gone += Log(path).vacuum(kept.get(path.relative_to(self.tables).as_posix(), ()))
+        return gone
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Within the block, nobody else on this machine makes versions."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock = (self.folder / "lock").open("w")
+        except OSError as error:
+            raise UserError(f"cannot write to {self.folder}: {error.strerror}") from None
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise UserError(f"{self.folder} is in use by another run of the pipeline") from None
+            yield
+
+
+def _row(version: Version) -> dict[str, Any]:
+    row = asdict(version) | {"format": FORMAT}
+    return row | {name: json.dumps(row[name]) for name in _TEXTS}
+
+
+def _version(folder: Path, row: dict[str, Any]) -> Version:
+    if row.pop("format") != FORMAT:
+        raise UserError(f"version {row['number']} in {folder} was written by another version of Tidelog")
+    content = row | {name: json.loads(row[name]) for name in _TEXTS}
+    content["tables"] = {name: Table(**table) for name, table in content["tables"].items()}
+    content["changes"] = {name: (gained, lost) for name, (gained, lost) in content["changes"].items()}
+    content["batch"] = Batch(**content["batch"]) if content["batch"] else None
+    return Version(**content)
