@@ -21,7 +21,7 @@ from tidelog.base.diagnostic import Report, render
 from tidelog.base.span import Source
 from tidelog.lang.parse.parse import parse
 from tidelog.logic.passes import analyse_openly
-from tidelog.plan.passes import plan_program, replan
+from tidelog.plan.passes import plan_program
 
 SEED = 20
 BLOCK = 8
@@ -99,7 +99,7 @@ def _measure(text: str) -> Iterator[tuple[str, float]]:
     rule = Source("<rules>", "R1(x, y, s, k) :- R10(x, z, s, k), R20(z, y, _, _), x != y.")
     adding, more = _timed(lambda: analysis.with_rules(analysis.program, rule, report))
     _check(more, report)
-    replanning, again = _timed(lambda: replan(plan, more, report))
+    replanning, again = _timed(lambda: plan_program(more, report, earlier=plan))
     _check(again, report)
     yield "check a further rule", adding
     yield "plan it", replanning

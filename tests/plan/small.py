@@ -78,7 +78,7 @@ def plan(text: str) -> Plan:
 
 
 def _rule(text: str, name: str | None, source: Source, start: int) -> Rule:
-    origin = Origin(Span(source, start, start + len(text)), text, name)
+    origin = Origin(text, name, Span(source, start, start + len(text)))
     head, _, body = text.removesuffix(".").partition(":-")
     relation, arguments = _parts(head.strip())
     literals = []

@@ -17,7 +17,7 @@ from tidelog.logic.program import Program
 from tidelog.plan.closures.recognise import closures
 from tidelog.plan.join.translate import translate
 from tidelog.plan.nodes import Plan
-from tidelog.plan.passes import plan_program, replan
+from tidelog.plan.passes import plan_program
 from tidelog.plan.show.dot import show_dot
 from tidelog.plan.show.json import show_json
 from tidelog.plan.show.mermaid import show_mermaid
@@ -50,7 +50,7 @@ def test_plan(path: Path) -> None:
         for rule in stratum.rules:
             assert rule.source is not None
             assert translation_steps(rule.source)[-1][1] == translate(rule.source)
-    again = replan(plan, program, Report())
+    again = plan_program(program, Report(), earlier=plan)
     assert again is not None
     assert all(
         a is b for s, t in zip(again.strata, plan.strata, strict=True) for a, b in zip(s.rules, t.rules, strict=True)

@@ -6,7 +6,7 @@ from tests.plan.small import program
 from tidelog.base.diagnostic import Report
 from tidelog.plan.lazy import Lazy
 from tidelog.plan.nodes import Plan, Rule
-from tidelog.plan.passes import plan_program, replan
+from tidelog.plan.passes import plan_program
 
 TEXT = """
 Reach(x, y) :- Edge(x, y).
@@ -17,7 +17,7 @@ Apart(x, y) :- Node(x), Node(y), not Reach(x, y).
 
 def planned(text: str, earlier: Plan | None = None) -> Plan:
     report = Report()
-    plan = replan(earlier, program(text), report)
+    plan = plan_program(program(text), report, earlier=earlier)
     assert plan is not None, report.diagnostics
     return plan
 
@@ -60,7 +60,8 @@ def test_strata_follow_the_rules() -> None:
 
 def test_a_refused_change_gives_no_plan() -> None:
     report = Report()
-    assert replan(planned(TEXT), program(TEXT + "Edge(x, y) :- Apart(x, y).\n"), report) is None
+    changed = program(TEXT + "Edge(x, y) :- Apart(x, y).\n")
+    assert plan_program(changed, report, earlier=planned(TEXT)) is None
     assert [diagnostic.code for diagnostic in report.errors] == ["E0601"]
 
 

@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import assert_never
 
 from tidelog.base import types as t
+from tidelog.base.arguments import brief
 from tidelog.base.values import NAN, FrozenMap, Group, Value, Variant, single
 
 Types = Mapping[str, t.TypeDefinition]
@@ -102,10 +103,26 @@ def _sized(value: Value, type: t.Bit | t.Signed) -> str | None:
 
 
 def bounds(type: t.Bit | t.Signed) -> tuple[int, int]:
-    """Return the least and the greatest value of an integer type with a width."""
+    """Return the least and the greatest value of an integer type with a width.
+
+    >>> bounds(t.Signed(8))
+    (-128, 127)
+    """
     if isinstance(type, t.Bit):
         return 0, (1 << type.width) - 1
     return -(1 << (type.width - 1)), (1 << (type.width - 1)) - 1
+
+
+def wrapped(number: int, type: t.Type) -> int:
+    """Return what an integer type has for a number: the one of its range that is equal modulo 2**width.
+
+    >>> wrapped(300, t.Bit(8)), wrapped(200, t.Signed(8)), wrapped(300, t.BIGINT)
+    (44, -56, 300)
+    """
+    if not isinstance(type, t.Bit | t.Signed):
+        return number
+    low, _ = bounds(type)
+    return (number - low) % (1 << type.width) + low
 
 
 def _string(value: Value) -> str | None:
@@ -140,5 +157,4 @@ def _first(reasons: Iterable[str | None]) -> str | None:
 
 
 def _misfit(value: Value, wanted: str) -> str:
-    shown = repr(value)
-    return f"{shown if len(shown) <= 80 else shown[:77] + '...'} is not {wanted}"
+    return f"{brief(value)} is not {wanted}"

@@ -6,14 +6,15 @@ never also one of its free variables, and a substitution cannot capture.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import assert_never, get_args
+from collections.abc import Mapping
+from typing import get_args
 
 from tidelog.base import expr
 from tidelog.base.expr import Expr, Pattern, Var
 from tidelog.base.walk import Walk
 
 EXPRESSIONS: Walk[Expr] = Walk(get_args(Expr), "Expr")
+PATTERNS: Walk[Pattern] = Walk(get_args(Pattern), "Pattern")
 parts, with_parts, subexpressions = EXPRESSIONS.parts, EXPRESSIONS.with_parts, EXPRESSIONS.everything
 """The direct subexpressions, in order of evaluation; the expression with each of them changed; it and all inside it."""
 
@@ -40,28 +41,18 @@ def free_variables(expression: Expr) -> Mapping[str, Var]:
             case expr.Lambda(parameters):
                 declared.update(p.name for p in parameters)
             case expr.Match(_, arms):
-                declared.update(name for pattern, _ in arms for name in pattern_variables(pattern))
+                declared.update(v.name for pattern, _ in arms for v in pattern_variables(pattern))
             case expr.Declare(pattern) | expr.For(pattern):
-                declared.update(pattern_variables(pattern))
+                declared.update(v.name for v in pattern_variables(pattern))
             case _:
                 pass
         stack.extend(reversed(parts(current)))
     return {name: var for name, var in used.items() if name not in declared} if declared else used
 
 
-def pattern_variables(pattern: Pattern) -> Iterator[str]:
-    """The names that a pattern binds."""
-    match pattern:
-        case expr.AnyPattern() | expr.ConstPattern():
-            pass
-        case expr.VarPattern(name, _, inner):
-            yield name
-            yield from pattern_variables(inner)
-        case expr.TuplePattern(items) | expr.ConstructorPattern(_, items):
-            for item in items:
-                yield from pattern_variables(item)
-        case _:
-            assert_never(pattern)
+def pattern_variables(pattern: Pattern) -> list[Var]:
+    """The variables that a pattern binds."""
+    return [Var(p.name, p.type) for p in PATTERNS.everything(pattern) if isinstance(p, expr.VarPattern)]
 
 
 def substitute(expression: Expr, by: Mapping[str, Expr]) -> Expr:

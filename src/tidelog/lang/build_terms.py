@@ -19,6 +19,7 @@ from tidelog.base.span import Source
 from tidelog.lang import syntax
 from tidelog.lang.format.format import format_expression
 from tidelog.lang.parse.parse import parse_expression, parse_type
+from tidelog.lang.syntax.walk import rewrite
 
 _PYTHON_TYPES: dict[object, str] = {bool: "bool", int: "bigint", str: "string", float: "double"}
 
@@ -326,14 +327,11 @@ def clause(given: object) -> syntax.Clause:
 
 def _declared(pattern: syntax.Expr) -> syntax.Expr:
     """Declare the variables of a pattern."""
-    match pattern:
-        case syntax.Name((name,)):
-            return syntax.VarDecl(name)
-        case syntax.TupleExpr(items):
-            return syntax.TupleExpr(tuple(map(_declared, items)))
-        case syntax.Construct(path, arguments):
-            return syntax.Construct(path, tuple(syntax.Argument(a.name, _declared(a.value)) for a in arguments))
-        case syntax.Annotated(operand, type):
-            return syntax.Annotated(_declared(operand), type)
-        case _:
-            return pattern
+    kinds = syntax.Name | syntax.TupleExpr | syntax.Construct | syntax.Annotated
+
+    def declared(e: syntax.Expr) -> syntax.Expr | None:
+        if isinstance(e, syntax.Name) and len(e.path) == 1:
+            return syntax.VarDecl(e.path[0])
+        return None if isinstance(e, kinds) else e
+
+    return rewrite(pattern, declared)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from typing import Any, get_args
 
 from tidelog.base.expr import Expr, Var
 from tidelog.base.free import free_variables
+from tidelog.base.walk import Walk
 from tidelog.logic.program import Aggregate, Atom, Bind, Condition, Literal, Negative, Positive, Unnest
 
 
@@ -49,23 +50,14 @@ def variable_names(literal: Literal) -> list[str]:
     return [*(variable.name for variable in bound_variables(literal)), *read_variables(literal)]
 
 
-def expressions(literal: Literal) -> tuple[Expr, ...]:
+_EXPRESSIONS: Walk[Any] = Walk(get_args(Expr), "Expr")
+
+
+def expressions(literal: Literal) -> list[Expr]:
     """The expressions that a literal computes."""
-    match literal:
-        case Condition(expression) | Bind(_, expression) | Unnest(_, expression):
-            return (expression,)
-        case Aggregate(value=value, reduce=reduce):
-            return (value, reduce)
-        case Positive() | Negative():
-            return ()
+    return _EXPRESSIONS.parts(literal)
 
 
 def with_expressions(literal: Literal, change: Callable[[Expr], Expr]) -> Literal:
     """Return the literal with each of its expressions changed."""
-    match literal:
-        case Condition(expression) | Bind(_, expression) | Unnest(_, expression):
-            return replace(literal, expression=change(expression))
-        case Aggregate(value=value, reduce=reduce):
-            return replace(literal, value=change(value), reduce=change(reduce))
-        case Positive() | Negative():
-            return literal
+    return _EXPRESSIONS.with_parts(literal, change)  # type: ignore[no-any-return]

@@ -69,14 +69,9 @@ def analyse(
     *,
     library: Sequence[pathlib.Path] = (),
     externs: Externs | None = None,
-    additions: Sequence[Source] = (),
-    removed: Collection[Place] = (),
 ) -> Program | None:
-    """Return the typed program of a text, or None if it has mistakes, all of which are in `report`.
-
-    `additions` are further texts of the main module; `removed` has the source name and offset of rules to leave out.
-    """
-    analysis = analyse_openly(source, report, library=library, externs=externs, additions=additions, removed=removed)
+    """Return the typed program of a text, or None if it has mistakes, all of which are in `report`."""
+    analysis = analyse_openly(source, report, library=library, externs=externs)
     return None if analysis is None else analysis.program
 
 
@@ -86,12 +81,10 @@ def analyse_openly(
     *,
     library: Sequence[pathlib.Path] = (),
     externs: Externs | None = None,
-    additions: Sequence[Source] = (),
-    removed: Collection[Place] = (),
 ) -> Analysis | None:
     """Do as `analyse`, and return what is needed to check more rules."""
     with collector_paused():
-        modules = load_modules(source, report, library, additions, removed)
+        modules = load_modules(source, report, library)
         if report.errors:
             return None
         return _analyse(modules, (EXTERNS,) if externs is None else (externs, EXTERNS), report)
@@ -180,7 +173,7 @@ def _source_rules(modules: Mapping[Path, Module], report: Report) -> Iterator[So
             if any(count_ways(rule.body) > MOST_WAYS for rule in rules):
                 rule_mistakes.many_alternatives(max(count_ways(r.body) for r in rules), declaration.span, report)
                 continue
-            origin = Origin(declaration.span, _text(declaration), rule_name(declaration.attributes))
+            origin = Origin(_text(declaration), rule_name(declaration.attributes), declaration.span)
             for rewrite in REWRITES:
                 rules = tuple(made for rule in rules for made in rewrite(rule))
             yield from (SourceRule(path, rule, origin) for rule in rules)
@@ -211,7 +204,7 @@ def _typed_rules(
 
 def _called(rules: Iterable[Rule], relations: Iterable[Relation]) -> Iterator[str]:
     """The names of the functions that rules and keys call."""
-    expressions = [r.primary_key.expression for r in relations if r.primary_key is not None]
+    expressions = [r.primary_key for r in relations if r.primary_key is not None]
     for rule in rules:
         expressions += rule.arguments
         for literal in rule.body:

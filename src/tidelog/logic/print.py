@@ -91,7 +91,7 @@ def _constructors(definition: TypeDefinition) -> Iterator[str]:
 def _relation(relation: logic.Relation) -> str:
     role = "" if relation.role == "internal" else f"{relation.role} "
     columns = ", ".join(f"{c.name}: {show(c.type)}" for c in relation.columns)
-    key = f" primary key {show_expression(relation.primary_key.expression)}" if relation.primary_key else ""
+    key = f" primary key {show_expression(relation.primary_key)}" if relation.primary_key else ""
     return f"{'auxiliary ' if relation.auxiliary else role}relation {relation.name}({columns}){key}"
 
 

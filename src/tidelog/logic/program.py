@@ -10,20 +10,14 @@ grouped body, and an `Aggregate` literal that reads it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 
+from tidelog.base.diagnostic import shortened
 from tidelog.base.expr import Const, Expr, Function, Var
 from tidelog.base.record import record
 from tidelog.base.span import NOWHERE, Span
-from tidelog.base.types import Field, Type, TypeDefinition
-
-
-@record
-class PrimaryKey:
-    """The key of an input relation's row, as an expression over its columns (variables named like them)."""
-
-    expression: Expr
+from tidelog.base.types import Field, Tuple, Type, TypeDefinition
 
 
 @record
@@ -32,6 +26,7 @@ class Relation:
 
     `element` is the type of a whole row: a struct with the columns as fields for `R(f: T, ...)`; for `R[T]` the type
     T, whose fields are the columns if T is a struct, otherwise there is one column named `value`.
+    The `primary_key` of an input relation's row is an expression over its columns, as variables named like them.
     `auxiliary` relations were made by a rewrite and are not shown unless asked for.
     """
 
@@ -39,7 +34,7 @@ class Relation:
     role: str
     columns: tuple[Field, ...]
     element: Type
-    primary_key: PrimaryKey | None = None
+    primary_key: Expr | None = None
     auxiliary: bool = False
     attributes: Mapping[str, object] = field(default_factory=dict)
     span: Span = field(default=NOWHERE, compare=False, repr=False)
@@ -50,6 +45,12 @@ class Wildcard:
     """A column that does not matter."""
 
     type: Type
+
+
+def auxiliary_relation(name: str, columns: Iterable[Field | Var], span: Span) -> Relation:
+    """Return a relation that a rewrite makes."""
+    fields = tuple(Field(column.name, column.type) for column in columns)
+    return Relation(name, "internal", fields, Tuple(tuple(f.type for f in fields)), auxiliary=True, span=span)
 
 
 Term = Var | Const | Wildcard
@@ -126,11 +127,16 @@ Literal = Positive | Negative | Condition | Bind | Unnest | Aggregate
 
 @record
 class Origin:
-    """The rule of the text that a rule was made from: its place, the rule as written, its name if it has one."""
+    """The rule as the user wrote it, with its name and place, for errors, plans, profiles and explanations."""
 
-    span: Span
     text: str
     name: str | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+    @property
+    def quoted(self) -> str:
+        """The rule's text, of a long one its ends, and where it stands."""
+        return f"`{shortened(self.text)}` ({self.span})"
 
 
 @record

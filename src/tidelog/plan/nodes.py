@@ -29,11 +29,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from enum import Enum
 
-from tidelog.base.diagnostic import shortened
 from tidelog.base.expr import Const, Expr, Function, Var
 from tidelog.base.record import record
-from tidelog.base.span import NOWHERE, Span
-from tidelog.base.types import Field, Type, TypeDefinition
+from tidelog.base.types import TypeDefinition
 from tidelog.logic import program as logic
 
 
@@ -161,31 +159,9 @@ class Project:
 Node = Unit | Scan | Select | Extend | Unnest | Product | Join | AntiJoin | Aggregate | Project
 
 
-@record
-class Relation:
-    """What engines need to know of a relation."""
-
-    name: str
-    role: str
-    columns: tuple[Field, ...]
-    element: Type
-    primary_key: Expr | None = None
-    auxiliary: bool = False
-    attributes: Mapping[str, object] = field(default_factory=dict)
-
-
-@record
-class Origin:
-    """The rule as the user wrote it, for errors, plans, profiles and explanations."""
-
-    text: str
-    name: str | None
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-    @property
-    def quoted(self) -> str:
-        """The rule's text, of a long one its ends, and where it stands."""
-        return f"`{shortened(self.text)}` ({self.span})"
+Relation = logic.Relation
+Origin = logic.Origin
+"""A relation, and the rule as the user wrote it: all that engines know of a program beside its plan."""
 
 
 @record

@@ -9,7 +9,7 @@ The order of the passes, each a function of the same name in its file:
 5. `plan_rules`: for each rule `translate`, `propagate_equalities`, `order_joins`, `delta_variants`;
 6. `choose_indexes`: the fewest column orders that serve all probes.
 
-`replan` does the same for a program that has changed, and takes from the earlier plan what still holds.
+For a program that has changed, what still holds is taken from the earlier plan.
 """
 
 from __future__ import annotations
@@ -35,40 +35,29 @@ from tidelog.plan.stratify import stratify
 
 
 def plan_program(
-    program: logic.Program, report: Report, *, sizes: Sizes | None = None, planning: Planning = DEFAULT.planning
-) -> Plan | None:
-    """Plan a program; None, and a diagnostic, if it cannot be stratified."""
-    return replan(None, program, report, sizes=sizes, planning=planning)
-
-
-def replan(
-    earlier: Plan | None,
     program: logic.Program,
     report: Report,
     *,
+    earlier: Plan | None = None,
     sizes: Sizes | None = None,
     planning: Planning = DEFAULT.planning,
 ) -> Plan | None:
-    """Plan a program that has changed since the earlier plan.
+    """Plan a program; None, and a diagnostic, if it cannot be stratified.
 
-    Rules that have not changed keep their `Rule` objects; indexes that were looked at and are still needed stay as they
-    are; strata are found anew.
+    `earlier` is the plan from before it changed: rules that have not changed keep their `Rule` objects; indexes that
+    were looked at and are still needed stay as they are; strata are found anew.
     """
     with collector_paused():
         prepared = project_negations(isolate_aggregates(separate_facts(program)))
-        return _replan(earlier, prepared, report, Estimate(sizes, planning=planning))
-
-
-def _replan(earlier: Plan | None, program: logic.Program, report: Report, estimate: Estimate) -> Plan | None:
-    components = stratify(program, report)
-    if components is None:
-        return None
-    known = {rule.identity: rule for stratum in earlier.strata for rule in stratum.rules} if earlier else {}
-    rules = plan_rules(program.rules, known, estimate)
-    relations = {name: _relation(relation) for name, relation in program.relations.items()}
-    declared = {name: _declared(index) for name, index in program.indexes.items()}
-    indexes = _indexes(relations, rules, declared, earlier)
-    return Plan(program.types, relations, program.functions, _strata(components, rules), indexes, declared)
+        components = stratify(prepared, report)
+        if components is None:
+            return None
+        known = {rule.identity: rule for stratum in earlier.strata for rule in stratum.rules} if earlier else {}
+        rules = plan_rules(prepared.rules, known, Estimate(sizes, planning=planning))
+        declared = {name: _declared(index) for name, index in program.indexes.items()}
+        indexes = _indexes(prepared.relations, rules, declared, earlier)
+        strata = _strata(components, rules)
+        return Plan(program.types, prepared.relations, program.functions, strata, indexes, declared)
 
 
 def _indexes(
@@ -103,19 +92,6 @@ def _strata(components: list[list[str]], rules: Iterable[Rule]) -> tuple[Stratum
 
 def _is_recursive(names: list[str], rules: list[Rule]) -> bool:
     return len(names) > 1 or any(names[0] in rule.reads for rule in rules)
-
-
-def _relation(relation: logic.Relation) -> Relation:
-    key = relation.primary_key.expression if relation.primary_key is not None else None
-    return Relation(
-        relation.name,
-        relation.role,
-        relation.columns,
-        relation.element,
-        key,
-        relation.auxiliary,
-        relation.attributes,
-    )
 
 
 def _declared(index: logic.Index) -> DeclaredIndex:

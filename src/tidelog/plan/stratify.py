@@ -12,15 +12,15 @@ out of what is shown: an edge into one and the edge out of it are one step of th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from enum import IntEnum
 from itertools import pairwise
+from operator import attrgetter
 
 from tidelog.base.diagnostic import Label, Report
 from tidelog.base.graph import components, path
 from tidelog.base.record import record
 from tidelog.base.span import NOWHERE, Span
-from tidelog.logic.program import Aggregate, Literal, Negative, Positive, Program, Relation, Rule
+from tidelog.logic.program import Aggregate, Negative, Positive, Program
 
 
 class Kind(IntEnum):
@@ -41,6 +41,7 @@ class Edge:
     span: Span
 
 
+_KIND = {Positive: Kind.POSITIVE, Negative: Kind.NEGATIVE, Aggregate: Kind.AGGREGATE}
 _SAYS = {
     Kind.POSITIVE: "`{0}` needs `{1}`",
     Kind.NEGATIVE: "`{0}` needs that `{1}` does not hold",
@@ -89,9 +90,10 @@ def _report_cycle(program: Program, component: set[str], head: str, body: str, r
     way = [body] if body == head else path(inside, body, head) or []
     names = [head, *way]
     pairs = list(pairwise(names))
-    cycle = [_worst(edges[pair]) if i == 0 else _mildest(edges[pair]) for i, pair in enumerate(pairs)]
+    kind = attrgetter("kind")
+    cycle = [max(edges[pair], key=kind) if i == 0 else min(edges[pair], key=kind) for i, pair in enumerate(pairs)]
     shown = _without_auxiliary(cycle, program)
-    worst = max(shown, key=lambda edge: edge.kind)
+    worst = max(shown, key=kind)
     start = shown.index(worst)
     shown = shown[start:] + shown[:start]
     labels = [Label(edge.span, _SAYS[edge.kind].format(edge.head, edge.body)) for edge in shown]
@@ -110,43 +112,13 @@ def _edges(program: Program, component: set[str]) -> dict[tuple[str, str], list[
     """Return the edges inside a component by their ends."""
     edges: dict[tuple[str, str], list[Edge]] = {}
     for rule in program.rules:
-        if rule.head in component:
-            for edge in _edges_of(rule, program.relations[rule.head]):
-                if edge.body in component:
-                    edges.setdefault((edge.head, edge.body), []).append(edge)
+        for literal in rule.body if rule.head in component else ():
+            if isinstance(literal, Positive | Negative | Aggregate) and literal.atom.relation in component:
+                span = literal.span if isinstance(literal, Aggregate) else literal.atom.span
+                place = rule.origin.span if span is NOWHERE else span
+                edge = Edge(rule.head, literal.atom.relation, _KIND[type(literal)], place)
+                edges.setdefault((edge.head, edge.body), []).append(edge)
     return edges
-
-
-def _edges_of(rule: Rule, head: Relation) -> Iterator[Edge]:
-    for literal in rule.body:
-        match literal:
-            case Positive(atom):
-                kind = Kind.POSITIVE
-            case Negative(atom):
-                kind = Kind.NEGATIVE
-            case Aggregate(atom=atom):
-                kind = Kind.AGGREGATE
-            case _:
-                continue
-        yield Edge(head.name, atom.relation, kind, _place(literal, rule))
-
-
-def _place(literal: Literal, rule: Rule) -> Span:
-    """Return where a literal stands, or at least its rule."""
-    match literal:
-        case Positive(atom) | Negative(atom):
-            span = atom.span
-        case _:
-            span = literal.span
-    return rule.origin.span if span is NOWHERE else span
-
-
-def _worst(edges: list[Edge]) -> Edge:
-    return max(edges, key=lambda edge: edge.kind)
-
-
-def _mildest(edges: list[Edge]) -> Edge:
-    return min(edges, key=lambda edge: edge.kind)
 
 
 def _without_auxiliary(cycle: list[Edge], program: Program) -> list[Edge]:

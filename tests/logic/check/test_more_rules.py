@@ -53,7 +53,7 @@ def test_the_last_rule_comes_later(case: Path) -> None:
     start = min((a.span.start for a in rules[-1].attributes), default=rules[-1].span.start + 2) - 2  # before the `#[`
     base, last, rest = text[:start], text[start : rules[-1].span.end], text[rules[-1].span.end :]
     with inside(case):
-        whole = analyse(Source("program.dl", base + rest), Report(), externs=externs, additions=(Source("m", last),))
+        whole = analyse(Source("program.dl", f"{base}{rest}\n{last}"), Report(), externs=externs)
         analysis = analyse_openly(Source("program.dl", base + rest), Report(), externs=externs)
     assert whole is not None
     assert analysis is not None

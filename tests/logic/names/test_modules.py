@@ -1,4 +1,4 @@
-"""Imports: where modules are found, what they may be called, and what the API adds to and removes from a program."""
+"""Imports: where modules are found, and what they may be called."""
 
 from pathlib import Path
 
@@ -20,11 +20,10 @@ def write(folder: Path, **texts: str) -> Path:
     return folder / "main.dl"
 
 
-def check(main: Path | Source, *library: Path, additions: tuple[Source, ...] = (), removed: int = -1) -> Program:
+def check(main: Path | Source, *library: Path) -> Program:
     report = Report()
     source = main if isinstance(main, Source) else Source(str(main), main.read_text())
-    gone = {(source.name, removed)} if removed >= 0 else ()
-    program = analyse(source, report, library=library, additions=additions, removed=gone)
+    program = analyse(source, report, library=library)
     assert program is not None, "\n".join(map(render, report.sorted()))
     return program
 
@@ -78,23 +77,6 @@ def test_mistakes_of_a_module_name_its_file(tmp_path: Path) -> None:
     assert analyse(Source(str(main), main.read_text()), report) is None
     (mistake,) = report.errors
     assert str(mistake.span) == f"{tmp_path / 'a.dl'}:1:15"
-
-
-def test_additions_belong_to_the_main_module() -> None:
-    source = Source("main", "relation R(x: u8)\nR(1).")
-    program = check(source, additions=(Source("more", 'relation S(x: u8)\n#[name = "s"]\nS(x) :- R(x).'),))
-    assert [(r.head, r.origin.name, r.origin.span.source.name) for r in program.rules] == [
-        ("R", None, "main"),
-        ("S", "s", "more"),
-    ]
-
-
-def test_removed_rules_are_as_if_not_written() -> None:
-    text = 'relation R(x: u8)\n#[name = "r"]\nR(1).\nR(2).\n'
-    program = check(Source("main", text), removed=text.index("R(1)"))
-    assert [print_rule(rule) for rule in program.rules] == ["R(2)."]
-    again = check(Source("main", text), additions=(Source("a", '#[name = "r"] R(3).'),), removed=text.index("R(1)"))
-    assert [rule.origin.name for rule in again.rules] == [None, "r"]
 
 
 @pytest.mark.parametrize("name", ["<text>", "a\0b", "x" * 5000])

@@ -17,7 +17,7 @@ from tidelog.base.types import (
     TypeVariable,
     substitute,
 )
-from tidelog.logic.names.unify import ERROR, Unifier, integer_range
+from tidelog.logic.names.unify import ERROR, Unifier
 
 ATOMS: list[Type] = [BOOL, STRING, Bit(8), TypeVariable("A")]
 
@@ -88,9 +88,3 @@ def test_numbers_have_default_types() -> None:
     integer, real = types.fresh("integer"), types.fresh("real")
     types.default_all()
     assert (types.zonk(integer), types.zonk(real)) == (BIGINT, DOUBLE)
-
-
-def test_ranges() -> None:
-    assert integer_range(Bit(3)) == (0, 7)
-    assert integer_range(Signed(3)) == (-4, 3)
-    assert integer_range(BIGINT) is None

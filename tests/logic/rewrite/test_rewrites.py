@@ -6,10 +6,10 @@ from tidelog.base.diagnostic import Report
 from tidelog.base.span import Source
 from tidelog.lang.parse.parse import parse_rules
 from tidelog.lang.syntax import Assign, Condition, Expr, ImperativeRule, RuleDef
+from tidelog.logic.names.patterns import without_names
 from tidelog.logic.rewrite.expand_disjunction import expand_disjunction
 from tidelog.logic.rewrite.imperative_rules import imperative_rules
 from tidelog.logic.rewrite.lift_expressions import lift_expressions
-from tidelog.logic.rewrite.pattern_names import without_names
 from tidelog.logic.rewrite.replace_aggregates import replace_aggregates
 from tidelog.logic.rewrite.split_heads import split_heads
 

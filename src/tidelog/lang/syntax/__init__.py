@@ -5,7 +5,7 @@ slotted dataclasses with tuples; `span` takes no part in equality, so two texts 
 trees. Patterns are written in the expression language (DDlog's rule), so they are `Expr` here; `logic` tells which
 expressions are patterns.
 
-In three files: `expressions` (with types and patterns), `rules`, `declarations`.
+In three files: `expressions` (with types and patterns), `rules`, `declarations`; `walk` walks expressions and types.
 """
 
 from __future__ import annotations

@@ -16,11 +16,11 @@ from tidelog.base.record import record
 from tidelog.base.span import Span
 from tidelog.base.types import Type, show
 from tidelog.lang import syntax
-from tidelog.logic.infer.infer import Inference, is_pattern
+from tidelog.logic.infer.infer import Inference
+from tidelog.logic.names.patterns import is_pattern, pattern_names
 from tidelog.logic.names.scope import Scope, Variable
 from tidelog.logic.program import Relation
 from tidelog.logic.rewrite import checked
-from tidelog.logic.rewrite.pattern_names import pattern_names
 
 ANY = AnyPattern()
 

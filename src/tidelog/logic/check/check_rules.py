@@ -23,6 +23,7 @@ from tidelog.base.span import Span
 from tidelog.base.types import Named, Type, TypeSizeError
 from tidelog.lang import syntax
 from tidelog.lang.syntax import Clause, Path, RuleDef
+from tidelog.lang.syntax.walk import rewrite, subexpressions
 from tidelog.logic import program
 from tidelog.logic.check import rule_mistakes
 from tidelog.logic.check.check_atoms import PlacedAtom, check_atom, declare_pattern, declare_variables, place_atom
@@ -30,15 +31,23 @@ from tidelog.logic.check.finish_rule import finish_rule
 from tidelog.logic.infer import access as infer_access
 from tidelog.logic.infer.control import element_type
 from tidelog.logic.infer.finish import Finisher
-from tidelog.logic.infer.infer import Inference, is_pattern
+from tidelog.logic.infer.infer import Inference
 from tidelog.logic.names.environment import Declarations, Environment
+from tidelog.logic.names.patterns import is_pattern
 from tidelog.logic.names.scope import Scope, Variable
-from tidelog.logic.names.traverse import groupings, rewrite, subexpressions
 from tidelog.logic.names.unify import ERROR
 from tidelog.logic.program import Origin, Relation
 from tidelog.logic.rewrite import checked
 from tidelog.logic.rewrite.rows import row_columns
-from tidelog.logic.rewrite.rule_names import alternatives, bound_names, common_names, key_names, last_grouping, reads
+from tidelog.logic.rewrite.rule_names import (
+    alternatives,
+    bound_names,
+    common_names,
+    groupings,
+    key_names,
+    last_grouping,
+    reads,
+)
 
 Body = checked.Body[checked.Clause]
 
@@ -186,10 +195,9 @@ class _Checker:
         return sound
 
     def grouping(
-        self, clauses: Sequence[Clause], grouping: syntax.Expr, given: Mapping[str, Variable], outer: Scope
+        self, clauses: Sequence[Clause], grouping: syntax.MethodCall, given: Mapping[str, Variable], outer: Scope
     ) -> checked.Grouping[checked.Clause]:
         """Infer the grouped part of a body, and declare in `outer` what stays visible."""
-        assert isinstance(grouping, syntax.MethodCall)
         bodies = alternatives(clauses)
         inner = self.scope()
         keys = {name for name, _ in key_names(grouping)}

@@ -19,7 +19,7 @@ from tidelog.logic.infer.infer import Inference
 from tidelog.logic.names.environment import Declarations, Environment
 from tidelog.logic.names.modules import Modules
 from tidelog.logic.names.scope import Scope
-from tidelog.logic.program import Atom, Index, PrimaryKey, Relation, Term, Wildcard
+from tidelog.logic.program import Atom, Index, Relation, Term, Wildcard
 from tidelog.logic.rewrite.fold_constants import fold_expression
 from tidelog.logic.rewrite.rows import make_row
 
@@ -98,7 +98,7 @@ def _with_key(
             note=f"`primary key ({key.variable}) e` computes the key from the row `{key.variable}`",
             hint=f"use a column: `{key.variable}.{relation.columns[0].name}`" if relation.columns else "",
         )
-    return replace(relation, primary_key=PrimaryKey(expression))
+    return replace(relation, primary_key=expression)
 
 
 def check_indexes(modules: Modules, declarations: Declarations, report: Report) -> Mapping[str, Index]:

@@ -11,10 +11,11 @@ from tidelog.base import expr, types
 from tidelog.base.expr import Declare, Expr, For, If, MakeTuple, Match, Pattern, Sequence, Var, VarPattern
 from tidelog.base.types import UNIT, Named, Signed, Tuple, Type, TypeVariable
 from tidelog.lang import syntax
+from tidelog.lang.syntax.walk import rewrite
 from tidelog.logic.infer import access as infer_access
 from tidelog.logic.infer import places as infer_places
 from tidelog.logic.infer.cover import Cover
-from tidelog.logic.infer.patterns import is_pattern
+from tidelog.logic.names.patterns import is_pattern
 from tidelog.logic.names.scope import Scope
 from tidelog.logic.names.unify import ERROR
 
@@ -196,23 +197,20 @@ def _temporary(name: syntax.Name) -> str:
     return f"{name.path[-1]}#new"
 
 
-def _with_temporaries(e: syntax.Expr, assigned: list[syntax.Name]) -> syntax.Expr:
+def _with_temporaries(pattern: syntax.Expr, assigned: list[syntax.Name]) -> syntax.Expr:
     """Replace bare names of an assignment's pattern by new variables, which are then assigned to them."""
-    match e:
-        case syntax.Name((_,), span):
-            assigned.append(e)
-            return syntax.VarDecl(_temporary(e), span)
-        case syntax.TupleExpr(items, span):
-            return syntax.TupleExpr(tuple([_with_temporaries(item, assigned) for item in items]), span)
-        case syntax.Construct(path, arguments, span):
-            inner = [syntax.Argument(a.name, _with_temporaries(a.value, assigned), a.span) for a in arguments]
-            return syntax.Construct(path, tuple(inner), span)
-        case syntax.Annotated(operand, type, span):
-            return syntax.Annotated(_with_temporaries(operand, assigned), type, span)
-        case syntax.Unary("&", operand, span):
-            return syntax.Unary("&", _with_temporaries(operand, assigned), span)
-        case _:
-            return e
+
+    def replaced(e: syntax.Expr) -> syntax.Expr | None:
+        match e:
+            case syntax.Name():
+                assigned.append(e)
+                return syntax.VarDecl(_temporary(e), e.span)
+            case syntax.At():
+                return e
+            case _:
+                return None
+
+    return rewrite(pattern, replaced)
 
 
 def annotated(inference: Inference, e: syntax.Annotated, scope: Scope) -> Expr:

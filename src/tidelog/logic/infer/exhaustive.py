@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tidelog.base import types
+from tidelog.base.conform import bounds
 from tidelog.base.expr import AnyPattern, ConstPattern, ConstructorPattern, Pattern, TuplePattern, VarPattern
 from tidelog.base.record import record
 from tidelog.base.types import Bit, Bool, Named, Signed, Tuple, Type
 from tidelog.logic.infer.cover import Cover
 from tidelog.logic.names.environment import Environment
-from tidelog.logic.names.unify import ERROR, integer_range
+from tidelog.logic.names.unify import ERROR
 
 if TYPE_CHECKING:
     from tidelog.logic.infer.infer import Inference
@@ -79,11 +80,7 @@ def check_exhaustive(inference: Inference, cover: Cover) -> None:
 
 
 def _has_error(type: Type) -> bool:
-    match type:
-        case Named(_, items) | Tuple(items):
-            return any(map(_has_error, items))
-        case _:
-            return type is ERROR
+    return type is ERROR or any(map(_has_error, types.parts(type)))
 
 
 def _plain(pattern: Pattern) -> Pattern:
@@ -148,7 +145,7 @@ class _Matcher:
                 by = dict(zip(definition.parameters, arguments, strict=True))
                 return [_constructor_head(c, by) for c in definition.constructors]
             case Bit(width) | Signed(width) if width <= _ENUMERABLE_BITS and len(used) > 1:
-                least, greatest = integer_range(type) or (0, 0)
+                least, greatest = bounds(type)
                 return [_Head(value, (), str(value)) for value in range(least, greatest + 1)]
             case _:
                 return None

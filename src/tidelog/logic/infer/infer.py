@@ -294,16 +294,6 @@ class Inference:
         self.settle()
         return self._finisher.expr(e)
 
-    def finish_pattern(self, pattern: Pattern) -> Pattern:
-        """Return the pattern with all types known."""
-        self.settle()
-        return self._finisher.pattern(pattern)
-
-    def finish_type(self, type: Type, span: Span) -> Type:
-        """Return the type with all unknowns replaced; reports if one stays."""
-        self.settle()
-        return self._finisher.known(type, span)
-
     def unknown_type(self, what: str, span: Span, type: Type = ERROR) -> Expr:
         """Report that a type must be known and is not; it then fits everything."""
         self.types.give_up(type)
@@ -326,8 +316,3 @@ def _is_new_parameter(hidden: Variable, origin: Origin, scope: Scope) -> bool:
 
 
 _DONE = Const(None, ERROR)
-
-
-def is_pattern(e: syntax.Expr) -> bool:
-    """Tell whether an expression is a pattern: variables, wildcards, literals, tuples, constructors, `&`, `@`, `:`."""
-    return infer_patterns.is_pattern(e)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidelog.base import expr, types
+from tidelog.base.conform import bounds
 from tidelog.base.expr import Const, Expr, MakeMap, MakeTuple, MakeVec, Operate
 from tidelog.base.span import Span
 from tidelog.base.text.integers import show_integer
@@ -14,7 +15,7 @@ from tidelog.base.values import single
 from tidelog.lang import syntax
 from tidelog.logic.names.resolve import resolve_width
 from tidelog.logic.names.scope import Scope
-from tidelog.logic.names.unify import ERROR, integer_range
+from tidelog.logic.names.unify import ERROR
 
 if TYPE_CHECKING:
     from tidelog.logic.infer.infer import Inference
@@ -40,14 +41,16 @@ def integer(inference: Inference, value: int, literal: syntax.IntLiteral, expect
 def check_range(inference: Inference, value: int, type: Type, span: Span) -> None:
     """Report a literal that its type cannot hold."""
     type = inference.types.resolve(type)
-    limits = integer_range(type)
-    if limits is None or limits[0] <= value <= limits[1]:
+    if not isinstance(type, Bit | Signed):
+        return
+    low, high = bounds(type)
+    if low <= value <= high:
         return
     inference.report.add(
         "E0309",
         f"`{show_integer(value)}` does not fit `{types.show(type)}`",
         span,
-        note=f"`{types.show(type)}` has the values {limits[0]} to {limits[1]}",
+        note=f"`{types.show(type)}` has the values {low} to {high}",
         hint="use a signed type" if value < 0 and isinstance(type, Bit) else "",
     )
 

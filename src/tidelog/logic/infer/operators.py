@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidelog.base import expr, types
+from tidelog.base.conform import bounds
 from tidelog.base.expr import Expr, Operate
 from tidelog.base.span import Span
-from tidelog.base.types import BOOL, STRING, Bit, Named, Type, is_integer, is_number
+from tidelog.base.types import BOOL, STRING, Bit, Named, Signed, Type, is_integer, is_number
 from tidelog.lang import syntax
 from tidelog.logic.infer import literals as infer_literals
 from tidelog.logic.names.scope import Scope
-from tidelog.logic.names.unify import ERROR, Class, integer_range
+from tidelog.logic.names.unify import ERROR, Class
 
 if TYPE_CHECKING:
     from tidelog.logic.infer.infer import Inference
@@ -182,9 +183,8 @@ def _reference(inference: Inference, e: syntax.Unary, scope: Scope, expected: Ty
 def cast(inference: Inference, e: syntax.Cast, scope: Scope) -> Expr:
     """`x as T`, between numbers only: integers wrap, floating point truncates toward zero."""
     target = inference.resolve_type(e.type)
-    limits = integer_range(target)
-    match e.operand:
-        case syntax.IntLiteral(value, None) if limits is not None and limits[0] <= value <= limits[1]:
+    match e.operand, target:
+        case syntax.IntLiteral(value, None), Bit() | Signed() if bounds(target)[0] <= value <= bounds(target)[1]:
             return expr.Const(value, target, e.span)
         case _:
             operand = inference.expression(e.operand, scope)

@@ -1,4 +1,4 @@
-"""Patterns: which expressions are patterns, and their inference for values of a known or unknown type."""
+"""Patterns, inferred for values of a known or unknown type."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tidelog.base.types import BOOL, STRING, Named, Tuple, Type
 from tidelog.lang import syntax
 from tidelog.logic.infer import access as infer_access
 from tidelog.logic.infer import literals as infer_literals
+from tidelog.logic.names.patterns import is_pattern
 from tidelog.logic.names.scope import Origin, Scope
 from tidelog.logic.names.unify import ERROR
 
@@ -17,31 +18,6 @@ if TYPE_CHECKING:
     from tidelog.logic.infer.infer import Inference
 
 ANY = AnyPattern()
-
-
-def is_pattern(e: syntax.Expr) -> bool:
-    """Tell whether an expression is a pattern: variables, wildcards, literals, tuples, constructors, `&`, `@`, `:`.
-
-    >>> is_pattern(syntax.TupleExpr((syntax.Name(("x",)), syntax.Wildcard())))
-    True
-    """
-    match e:
-        case syntax.Name(path):
-            return len(path) == 1
-        case syntax.Wildcard() | syntax.IntLiteral() | syntax.BoolLiteral() | syntax.VarDecl() | syntax.FloatLiteral():
-            return True
-        case syntax.StringLiteral(parts):
-            return all(isinstance(part, str) for part in parts)
-        case syntax.TupleExpr(items):
-            return all(is_pattern(item) for item in items)
-        case syntax.Construct(_, arguments):
-            return all(is_pattern(argument.value) for argument in arguments)
-        case syntax.Annotated(operand, _) | syntax.At(_, operand) | syntax.Unary("&", operand):
-            return is_pattern(operand)
-        case syntax.Unary("-", syntax.IntLiteral() | syntax.FloatLiteral()):
-            return True
-        case _:
-            return False
 
 
 def pattern(inference: Inference, e: syntax.Expr, scope: Scope, expected: Type, origin: Origin, binds: bool) -> Pattern:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tidelog.base import expr, types
+from tidelog.base.free import PATTERNS
 from tidelog.base.span import Span
 from tidelog.base.types import UNIT, Named, Type, TypeVariable
 from tidelog.lang import syntax
@@ -191,15 +192,9 @@ def _parts(inference: Inference, e: syntax.Expr, path: tuple[int, ...]) -> Itera
 
 
 def _without_names(pattern: expr.Pattern) -> expr.Pattern:
-    match pattern:
-        case expr.VarPattern(_, _, inner):
-            return _without_names(inner)
-        case expr.TuplePattern(items):
-            return expr.TuplePattern(tuple([_without_names(item) for item in items]))
-        case expr.ConstructorPattern(constructor, items):
-            return expr.ConstructorPattern(constructor, tuple([_without_names(item) for item in items]))
-        case _:
-            return pattern
+    while isinstance(pattern, expr.VarPattern):
+        pattern = pattern.inner
+    return PATTERNS.with_parts(pattern, _without_names)
 
 
 def then_change_whole(target: syntax.Expr, scope: Scope, span: Span) -> list[expr.Expr]:

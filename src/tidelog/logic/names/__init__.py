@@ -4,5 +4,5 @@
 * `environment`, `scope`: what a name means in a module, and at a place in a rule or function.
 * `resolve`, `unify`: from written types to `base.types`; first-order unification of types that are not known yet.
 * `attributes`, `externs`, `shipped`: what stands before declarations, comes from Python, or is in the library.
-* `traverse`: walks of the syntax tree.
+* `patterns`: which expressions are patterns, and what they bind.
 """

@@ -8,7 +8,7 @@ from tidelog.base import types
 from tidelog.base.diagnostic import Report, did_you_mean, render
 from tidelog.base.extern import Extern, Externs
 from tidelog.base.span import Source
-from tidelog.base.types import Function, Named, Tuple, Type, TypeVariable
+from tidelog.base.types import Function, Type, TypeVariable, parts, same_form
 from tidelog.lang.parse.parse import parse_type
 from tidelog.logic.names.environment import Signature
 from tidelog.logic.names.resolve import free_variables, resolve_type
@@ -67,26 +67,12 @@ def same_up_to_names(a: Type, b: Type) -> bool:
     >>> same_up_to_names(Tuple((TypeVariable("A"), types.BOOL)), Tuple((TypeVariable("X"), types.BOOL)))
     True
     """
-    return _same(a, b, {}, {})
+    there: dict[str, str] = {}
+    back: dict[str, str] = {}
 
+    def same(a: Type, b: Type) -> bool:
+        if isinstance(a, TypeVariable) and isinstance(b, TypeVariable):
+            return there.setdefault(a.name, b.name) == b.name and back.setdefault(b.name, a.name) == a.name
+        return same_form(a, b) and all(map(same, parts(a), parts(b)))
 
-def _same(a: Type, b: Type, there: dict[str, str], back: dict[str, str]) -> bool:
-    match a, b:
-        case TypeVariable(name), TypeVariable(other):
-            return there.setdefault(name, other) == other and back.setdefault(other, name) == name
-        case Named(name, arguments), Named(other, others):
-            return name == other and _all(arguments, others, there, back)
-        case Tuple(items), Tuple(others):
-            return _all(items, others, there, back)
-        case Function(parameters, result, mutable), Function(others, other_result, other_mutable):
-            return (
-                mutable == other_mutable
-                and _all(parameters, others, there, back)
-                and _same(result, other_result, there, back)
-            )
-        case _:
-            return a == b
-
-
-def _all(some: tuple[Type, ...], others: tuple[Type, ...], there: dict[str, str], back: dict[str, str]) -> bool:
-    return len(some) == len(others) and all(_same(a, b, there, back) for a, b in zip(some, others, strict=True))
+    return same(a, b)

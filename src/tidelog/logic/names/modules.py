@@ -8,15 +8,15 @@ known by its path; the main module's is empty. Shipped modules never change, so 
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 
 from tidelog.base.diagnostic import Label, Report, did_you_mean
 from tidelog.base.record import record
 from tidelog.base.span import Source
 from tidelog.lang.parse.parse import parse
-from tidelog.lang.syntax import ImperativeRule, Import, Module, Path, RuleDef
+from tidelog.lang.syntax import Import, Module, Path
 
 Place = tuple[str, int]
 """Where a rule stands: the name of its source and the offset in it."""
@@ -34,41 +34,15 @@ class Modules:
     library: frozenset[Path]
 
 
-def load_modules(
-    source: Source,
-    report: Report,
-    library: Sequence[pathlib.Path] = (),
-    additions: Sequence[Source] = (),
-    removed: Collection[Place] = (),
-) -> Modules:
-    """Parse the main text and everything it imports; the main module comes first.
-
-    `additions` are further texts of the main module, whose declarations follow its own. `removed` has the source name
-    and offset of rules that are left out, as if they were not written.
-    """
+def load_modules(source: Source, report: Report, library: Sequence[pathlib.Path] = ()) -> Modules:
+    """Parse the main text and everything it imports; the main module comes first."""
     main = parse(source, report)
-    more = [parse(addition, report) for addition in additions]
-    if more:
-        declarations = main.declarations + tuple(d for module in more for d in module.declarations)
-        main = replace(main, declarations=declarations)
     loader = _Loader(report, _directories(source, library))
     loader.loaded[MAIN] = main
     loader.follow(MAIN, main)
     if PRELUDE not in loader.loaded:
         loader.load(PRELUDE, None)
-    modules = {path: _without(module, removed) for path, module in loader.loaded.items()}
-    return Modules(modules, frozenset(loader.shipped))
-
-
-def _without(module: Module, removed: Collection[Place]) -> Module:
-    if not removed:
-        return module
-    left = tuple(
-        d
-        for d in module.declarations
-        if not isinstance(d, RuleDef | ImperativeRule) or (d.span.source.name, d.span.start) not in removed
-    )
-    return replace(module, declarations=left)
+    return Modules(loader.loaded, frozenset(loader.shipped))
 
 
 def _directories(source: Source, library: Sequence[pathlib.Path]) -> tuple[pathlib.Path, ...]:

@@ -18,6 +18,7 @@ from tidelog.base.span import Span
 from tidelog.base.text.integers import show_integer
 from tidelog.base.types import Bit, Constructor, Field, Named, Signed, Type, TypeSizeError, TypeVariable
 from tidelog.lang import syntax
+from tidelog.lang.syntax.walk import TYPES
 from tidelog.logic.names.unify import ERROR
 from tidelog.logic.program import Relation
 
@@ -235,25 +236,5 @@ def free_variables(*written: syntax.TypeExpr) -> tuple[str, ...]:
     >>> free_variables(syntax.TupleType((syntax.TickName("B"), syntax.TickName("A"), syntax.TickName("B"))))
     ('B', 'A')
     """
-    found: dict[str, None] = {}
-
-    def visit(t: syntax.TypeExpr) -> None:
-        match t:
-            case syntax.TypeName(arguments=items) | syntax.TupleType(items=items):
-                for item in items:
-                    visit(item)
-            case syntax.FunctionType(parameters, result):
-                for _, parameter in parameters:
-                    visit(parameter)
-                if result is not None:
-                    visit(result)
-            case syntax.TickName(name):
-                found[name] = None
-            case syntax.SizedType():
-                pass
-            case _:
-                assert_never(t)
-
-    for t in written:
-        visit(t)
-    return tuple(found)
+    names = (part.name for t in written for part in TYPES.everything(t) if isinstance(part, syntax.TickName))
+    return tuple(dict.fromkeys(names))

@@ -152,7 +152,7 @@ class Unifier:
         if isinstance(declared, t.TypeVariable):
             return True
         if isinstance(given, t.TypeVariable):
-            return given.name[0] == "?" and _may_belong(declared, self.class_of(given))
+            return given.name[0] == "?" and _belongs(declared, self.class_of(given))
         return t.same_form(declared, given) and all(map(self.fits, t.parts(declared), t.parts(given)))
 
     def give_up(self, type: t.Type) -> None:
@@ -193,22 +193,3 @@ def _belongs(type: t.Type, to: Class) -> bool:
             return t.is_integer(type)
         case "real":
             return isinstance(type, t.Float | t.Double)
-
-
-def _may_belong(declared: t.Type, of: Class) -> bool:
-    return isinstance(declared, t.TypeVariable) or _belongs(declared, of)
-
-
-def integer_range(type: t.Type) -> tuple[int, int] | None:
-    """Return the least and greatest value of a fixed-width integer type, or None.
-
-    >>> integer_range(t.Signed(8))
-    (-128, 127)
-    """
-    match type:
-        case t.Bit(width):
-            return 0, (1 << width) - 1
-        case t.Signed(width):
-            return -(1 << (width - 1)), (1 << (width - 1)) - 1
-        case _:
-            return None

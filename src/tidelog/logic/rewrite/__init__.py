@@ -1,7 +1,7 @@
 """Sugar removed, one pass a file; `passes` has the order. Imports `names` and `infer`.
 
 * While rules are syntax: `imperative_rules`, `expand_disjunction`, `split_heads`, `replace_aggregates`,
-  `lift_expressions`, with `pattern_names` and `rule_names`.
+  `lift_expressions`, with `rule_names`.
 * When they are typed (`checked`): `flatten_patterns`, `split_groups`, `unfold_rows`, `fold_constants`, with `rows`,
   `auxiliaries` and `padding`.
 """

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from tidelog.base.expr import Expr, Var
-from tidelog.base.types import Field, Tuple
-from tidelog.logic.program import Literal, Origin, Relation, Rule
+from tidelog.logic.program import Literal, Origin, Relation, Rule, auxiliary_relation
 
 
 @dataclass(slots=True)
@@ -24,15 +23,7 @@ class Auxiliaries:
 
     def relation(self, head: str, columns: Sequence[Var], origin: Origin) -> Relation:
         """Make a relation whose columns are named and typed like variables."""
-        fields = tuple(Field(v.name, v.type) for v in columns)
-        relation = Relation(
-            self._name(head, origin),
-            "internal",
-            fields,
-            Tuple(tuple(f.type for f in fields)),
-            auxiliary=True,
-            span=origin.span,
-        )
+        relation = auxiliary_relation(self._name(head, origin), columns, origin.span)
         self.relations[relation.name] = relation
         return relation
 

@@ -25,7 +25,7 @@ from functools import reduce
 from math import prod
 
 from tidelog.lang.syntax import Assign, Binary, Clause, Condition, Either, Expr, RuleDef
-from tidelog.logic.names.traverse import ends_group
+from tidelog.logic.rewrite.rule_names import ends_group
 
 Body = tuple[Clause, ...]
 

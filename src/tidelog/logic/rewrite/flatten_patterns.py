@@ -159,7 +159,6 @@ class _Flattener:
         """Negate an atom whose patterns have wildcards inside, through an auxiliary relation."""
         relation, span = atom.relation, atom.span
         outer, self.literals = self.literals, []
-        keys: dict[str, Type] = {}
         patterns: list[Pattern] = []
         for argument, column in zip(atom.arguments, relation.columns, strict=True):
             if isinstance(argument, Pattern):
@@ -168,11 +167,10 @@ class _Flattener:
                 variable = self.fresh(column.type, span)
                 outer.append(Bind(variable, fold_expression(argument), span))
                 patterns.append(VarPattern(variable.name, column.type))
-            keys.update(self.typed_variables(patterns[-1], column.type))
-        if isinstance(atom.row, Pattern):
-            keys.update(self.typed_variables(atom.row, relation.element))
+        rows = [atom.row] if isinstance(atom.row, Pattern) else []
+        keys = {variable.name: variable for pattern in (*patterns, *rows) for variable in pattern_variables(pattern)}
         self.positive(checked.Atom(relation, tuple(patterns), atom.row, span=span))
-        variables = tuple(Var(name, type, span) for name, type in keys.items())
+        variables = tuple(Var(variable.name, variable.type, span) for variable in keys.values())
         made = self.auxiliaries.relation(self.rule.head.name, variables, self.rule.origin)
         self.auxiliaries.rule(made, variables, self.literals, self.rule.origin)
         self.literals = [*outer, program.Negative(program.Atom(made.name, variables, span))]
@@ -245,21 +243,9 @@ class _Flattener:
         """Return the constant that a pattern without variables and wildcards stands for."""
         if isinstance(pattern, ConstPattern):
             return Const(pattern.value, type)
-        value = self.value(pattern, type) if not any(True for _ in pattern_variables(pattern)) else None
+        value = self.value(pattern, type) if not pattern_variables(pattern) else None
         folded = fold_expression(value) if value is not None else None
         return folded if isinstance(folded, Const) else None
-
-    def typed_variables(self, pattern: Pattern, type: Type) -> list[tuple[str, Type]]:
-        match pattern:
-            case VarPattern(name, own, inner):
-                return [(name, own), *self.typed_variables(inner, own)]
-            case expr.TuplePattern(items):
-                return [v for item, t in zip(items, _items(type), strict=True) for v in self.typed_variables(item, t)]
-            case expr.ConstructorPattern(constructor, items):
-                field_types = self.field_types(constructor, type)
-                return [v for item, t in zip(items, field_types, strict=True) for v in self.typed_variables(item, t)]
-            case _:
-                return []
 
     def field_types(self, constructor: Constructor, type: Type) -> tuple[Type, ...]:
         named = content(type)

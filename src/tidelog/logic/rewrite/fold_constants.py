@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tidelog.base import expr
+from tidelog.base.conform import wrapped
 from tidelog.base.expr import Const, Expr, Operate, Var
 from tidelog.base.free import parts, with_parts
 from tidelog.base.types import BOOL, STRING, BigInt, Bit, Bool, Named, Signed, String, Type
@@ -161,32 +162,21 @@ def _compute(operation: str, operands: tuple[Expr, ...], type: Type) -> Any:
 def _integers(operation: str, values: tuple[int, ...], operands: tuple[Expr, ...], type: Type) -> int | None:
     match operation, values:
         case (("+" | "-" | "*" | "&" | "|" | "^"), (a, b)):
-            return _wrap(_INTEGER[operation](a, b), type)
+            return wrapped(_INTEGER[operation](a, b), type)
         case "/", (a, b) if b != 0:
             quotient = abs(a) // abs(b)
-            return _wrap(quotient if (a < 0) == (b < 0) else -quotient, type)
+            return wrapped(quotient if (a < 0) == (b < 0) else -quotient, type)
         case "%", (a, b) if b != 0:
-            return _wrap(abs(a) % abs(b) * (-1 if a < 0 else 1), type)
+            return wrapped(abs(a) % abs(b) * (-1 if a < 0 else 1), type)
         case "neg", (a,):
-            return _wrap(-a, type)
+            return wrapped(-a, type)
         case "~", (a,):
-            return _wrap(~a, type)
+            return wrapped(~a, type)
         case "as", (a,) if isinstance(type, BigInt | Bit | Signed):
-            return _wrap(a, type)
+            return wrapped(a, type)
         case "slice", (a, high, low):
             return (a >> low) & ((1 << (high - low + 1)) - 1)
         case "++", (a, b) if isinstance(operands[1].type, Bit):
             return (a << operands[1].type.width) | b
         case _:
             return None
-
-
-def _wrap(value: int, type: Type) -> int:
-    match type:
-        case Bit(width):
-            return value & ((1 << width) - 1)
-        case Signed(width):
-            half = 1 << (width - 1)
-            return ((value + half) & ((1 << width) - 1)) - half
-        case _:
-            return value

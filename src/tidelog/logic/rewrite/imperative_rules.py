@@ -23,7 +23,7 @@ from tidelog.base.diagnostic import Report
 from tidelog.base.span import Span
 from tidelog.lang import syntax
 from tidelog.lang.syntax import Clause, Expr, RuleDef, Statement
-from tidelog.logic.rewrite.pattern_names import pattern_names, without_names
+from tidelog.logic.names.patterns import pattern_names, without_names
 from tidelog.logic.rewrite.rule_names import bound_names
 
 Body = tuple[Clause, ...]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from tidelog.lang import syntax
 from tidelog.lang.syntax import Argument, Atom, Clause, Expr, RuleDef
-from tidelog.logic.infer.infer import is_pattern
+from tidelog.logic.names.patterns import is_pattern
 
 
 def lift_expressions(rule: RuleDef) -> tuple[RuleDef, ...]:

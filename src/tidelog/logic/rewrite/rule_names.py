@@ -12,9 +12,8 @@ from tidelog.base.record import record
 from tidelog.base.span import Span
 from tidelog.lang import syntax
 from tidelog.lang.syntax import Clause, Either, Expr
-from tidelog.logic.infer.infer import is_pattern
-from tidelog.logic.names.traverse import children, ends_group, groupings
-from tidelog.logic.rewrite.pattern_names import pattern_names
+from tidelog.lang.syntax.walk import children, subexpressions
+from tidelog.logic.names.patterns import is_pattern, pattern_names
 
 
 def bound_names(clause: Clause) -> Iterator[tuple[str, Span]]:
@@ -32,6 +31,21 @@ def bound_names(clause: Clause) -> Iterator[tuple[str, Span]]:
             yield from pattern_names(target)
         case _:
             pass
+
+
+def groupings(clause: syntax.Clause) -> list[syntax.MethodCall]:
+    """The `e.group_by(k)` of a clause, outermost first."""
+    match clause:
+        case syntax.Condition(expression) | syntax.FlatMap(_, expression):
+            found = subexpressions(expression)
+            return [e for e in found if isinstance(e, syntax.MethodCall) and e.function == ("group_by",)]
+        case _:
+            return []
+
+
+def ends_group(clause: syntax.Clause) -> bool:
+    """Tell whether the clause groups what stands before it in the body."""
+    return isinstance(clause, syntax.OldAggregate) or bool(groupings(clause))
 
 
 def last_grouping(body: Sequence[Clause]) -> int | None:
@@ -66,9 +80,8 @@ def common_names(bodies: Sequence[Sequence[Clause]]) -> dict[str, Span]:
     return {name: span for name, span in first.items() if all(name in other for other in others)}
 
 
-def key_names(grouping: Expr) -> Iterator[tuple[str, Span]]:
+def key_names(grouping: syntax.MethodCall) -> Iterator[tuple[str, Span]]:
     """The variables that stay visible after `e.group_by(k)`: those of `k` when it is built like a pattern."""
-    assert isinstance(grouping, syntax.MethodCall)
     for key in grouping.arguments:
         yield from pattern_names(key)
 

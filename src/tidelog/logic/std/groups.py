@@ -10,6 +10,7 @@ from collections.abc import Callable
 from itertools import chain
 from typing import Any
 
+from tidelog.base.conform import wrapped
 from tidelog.base.extern import Signature
 from tidelog.base.process.growth import POINTER, counted
 from tidelog.base.process.meter import ask
@@ -41,13 +42,8 @@ def group_sum(signature: Signature, g: Group) -> Value:
             return real(_exact_sum(g, 1))
         case Float():
             return single(_exact_sum(g, 1))
-        case Bit(width):
-            return _whole_sum(g) % (1 << width)
-        case Signed(width):
-            half = 1 << (width - 1)
-            return (_whole_sum(g) + half) % (1 << width) - half
-        case BigInt():
-            return _whole_sum(g)
+        case BigInt() | Bit() | Signed() as type:
+            return wrapped(_whole_sum(g), type)
         case type:
             raise TypeError(f"sum needs numbers, not values of type {show(type)}")
 

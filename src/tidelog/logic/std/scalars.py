@@ -10,6 +10,7 @@ from sys import getsizeof
 from typing import Any
 
 from tidelog.base import types as t
+from tidelog.base.conform import wrapped
 from tidelog.base.extern import Signature
 from tidelog.base.process.growth import NUMBER, POINTER, TEXT, before_integers
 from tidelog.base.process.meter import LARGE, ask, step
@@ -94,11 +95,8 @@ def digest(value: Value, size: int) -> int:
 def pow32(signature: Signature, base: Value, exponent: int) -> Value:
     """Raise a number to a power; wraps."""
     match signature.result:
-        case t.Bit(width):
-            return pow(base, exponent, 1 << width)
-        case t.Signed(width):
-            low = pow(base, exponent, 1 << width)
-            return low - (1 << width) if low >> (width - 1) else low
+        case (t.Bit() | t.Signed()) as type:
+            return wrapped(pow(base, exponent, 1 << type.width), type)
         case t.BigInt():
             if base.bit_length() * exponent > LONGEST:
                 raise ValueError(f"the power has more than {LONGEST} bits")

@@ -18,7 +18,7 @@ from tidelog.plan.join.order_joins import order_body, simplify
 from tidelog.plan.join.parts import Absent, Body, Present
 from tidelog.plan.join.translate import parts_of
 from tidelog.plan.lazy import Lazy
-from tidelog.plan.nodes import Origin, Rule, Scan, Variant
+from tidelog.plan.nodes import Rule, Scan, Variant
 
 
 def plan_rules(rules: Iterable[logic.Rule], earlier: Mapping[str, Rule], estimate: Estimate) -> list[Rule]:
@@ -54,7 +54,7 @@ def plan_rule(rule: logic.Rule, identity: str, estimate: Estimate) -> Rule:
         reads=tuple([atom.scan.relation for atom in atoms]),
         negated=tuple([not (isinstance(atom, Present) and isinstance(atom.node, Scan)) for atom in atoms]),
         aggregated=tuple([isinstance(atom, Present) and not isinstance(atom.node, Scan) for atom in atoms]),
-        origin=Origin(rule.origin.text, rule.origin.name, rule.origin.span),
+        origin=rule.origin,
         probes=Lazy(lambda: probes_of(variant.tree for variant in (full, *variants))),
         source=rule,
     )

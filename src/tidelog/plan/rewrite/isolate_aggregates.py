@@ -13,10 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from hashlib import blake2b
 
-from tidelog.base import types
-from tidelog.base.expr import Var
-from tidelog.base.types import Field
-from tidelog.logic.program import Aggregate, Atom, Literal, Positive, Program, Relation, Rule
+from tidelog.logic.program import Aggregate, Atom, Literal, Positive, Program, Relation, Rule, auxiliary_relation
 
 
 def isolate_aggregates(program: Program) -> Program:
@@ -32,7 +29,7 @@ def isolate_aggregates(program: Program) -> Program:
                     name = _name(i, literal, rule, aggregates)
                     variables = (*literal.keys, literal.result)
                     if name not in relations:
-                        relations[name] = _relation(name, variables, rule)
+                        relations[name] = auxiliary_relation(name, variables, rule.origin.span)
                         rules.append(Rule(name, variables, (literal,), rule.origin))
                     body.append(Positive(Atom(name, variables, literal.span)))
                 else:
@@ -52,9 +49,3 @@ def _name(place: int, literal: Aggregate, rule: Rule, aggregates: dict[str, Aggr
     while aggregates.setdefault(name, literal) != literal:
         name += "'"
     return name
-
-
-def _relation(name: str, variables: tuple[Var, ...], rule: Rule) -> Relation:
-    columns = tuple(Field(variable.name, variable.type) for variable in variables)
-    element = types.Tuple(tuple(variable.type for variable in variables))
-    return Relation(name, "internal", columns, element, auxiliary=True, span=rule.origin.span)

@@ -12,10 +12,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tidelog.base import types
 from tidelog.base.expr import Var
 from tidelog.base.span import Span
-from tidelog.logic.program import Atom, Negative, Origin, Positive, Program, Relation, Rule, Wildcard
+from tidelog.logic.program import (
+    Atom,
+    Negative,
+    Origin,
+    Positive,
+    Program,
+    Relation,
+    Rule,
+    Wildcard,
+    auxiliary_relation,
+)
 
 
 def project_negations(program: Program) -> Program:
@@ -63,7 +72,6 @@ def _projection(name: str, relation: Relation, kept: list[int], span: Span) -> t
     )
     head = ", ".join(variable.name for variable in variables)
     body = ", ".join(column.name if i in kept else "_" for i, column in enumerate(relation.columns))
-    origin = Origin(span, f"{name}({head}) :- {relation.name}({body}).")
-    element = types.Tuple(tuple(column.type for column in columns))
-    auxiliary = Relation(name, "internal", columns, element, auxiliary=True, span=relation.span)
+    origin = Origin(f"{name}({head}) :- {relation.name}({body}).", span=span)
+    auxiliary = auxiliary_relation(name, columns, relation.span)
     return auxiliary, Rule(name, variables, (Positive(Atom(relation.name, arguments, span)),), origin)

@@ -40,5 +40,5 @@ def _apart(relation: Relation) -> Relation:
 def _rule(relation: Relation) -> Rule:
     variables = tuple(Var(column.name, column.type) for column in relation.columns)
     names = ", ".join(column.name for column in relation.columns)
-    origin = Origin(relation.span, f"{relation.name}({names}) :- {relation.name}#facts({names}).")
+    origin = Origin(f"{relation.name}({names}) :- {relation.name}#facts({names}).", span=relation.span)
     return Rule(relation.name, variables, (Positive(Atom(f"{relation.name}#facts", variables)),), origin)

@@ -29,7 +29,7 @@ from tidelog.logic import program as logic
 from tidelog.logic.passes import Analysis, analyse_openly
 from tidelog.logic.program import Origin, Program
 from tidelog.plan.nodes import Plan
-from tidelog.plan.passes import replan
+from tidelog.plan.passes import plan_program
 
 Place = tuple[str, int]
 """Where a rule stands: the name of its source, and the offset in it."""
@@ -92,7 +92,7 @@ class RuleBase:
     def plan(self) -> Plan:
         """How to compute the rules in force."""
         report = Report()
-        plan = replan(self.earlier, self.program, report, planning=self.planning)
+        plan = plan_program(self.program, report, earlier=self.earlier, planning=self.planning)
         if plan is None:
             raise ProgramError(report.errors)
         return plan

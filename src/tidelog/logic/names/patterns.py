@@ -11,7 +11,32 @@ from collections.abc import Iterator
 from tidelog.base.span import Span
 from tidelog.lang import syntax
 from tidelog.lang.syntax import Expr
-from tidelog.logic.names.traverse import rewrite
+from tidelog.lang.syntax.walk import rewrite
+
+
+def is_pattern(e: syntax.Expr) -> bool:
+    """Tell whether an expression is a pattern: variables, wildcards, literals, tuples, constructors, `&`, `@`, `:`.
+
+    >>> is_pattern(syntax.TupleExpr((syntax.Name(("x",)), syntax.Wildcard())))
+    True
+    """
+    match e:
+        case syntax.Name(path):
+            return len(path) == 1
+        case syntax.Wildcard() | syntax.IntLiteral() | syntax.BoolLiteral() | syntax.VarDecl() | syntax.FloatLiteral():
+            return True
+        case syntax.StringLiteral(parts):
+            return all(isinstance(part, str) for part in parts)
+        case syntax.TupleExpr(items):
+            return all(is_pattern(item) for item in items)
+        case syntax.Construct(_, arguments):
+            return all(is_pattern(argument.value) for argument in arguments)
+        case syntax.Annotated(operand, _) | syntax.At(_, operand) | syntax.Unary("&", operand):
+            return is_pattern(operand)
+        case syntax.Unary("-", syntax.IntLiteral() | syntax.FloatLiteral()):
+            return True
+        case _:
+            return False
 
 
 def pattern_names(pattern: Expr) -> Iterator[tuple[str, Span]]:
