@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
+from tidelog.base.text.show import PRECEDENCE
 from tidelog.lang import syntax as s
 from tidelog.lang.format.rules import _accepts_else
-from tidelog.lang.parse.expressions import PRECEDENCE
 from tidelog.lang.parse.lex import KEYWORDS
 
 Strategy = st.SearchStrategy

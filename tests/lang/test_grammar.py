@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tidelog.base.text.show import PRECEDENCE
 from tidelog.lang.parse import parse
 from tidelog.lang.parse.declarations import DeclarationParser
-from tidelog.lang.parse.expressions import PRECEDENCE
 from tidelog.lang.parse.lex import KEYWORDS
 
 TEXT = (Path(parse.__file__).parent / "grammar.ebnf").read_text()

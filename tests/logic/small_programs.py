@@ -14,7 +14,7 @@ from tidelog.base.types import show
 from tidelog.lang import syntax
 from tidelog.lang.parse.parse import parse, parse_expression
 from tidelog.logic.check.functions import Functions
-from tidelog.logic.infer.infer import Inference
+from tidelog.logic.infer.infer import BodyInference
 from tidelog.logic.infer.typed_rewrite import called_functions
 from tidelog.logic.names.declare import declare
 from tidelog.logic.names.environment import Declarations
@@ -50,7 +50,7 @@ def infer(expression: str, declarations: str = "", **variables: str) -> Expr:
 def infer_reporting(report: Report, expression: str, declarations: str = "", **variables: str) -> Expr:
     """Infer an expression with rule variables of given types."""
     environment = declared(declarations, report).environments[()]
-    inference = Inference(environment, report)
+    inference = BodyInference(environment, report)
     scope = Scope(rule=True, returns=None)
     for name, written in variables.items():
         module = parse(Source("type", f"typedef T = {written}"), report)
@@ -96,7 +96,7 @@ def instances(text: str, expression: str, externs: Externs | None = None) -> dic
     tables = (externs, EXTERNS) if externs else (EXTERNS,)
     functions = Functions(declarations, tables, report)
     functions.check()
-    inference = Inference(declarations.environments[()], report)
+    inference = BodyInference(declarations.environments[()], report)
     parsed = parse_expression(Source("expression", expression), report)
     assert parsed is not None
     found = inference.finish(inference.expression(parsed, Scope(rule=True)))

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.logic.printing import print_program
 from tidelog.base.diagnostic import Report, render
 from tidelog.base.span import Source
 from tidelog.logic.passes import analyse
-from tidelog.logic.print import print_program
 
 GOLDEN = sorted((Path(__file__).parent / "golden").glob("*.dl"))
 

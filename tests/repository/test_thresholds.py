@@ -41,12 +41,9 @@ OTHERWISE = {
     "lang/parse/cursor.py": {"MAX_DEPTH"},
     "lang/parse/lex.py": {"MAX_STRINGS"},
     "logic/infer/exhaustive.py": {"_ENUMERABLE_BITS"},
-    "logic/infer/finish.py": {
-        "DEEPEST",
-        "_MANY",
-    },  # depth of nesting; chains of operands that are checked without nesting
+    "logic/infer/inference.py": {"DEEPEST"},  # depth of nesting
+    "logic/infer/finish.py": {"_MANY"},  # chains of operands that are checked without nesting
     "logic/check/instantiate.py": {"_DEEPEST_TYPE", "MOST_INSTANCES"},
-    "logic/rewrite/padding.py": {"_DEEP"},
     "logic/passes.py": {"MOST_WAYS"},
     "logic/names/resolve.py": {"MAX_WIDTH"},
     "logic/names/unify.py": {"MOST_STEPS"},
@@ -61,6 +58,7 @@ OTHERWISE = {
     "run/threads.py": {"AT_ONCE"},
     "session/store.py": {"ROW_BYTES"},
     # How text is laid out, and how much of it is shown.
+    "base/text/show.py": {"_TIGHT"},  # more than any operator
     "lang/format/format.py": {"WIDTH", "_PASSES"},
     "lang/format/expressions.py": {"UNARY", "POSTFIX", "TERM"},
     "lang/format/layout.py": {"INDENT", "ENDLESS"},

@@ -2,6 +2,7 @@
 
 * `span`, `diagnostic`, `errors`: where something stands in a text, what is wrong with it, what Tidelog raises.
 * `types`, `values`, `conform`: the types of the language, their values in Python, and whether the two agree.
+* `defaults`: some value of a type.
 * `expr`, `free`: typed expressions, which `logic` makes and engines evaluate; their parts and variables.
 * `text`: expressions and values as text, and back.
 * `tuning`: the table of thresholds, which choose how something is computed.

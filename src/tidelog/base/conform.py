@@ -50,10 +50,7 @@ def conforms(value: Value, type: t.Type, types: Types) -> str | None:
 
 def fields_of(type: t.Named, constructor: t.Constructor, types: Types) -> tuple[t.Type, ...]:
     """Return the types of a constructor's fields, for a type with these arguments."""
-    if not type.arguments:
-        return tuple(field.type for field in constructor.fields)
-    by = dict(zip(types[type.name].parameters, type.arguments, strict=True))
-    return tuple(t.substitute(field.type, by) for field in constructor.fields)
+    return t.field_types(constructor, types[type.name], type.arguments)
 
 
 def _named(value: Value, type: t.Named, types: Types) -> str | None:

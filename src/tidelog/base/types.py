@@ -244,6 +244,12 @@ def substitute(type: Type, by: dict[str, Type]) -> Type:
     return by.get(type.name, type) if isinstance(type, TypeVariable) else with_parts(type, lambda t: substitute(t, by))
 
 
+def field_types(constructor: Constructor, definition: TypeDefinition, arguments: Iterable[Type]) -> tuple[Type, ...]:
+    """Return the types of a constructor's fields, for its type applied to arguments."""
+    by = dict(zip(definition.parameters, arguments, strict=True))
+    return tuple([substitute(f.type, by) if by else f.type for f in constructor.fields])
+
+
 def show(type: Type) -> str:
     """Write a type as the language does.
 

@@ -33,7 +33,7 @@ from tidelog.logic.check.relations import check_indexes, check_relations
 from tidelog.logic.check.warn import warn
 from tidelog.logic.infer.typed_rewrite import called_functions
 from tidelog.logic.literals import expressions as expressions_of
-from tidelog.logic.names.attributes import check_attributes, rule_name
+from tidelog.logic.names.attributes import check_attributes, text_of
 from tidelog.logic.names.declare import declare
 from tidelog.logic.names.environment import Declarations
 from tidelog.logic.names.modules import MAIN, Modules, Place, load_modules
@@ -173,7 +173,7 @@ def _source_rules(modules: Mapping[Path, Module], report: Report) -> Iterator[So
             if any(count_ways(rule.body) > MOST_WAYS for rule in rules):
                 rule_mistakes.many_alternatives(max(count_ways(r.body) for r in rules), declaration.span, report)
                 continue
-            origin = Origin(_text(declaration), rule_name(declaration.attributes), declaration.span)
+            origin = Origin(_text(declaration), text_of("name", declaration.attributes), declaration.span)
             for rewrite in REWRITES:
                 rules = tuple(made for rule in rules for made in rewrite(rule))
             yield from (SourceRule(path, rule, origin) for rule in rules)

@@ -1,7 +1,5 @@
-"""The typed program as text, for golden tests and for people; it is not promised to parse.
+"""Rules of the typed program as text, for people; it is not promised to parse.
 
-    input relation Edge(a: string, b: string)
-    relation Reach(a: string, b: string)
     Reach(a, c) :- Reach(a, b), Edge(b, c).
     N(k, n) :- group N#1(x, k) by (k): n = count(x).
 
@@ -10,24 +8,12 @@ A condition is its expression, `x := e` is a binding, `x in e` an element of a c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import assert_never
 
 from tidelog.base.expr import Const, Var
 from tidelog.base.free import substitute
 from tidelog.base.text.show import show_expression
-from tidelog.base.types import TypeDefinition, show
 from tidelog.logic import program as logic
-
-
-def print_program(program: logic.Program) -> str:
-    """Return types, relations, indexes and rules, a line each. Types and functions of the library are left out."""
-    rows = {relation.name for relation in program.relations.values()}
-    lines = [_type(t) for t in program.types.values() if t.name not in rows and not t.name.startswith("std::")]
-    lines += map(_relation, program.relations.values())
-    lines += map(_index, program.indexes.values())
-    lines += map(print_rule, program.rules)
-    return "".join(f"{line}\n" for line in lines)
 
 
 def print_rule(rule: logic.Rule) -> str:
@@ -73,28 +59,3 @@ def _term(term: logic.Term) -> str:
             return "_"
         case _:
             assert_never(term)
-
-
-def _type(definition: TypeDefinition) -> str:
-    parameters = f"<{', '.join(chr(39) + p for p in definition.parameters)}>" if definition.parameters else ""
-    if not definition.constructors:
-        return f"extern type {definition.name}{parameters}"
-    return f"typedef {definition.name}{parameters} = {' | '.join(_constructors(definition))}"
-
-
-def _constructors(definition: TypeDefinition) -> Iterator[str]:
-    for constructor in definition.constructors:
-        fields = ", ".join(f"{f.name}: {show(f.type)}" for f in constructor.fields)
-        yield f"{constructor.name}{{{fields}}}" if fields else constructor.name
-
-
-def _relation(relation: logic.Relation) -> str:
-    role = "" if relation.role == "internal" else f"{relation.role} "
-    columns = ", ".join(f"{c.name}: {show(c.type)}" for c in relation.columns)
-    key = f" primary key {show_expression(relation.primary_key)}" if relation.primary_key else ""
-    return f"{'auxiliary ' if relation.auxiliary else role}relation {relation.name}({columns}){key}"
-
-
-def _index(index: logic.Index) -> str:
-    parameters = ", ".join(f"{p.name}: {show(p.type)}" for p in index.parameters)
-    return f"index {index.name}({parameters}) on {print_atom(index.atom)}"

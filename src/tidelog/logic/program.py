@@ -27,6 +27,7 @@ class Relation:
     `element` is the type of a whole row: a struct with the columns as fields for `R(f: T, ...)`; for `R[T]` the type
     T, whose fields are the columns if T is a struct, otherwise there is one column named `value`.
     The `primary_key` of an input relation's row is an expression over its columns, as variables named like them.
+    `strategy` says how it is to follow changes (`names.attributes`), if something else than what engines choose.
     `auxiliary` relations were made by a rewrite and are not shown unless asked for.
     """
 
@@ -36,7 +37,7 @@ class Relation:
     element: Type
     primary_key: Expr | None = None
     auxiliary: bool = False
-    attributes: Mapping[str, object] = field(default_factory=dict)
+    strategy: str | None = None
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 

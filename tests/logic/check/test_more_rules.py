@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from tests.cases import case_name, externs_of, inside, program_cases
+from tests.logic.printing import print_program
 from tidelog.base.diagnostic import Report
 from tidelog.base.span import Source
 from tidelog.lang.parse.parse import parse
 from tidelog.lang.syntax import ImperativeRule, RuleDef
 from tidelog.logic.passes import Analysis, analyse, analyse_openly
-from tidelog.logic.print import print_program, print_rule
+from tidelog.logic.print import print_rule
 from tidelog.logic.program import Program
 
 BASE = """

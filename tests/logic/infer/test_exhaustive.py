@@ -12,9 +12,8 @@ from tidelog.base.expr import AnyPattern, ConstPattern, ConstructorPattern, Patt
 from tidelog.base.span import NOWHERE
 from tidelog.base.types import BOOL, Bit, Constructor, Named, Tuple, Type
 from tidelog.base.values import Variant
-from tidelog.logic.infer.cover import Cover
 from tidelog.logic.infer.exhaustive import check_exhaustive
-from tidelog.logic.infer.infer import Inference
+from tidelog.logic.infer.infer import BodyInference
 
 ENVIRONMENT = declared("typedef E = A | B{b: bool} | C{x: bool, y: E2}\ntypedef E2 = P | Q", Report()).environments[()]
 TYPES: list[Type] = [
@@ -88,8 +87,8 @@ matches = st.sampled_from(TYPES).flatmap(lambda t: st.tuples(st.just(t), st.list
 def test_agrees_with_trying_every_value(drawn: tuple[Type, list[Pattern]]) -> None:
     type, arms = drawn
     report = Report()
-    spans = tuple(NOWHERE._replace(start=i, end=i) for i in range(len(arms)))
-    check_exhaustive(Inference(ENVIRONMENT, report), Cover(type, tuple(arms), spans, NOWHERE, "match"))
+    placed = [(arm, NOWHERE._replace(start=i, end=i)) for i, arm in enumerate(arms)]
+    check_exhaustive(BodyInference(ENVIRONMENT, report), "match", type, placed, NOWHERE)
     first = [next((i for i, arm in enumerate(arms) if fits(arm, value)), None) for value in values(type)]
     assert any(d.code == "E0318" for d in report.diagnostics) == (None in first)
     unreached = {d.span.start for d in report.diagnostics if d.code == "W0301"}

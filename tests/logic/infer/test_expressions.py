@@ -1,9 +1,13 @@
 """The types that inference finds, and what it makes of expressions."""
 
+from typing import get_args
+
 import pytest
 
 from tests.logic.small_programs import elaborated, infer, mistakes, type_of
 from tidelog.base.expr import Const, Operate
+from tidelog.lang import syntax
+from tidelog.logic.infer.infer import FORMS
 
 POINT = "typedef Point = Point{x: signed<32>, y: signed<32>}\n"
 SHAPE = "typedef Shape = Circle{name: string, r: double} | Square{a: double, name: string}\n"
@@ -155,3 +159,7 @@ def test_lambda_parameter_may_hide_a_variable() -> None:
 )
 def test_one_mistake_gives_one_diagnostic(expression: str, expected: list[str]) -> None:
     assert mistakes(expression, b="bit<8>", s="string") == expected
+
+
+def test_every_form_of_expression_is_inferred() -> None:
+    assert set(FORMS) == set(get_args(syntax.Expr))

@@ -13,27 +13,22 @@ from tidelog.base import expr as e
 from tidelog.base.types import show
 from tidelog.base.values import FrozenMap, Group, Value, Variant, in_order
 
-_STRENGTH = {
-    operator: strength
-    for strength, operators in enumerate(
-        (
-            ("=>",),
-            ("or",),
-            ("and",),
-            ("==", "!=", "<", "<=", ">", ">="),
-            ("|",),
-            ("^",),
-            ("&",),
-            ("<<", ">>"),
-            ("++",),
-            ("+", "-"),
-            ("*", "/", "%"),
-        )
-    )
-    for operator in operators
-}
+PRECEDENCE = {
+    "=>": 1,
+    "or": 2,
+    "and": 3,
+    "|": 4,
+    "^": 5,
+    "&": 6,
+    "==": 7, "!=": 7, "<": 7, "<=": 7, ">": 7, ">=": 7,
+    "++": 8,
+    "<<": 9, ">>": 9,
+    "+": 10, "-": 10,
+    "*": 11, "/": 11, "%": 11,
+}  # fmt: skip
+"""How tightly the binary operators of the language bind; all associate to the left."""
 _PREFIX = {"neg": "-", "~": "~", "not": "not "}
-_TIGHT = len(_STRENGTH)
+_TIGHT = 12
 
 
 def show_value(value: Value) -> str:
@@ -90,7 +85,7 @@ def _show(expression: e.Expr, outer: int) -> str:
         case e.Project(of, index):
             return f"{_show(of, _TIGHT)}.{index}"
         case e.Is(of, constructor):
-            return _enclose(f"{_show(of, _TIGHT)} is {_plain(constructor.name)}", outer > _STRENGTH["=="])
+            return _enclose(f"{_show(of, _TIGHT)} is {_plain(constructor.name)}", outer > PRECEDENCE["=="])
         case e.Operate():
             return _operation(expression, outer)
         case e.Call(function, arguments):
@@ -133,8 +128,8 @@ def _operation(operation: e.Operate, outer: int) -> str:
         return f"{_show(of, _TIGHT)}[{show_expression(high)}:{show_expression(low)}]"
     if operator == "as":
         return _enclose(f"{_show(operands[0], _TIGHT)} as {show(operation.type)}", outer > 0)
-    if operator in _STRENGTH and len(operands) == 2:
-        strength = _STRENGTH[operator]
+    if operator in PRECEDENCE and len(operands) == 2:
+        strength = PRECEDENCE[operator]
         text = f"{_show(operands[0], strength)} {operator} {_show(operands[1], strength + 1)}"
         return _enclose(text, outer > strength)
     return f"{operator}({_list(operands)})"

@@ -13,11 +13,12 @@ from typing import Final, assert_never
 from tidelog.base.diagnostic import Report
 from tidelog.base.span import Source
 from tidelog.base.text.integers import show_integer
+from tidelog.base.text.show import PRECEDENCE
 from tidelog.lang import syntax
 from tidelog.lang.escape import escape
 from tidelog.lang.format.comments import CommentFormatter, Node, Pair
 from tidelog.lang.format.layout import LINE, SOFT, Doc, Fill, Verbatim, bracketed, flat, group, join, nest
-from tidelog.lang.parse.expressions import COMPARISON, EQUALITY, PRECEDENCE
+from tidelog.lang.parse.expressions import COMPARISON, EQUALITY
 from tidelog.lang.parse.lex import STRING, Tokens, lex
 from tidelog.lang.parse.parse import parse_expression
 

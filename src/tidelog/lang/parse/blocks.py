@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tidelog.base.text.show import PRECEDENCE
 from tidelog.lang import syntax
 from tidelog.lang.parse.cursor import Failure, Item
-from tidelog.lang.parse.expressions import PRECEDENCE, ExpressionParser
+from tidelog.lang.parse.expressions import ExpressionParser
 from tidelog.lang.parse.lex import END, FLOAT, INT, LOWER, SIZED, STRING, UPPER
 
 _STATEMENT_LIKE = frozenset(("if", "for", "match", "{"))
@@ -26,30 +27,20 @@ class BlockParser(ExpressionParser):
         `block_term = block | conditional | match_expression | for_expression | lambda_expression |
          return_expression | "break" | "continue"`
         """
-        first = self.at
+        kind = self.kinds[self.at]
         self.descend()
-        match self.kinds[first]:
-            case "{":
-                found: syntax.Expr = self.block()
-            case "if":
-                found = self.conditional()
-            case "match":
-                found = self.match_expression()
-            case "for":
-                found = self.for_expression()
-            case "|" | "function":
-                found = self.lambda_expression()
-            case "return":
-                found = self.return_expression()
-            case "break" | "continue" as word:
-                self.at = first + 1
-                found = syntax.Break(self.since(first)) if word == "break" else syntax.Continue(self.since(first))
-            case kind:
-                if kind == ".":
-                    self.expected("an expression", hint="a named argument is written `.field = value`, in all places")
-                self.expected("an expression")
+        if kind not in _TERMS:
+            hint = "a named argument is written `.field = value`, in all places" if kind == "." else ""
+            self.expected("an expression", hint=hint)
+        found = _TERMS[kind](self)
         self.depth -= 1
         return found
+
+    def leave_loop(self) -> syntax.Break | syntax.Continue:
+        """Parse `"break"` or `"continue"`."""
+        first = self.at
+        self.at = first + 1
+        return (syntax.Break if self.kinds[first] == "break" else syntax.Continue)(self.since(first))
 
     def block(self) -> syntax.Block:
         """Parse `block = "{" [ expression { ";" expression } [ ";" ] ] "}"`."""
@@ -218,3 +209,17 @@ class BlockParser(ExpressionParser):
         has_value = self.kinds[self.at] in _BEGINS and not self.begins_declaration(self.at)
         value = self.expression() if has_value else None
         return syntax.Return(value, self.since(first))
+
+
+_TERMS: dict[str, Callable[[BlockParser], syntax.Expr]] = {
+    "{": BlockParser.block,
+    "if": BlockParser.conditional,
+    "match": BlockParser.match_expression,
+    "for": BlockParser.for_expression,
+    "|": BlockParser.lambda_expression,
+    "function": BlockParser.lambda_expression,
+    "return": BlockParser.return_expression,
+    "break": BlockParser.leave_loop,
+    "continue": BlockParser.leave_loop,
+}
+"""The productions of `block_term`, by the token each begins with."""

@@ -12,24 +12,12 @@ from typing import Final, NoReturn
 
 from tidelog.base.span import Span
 from tidelog.base.text.integers import read_integer
+from tidelog.base.text.show import PRECEDENCE
 from tidelog.lang import syntax
 from tidelog.lang.parse.cursor import MAX_DEPTH
 from tidelog.lang.parse.lex import FLOAT, INT, LOWER, SIZED, STRING, UPPER
 from tidelog.lang.parse.literals import LiteralParser
 
-PRECEDENCE: Final = {
-    "=>": 1,
-    "or": 2,
-    "and": 3,
-    "|": 4,
-    "^": 5,
-    "&": 6,
-    "==": 7, "!=": 7, "<": 7, "<=": 7, ">": 7, ">=": 7,
-    "++": 8,
-    "<<": 9, ">>": 9,
-    "+": 10, "-": 10,
-    "*": 11, "/": 11, "%": 11,
-}  # fmt: skip
 COMPARISON: Final = 7
 EQUALITY: Final = frozenset(("==", "!="))
 PREFIX: Final = frozenset(("-", "~", "not", "&"))

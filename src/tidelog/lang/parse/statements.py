@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tidelog.lang import syntax
 from tidelog.lang.parse.lex import END, LOWER, UPPER
 from tidelog.lang.parse.rules import RuleParser
@@ -18,22 +20,15 @@ class StatementParser(RuleParser):
         """
         self.descend()
         first = self.at
-        match self.kinds[first]:
-            case "for":
-                found: syntax.Statement = self.for_statement()
-            case "if":
-                found = self.if_statement()
-            case "match":
-                found = self.match_statement()
-            case "{":
-                found = self.block_statement()
-            case "skip":
-                self.at = first + 1
-                found = syntax.SkipStatement(self.since(first))
-            case _ if self._insert_ahead():
-                found = syntax.InsertStatement(self.atom(), self.since(first))
-            case _:
-                found = self.var_statement()
+        found: syntax.Statement
+        if self.kinds[first] in _STATEMENTS:
+            found = _STATEMENTS[self.kinds[first]](self)
+        elif self.accept("skip"):
+            found = syntax.SkipStatement(self.since(first))
+        elif self._insert_ahead():
+            found = syntax.InsertStatement(self.atom(), self.since(first))
+        else:
+            found = self.var_statement()
         self.depth -= 1
         return found
 
@@ -122,3 +117,11 @@ class StatementParser(RuleParser):
         value = self.binary(0)
         self.expect("in", usage)
         return syntax.VarStatement(target, value, self.statement(), self.since(first))
+
+
+_STATEMENTS: dict[str, Callable[[StatementParser], syntax.Statement]] = {
+    "for": StatementParser.for_statement,
+    "if": StatementParser.if_statement,
+    "match": StatementParser.match_statement,
+    "{": StatementParser.block_statement,
+}

@@ -16,7 +16,7 @@ from tidelog.base.record import record
 from tidelog.base.span import Span
 from tidelog.base.types import Type, show
 from tidelog.lang import syntax
-from tidelog.logic.infer.infer import Inference
+from tidelog.logic.infer.inference import Inference
 from tidelog.logic.names.patterns import is_pattern, pattern_names
 from tidelog.logic.names.scope import Scope, Variable
 from tidelog.logic.program import Relation

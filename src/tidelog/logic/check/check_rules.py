@@ -31,7 +31,7 @@ from tidelog.logic.check.finish_rule import finish_rule
 from tidelog.logic.infer import access as infer_access
 from tidelog.logic.infer.control import element_type
 from tidelog.logic.infer.finish import Finisher
-from tidelog.logic.infer.infer import Inference
+from tidelog.logic.infer.infer import BodyInference
 from tidelog.logic.names.environment import Declarations, Environment
 from tidelog.logic.names.patterns import is_pattern
 from tidelog.logic.names.scope import Scope, Variable
@@ -80,14 +80,14 @@ class _Checker:
 
     environment: Environment
     report: Report
-    inference: Inference = field(init=False)
+    inference: BodyInference = field(init=False)
     taken: dict[str, int] = field(default_factory=dict)
     groups: int = 0
     hidden: dict[str, Span] = field(default_factory=dict)
     """Variables that a `group_by` hides, with its place."""
 
     def __post_init__(self) -> None:
-        self.inference = Inference(self.environment, self.report)
+        self.inference = BodyInference(self.environment, self.report)
 
     def rule(self, rule: RuleDef, origin: Origin) -> checked.Rule[checked.Clause] | None:
         try:

@@ -12,11 +12,10 @@ from tidelog.base import types
 from tidelog.base.diagnostic import Report
 from tidelog.base.expr import Expr, Function, Parameter
 from tidelog.base.extern import Extern, Externs
-from tidelog.base.graph import components, path
 from tidelog.base.record import record
 from tidelog.base.types import TypeSizeError
 from tidelog.logic.check.instantiate import Instantiation, report_recursion
-from tidelog.logic.infer.infer import Inference
+from tidelog.logic.infer.infer import BodyInference
 from tidelog.logic.infer.typed_rewrite import called_functions
 from tidelog.logic.names.environment import Declarations, Signature
 from tidelog.logic.names.externs import check_extern
@@ -70,7 +69,7 @@ class Functions:
 
     def _with_body(self, signature: Signature) -> CheckedFunction:
         assert signature.definition.body is not None
-        inference = Inference(signature.environment, self.report, frozenset(signature.type_variables))
+        inference = BodyInference(signature.environment, self.report, frozenset(signature.type_variables))
         scope = Scope(returns=signature.result)
         parameters: list[Parameter] = []
         for parameter, written in zip(signature.parameters, signature.definition.parameters, strict=True):
@@ -98,7 +97,4 @@ class Functions:
     def _check_recursion(self, own: Sequence[Signature]) -> None:
         """Report cycles of calls; the library's own functions are reached by its own test."""
         graph = {s: [c for c in self.called(self.checked(s)) if c in self._checked] for s in own}
-        for component in components(graph):
-            cycle = path(graph, component[0], component[0])
-            if cycle is not None:
-                report_recursion(cycle, self.report)
+        report_recursion(graph, lambda signature: signature, self.report)

@@ -9,8 +9,8 @@ out to be, looked for where the generic function stands and where the type is de
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from tidelog.base import expr, types
 from tidelog.base.diagnostic import Label, Report
@@ -50,7 +50,7 @@ class Instantiation:
             if name not in self.made:
                 signature, arguments = self.instances.by_name[name]
                 if any(_depth(a) > _DEEPEST_TYPE for a in arguments):
-                    self._report_recursion([signature, signature])
+                    report_cycle([signature, signature], self.functions.report)
                     break
                 self._calls[name] = []
                 if len(self.made) == MOST_INSTANCES:
@@ -75,10 +75,7 @@ class Instantiation:
     def _check_recursion(self) -> None:
         """Report functions that call each other through the `to_string` of a generic value, which shows only now."""
         graph = {name: [c for c in called if c in self._calls] for name, called in self._calls.items()}
-        for component in components(graph):
-            cycle = path(graph, component[0], component[0])
-            if cycle is not None:
-                self._report_recursion([self.instances.by_name[name][0] for name in cycle])
+        report_recursion(graph, lambda name: self.instances.by_name[name][0], self.functions.report)
 
     def _report_many(self, signature: Signature) -> None:
         self.functions.report.add(
@@ -88,9 +85,6 @@ class Instantiation:
             note="a function that calls the next with two types doubles their number",
             hint="give the parameters of some of the functions types of their own",
         )
-
-    def _report_recursion(self, cycle: list[Signature]) -> None:
-        report_recursion(cycle, self.functions.report)
 
     def _instance(self, name: str, signature: Signature, arguments: tuple[Type, ...]) -> Function:
         checked = self.functions.checked(signature)
@@ -114,7 +108,20 @@ class Instantiation:
         )
 
 
-def report_recursion(cycle: Sequence[Signature], report: Report) -> None:
+Node = TypeVar("Node", bound=Hashable)
+
+
+def report_recursion(
+    calls: Mapping[Node, Iterable[Node]], signature: Callable[[Node], Signature], report: Report
+) -> None:
+    """Report the cycles of a graph of calls."""
+    for component in components(calls):
+        cycle = path(calls, component[0], component[0])
+        if cycle is not None:
+            report_cycle([signature(node) for node in cycle], report)
+
+
+def report_cycle(cycle: Sequence[Signature], report: Report) -> None:
     """Report functions that call each other in a circle; the first stands at both ends."""
     names = [f"`{s.definition.name}`" for s in cycle]
     report.add(

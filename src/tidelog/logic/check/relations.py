@@ -15,9 +15,10 @@ from tidelog.base.free import free_variables, substitute
 from tidelog.base.types import Field, Type, show
 from tidelog.lang import syntax
 from tidelog.logic.check.check_atoms import place_atom
-from tidelog.logic.infer.infer import Inference
+from tidelog.logic.infer.infer import BodyInference
 from tidelog.logic.names.environment import Declarations, Environment
 from tidelog.logic.names.modules import Modules
+from tidelog.logic.names.names import declared_twice
 from tidelog.logic.names.scope import Scope
 from tidelog.logic.program import Atom, Index, Relation, Term, Wildcard
 from tidelog.logic.rewrite.fold_constants import fold_expression
@@ -81,7 +82,7 @@ def _with_key(
         )
         return relation
     mistakes = report.mistakes
-    inference = Inference(environment, report)
+    inference = BodyInference(environment, report)
     scope = Scope()
     variable = scope.declare(key.variable, relation.element, "parameter", key.span)
     expression = inference.finish(inference.expression(key.expression, scope))
@@ -110,13 +111,8 @@ def check_indexes(modules: Modules, declarations: Declarations, report: Report) 
                 name = "::".join((*path, declared.name))
                 index = _check_index(declared, name, declarations.environments[path], report)
                 if index is not None and index.name in indexes:
-                    report.add(
-                        "E0202",
-                        f"index `{declared.name}` is declared twice",
-                        declared.span,
-                        note="a module has at most one index of a name",
-                        hint="rename one of them",
-                    )
+                    note = "a module has at most one index of a name"
+                    declared_twice("index", declared.name, declared.span, report, note=note)
                 elif index is not None:
                     indexes[index.name] = index
     return indexes
@@ -129,7 +125,7 @@ def _check_index(declared: syntax.IndexDef, name: str, environment: Environment,
     if relation is None:
         return None
     given = place_atom(_with_columns(declared.atom), relation, report).arguments
-    inference = Inference(environment, report)
+    inference = BodyInference(environment, report)
     scope = Scope()
     for variable in parameters.values():
         scope.declare(variable.name, variable.type, "parameter", variable.span)

@@ -6,7 +6,7 @@ A field is found when the type of what it belongs to is known; references and in
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tidelog.base import types
 from tidelog.base.diagnostic import did_you_mean
@@ -15,11 +15,9 @@ from tidelog.base.span import Span
 from tidelog.base.types import Constructor, Named, Tuple, Type
 from tidelog.lang import syntax
 from tidelog.logic.infer import lambdas as infer_lambdas
+from tidelog.logic.infer.inference import Inference
 from tidelog.logic.names.scope import Scope
 from tidelog.logic.names.unify import ERROR
-
-if TYPE_CHECKING:
-    from tidelog.logic.infer.infer import Inference
 
 
 def name(inference: Inference, e: syntax.Name, scope: Scope, expected: Type | None) -> Expr:
@@ -49,7 +47,7 @@ class FieldPlace(NamedTuple):
     positions: tuple[int, ...]
 
 
-def field(inference: Inference, e: syntax.FieldAccess, scope: Scope) -> Expr:
+def field(inference: Inference, e: syntax.FieldAccess, scope: Scope, *_: object) -> Expr:
     """`x.f`."""
 
     def find(of: Expr, owner: Type) -> Expr:
@@ -122,11 +120,8 @@ def find_field(inference: Inference, owner: Type, name: str, span: Span) -> Fiel
         )
         return None
     assert isinstance(owner, Named)
-    position = holders[0].index[name]
-    by = dict(zip(inference.environment.definition(owner.name).parameters, owner.arguments, strict=True))
-    return FieldPlace(
-        types.substitute(holders[0].fields[position].type, by), tuple([c.index[name] for c in constructors])
-    )
+    inner = types.field_types(holders[0], inference.environment.definition(owner.name), owner.arguments)
+    return FieldPlace(inner[holders[0].index[name]], tuple([c.index[name] for c in constructors]))
 
 
 def _method_hint(inference: Inference, name: str) -> str:
@@ -138,7 +133,7 @@ def constructors_of(inference: Inference, type: Type) -> tuple[Constructor, ...]
     return inference.environment.definition(type.name).constructors if isinstance(type, Named) else ()
 
 
-def component(inference: Inference, e: syntax.TupleAccess, scope: Scope) -> Expr:
+def component(inference: Inference, e: syntax.TupleAccess, scope: Scope, *_: object) -> Expr:
     """`x.0`."""
 
     def find(of: Expr, owner: Type) -> Expr:
@@ -204,14 +199,11 @@ def _report_missing(inference: Inference, constructor: Constructor, missing: Seq
     )
 
 
-def instantiate_constructor(inference: Inference, constructor: Constructor) -> tuple[Type, list[Type]]:
+def instantiate_constructor(inference: Inference, constructor: Constructor) -> tuple[Type, tuple[Type, ...]]:
     """Return the type that a constructor makes and the types of its fields, type variables replaced by unknowns."""
-    parameters = inference.environment.definition(constructor.type_name).parameters
-    if not parameters:
-        return Named(constructor.type_name), [f.type for f in constructor.fields]
-    by: dict[str, Type] = {p: inference.fresh() for p in parameters}
-    made = Named(constructor.type_name, tuple([by[p] for p in parameters]))
-    return made, [types.substitute(f.type, by) for f in constructor.fields]
+    definition = inference.environment.definition(constructor.type_name)
+    arguments = tuple([inference.fresh() for _ in definition.parameters])
+    return Named(constructor.type_name, arguments), types.field_types(constructor, definition, arguments)
 
 
 def arrange(

@@ -7,7 +7,6 @@ overload cannot be chosen yet waits; its result is an unknown type until then.
 from __future__ import annotations
 
 from collections.abc import Sequence as Items
-from typing import TYPE_CHECKING
 
 from tidelog.base import types
 from tidelog.base.expr import Apply, Call, Declare, Expr, Operate, Place, Sequence, Var, VarPattern
@@ -17,13 +16,11 @@ from tidelog.base.types import STRING, Function, Type, TypeVariable
 from tidelog.lang import syntax
 from tidelog.logic.infer import literals as infer_literals
 from tidelog.logic.infer import places as infer_places
+from tidelog.logic.infer.inference import Inference
 from tidelog.logic.infer.overload import Closure, Known, choose, fitting, number_of_arguments, same_parameters
 from tidelog.logic.names.environment import Signature
 from tidelog.logic.names.scope import Scope, Variable
 from tidelog.logic.names.unify import ERROR
-
-if TYPE_CHECKING:
-    from tidelog.logic.infer.infer import Inference
 
 
 @record

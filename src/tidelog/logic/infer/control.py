@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tidelog.base import expr, types
 from tidelog.base.expr import Declare, Expr, For, If, MakeTuple, Match, Pattern, Sequence, Var, VarPattern
 from tidelog.base.types import UNIT, Named, Signed, Tuple, Type, TypeVariable
@@ -14,13 +12,11 @@ from tidelog.lang import syntax
 from tidelog.lang.syntax.walk import rewrite
 from tidelog.logic.infer import access as infer_access
 from tidelog.logic.infer import places as infer_places
-from tidelog.logic.infer.cover import Cover
+from tidelog.logic.infer.exhaustive import check_exhaustive
+from tidelog.logic.infer.inference import Inference
 from tidelog.logic.names.patterns import is_pattern
 from tidelog.logic.names.scope import Scope
 from tidelog.logic.names.unify import ERROR
-
-if TYPE_CHECKING:
-    from tidelog.logic.infer.infer import Inference
 
 
 def block(inference: Inference, e: syntax.Block, scope: Scope, expected: Type | None) -> Expr:
@@ -100,12 +96,12 @@ def match_(inference: Inference, e: syntax.Match, scope: Scope, expected: Type |
             infer_places.bind_parts(inference, written, pattern, inner, subject, whole)
         arms.append((pattern, inference.expression(value, inner, result, why)))
     if sound:
-        spans = tuple([written.span for written, _ in e.arms])
-        inference.covers.append(Cover(subject.type, tuple([p for p, _ in arms]), spans, e.span, "match"))
+        covering = [(pattern, written.span) for (pattern, _), (written, _) in zip(arms, e.arms, strict=True)]
+        inference.at_end(lambda: check_exhaustive(inference, "match", subject.type, covering, e.span))
     return Match(subject, tuple(arms), result, e.span)
 
 
-def for_(inference: Inference, e: syntax.For, scope: Scope) -> Expr:
+def for_(inference: Inference, e: syntax.For, scope: Scope, *_: object) -> Expr:
     """`for (p in e) body` over the elements of a collection."""
     iterable = inference.expression(e.iterable, scope)
     element = inference.fresh()
@@ -114,7 +110,8 @@ def for_(inference: Inference, e: syntax.For, scope: Scope) -> Expr:
     pattern = inference.pattern(e.pattern, inner, element, origin="loop")
     inner.loop = True
     body = inference.expression(e.body, inner)
-    inference.covers.append(Cover(element, (pattern,), (e.pattern.span,), e.pattern.span, "for"))
+    place = e.pattern.span
+    inference.at_end(lambda: check_exhaustive(inference, "for", element, [(pattern, place)], place))
     return For(pattern, iterable, body, e.span)
 
 
@@ -155,7 +152,7 @@ def _check_iterable(inference: Inference, e: syntax.Expr, type: Type, element: T
     return True
 
 
-def assign(inference: Inference, e: syntax.Assign, scope: Scope) -> Expr:
+def assign(inference: Inference, e: syntax.Assign, scope: Scope, *_: object) -> Expr:
     """`target = value`: declares the variables of a pattern, or assigns a place."""
     match e.target:
         case target if isinstance(target, syntax.Name) or not is_pattern(target):
@@ -188,7 +185,8 @@ def _declare(inference: Inference, e: syntax.Assign, scope: Scope) -> Expr:
             moves.append(expr.Assign(found, Var(temporary.unique, temporary.type, name.span), e.span))
             moves += infer_places.then_change_whole(name, scope, e.span)
     scope.variables.update(inner.variables)
-    inference.covers.append(Cover(value.type, (pattern,), (e.target.span,), e.target.span, "var"))
+    place = e.target.span
+    inference.at_end(lambda: check_exhaustive(inference, "var", value.type, [(pattern, place)], place))
     declared = Declare(pattern, value, e.span)
     return Sequence((declared, *moves), UNIT, e.span) if moves else declared
 
@@ -213,7 +211,7 @@ def _with_temporaries(pattern: syntax.Expr, assigned: list[syntax.Name]) -> synt
     return rewrite(pattern, replaced)
 
 
-def annotated(inference: Inference, e: syntax.Annotated, scope: Scope) -> Expr:
+def annotated(inference: Inference, e: syntax.Annotated, scope: Scope, *_: object) -> Expr:
     """`e: T`; `var x: T` alone declares a variable with the default value of its type."""
     type = inference.resolve_type(e.type)
     if not isinstance(e.operand, syntax.VarDecl):
@@ -226,7 +224,7 @@ def annotated(inference: Inference, e: syntax.Annotated, scope: Scope) -> Expr:
     return Declare(VarPattern(inference.declare(name, type, "local", scope, span), type), call, e.span)
 
 
-def misplaced(inference: Inference, e: syntax.VarDecl | syntax.Wildcard | syntax.At) -> Expr:
+def misplaced(inference: Inference, e: syntax.VarDecl | syntax.Wildcard | syntax.At, *_: object) -> Expr:
     """A pattern where a value is needed."""
     match e:
         case syntax.VarDecl(name):
@@ -240,7 +238,7 @@ def misplaced(inference: Inference, e: syntax.VarDecl | syntax.Wildcard | syntax
     return inference.mistake(e.span)
 
 
-def return_(inference: Inference, e: syntax.Return, scope: Scope) -> Expr:
+def return_(inference: Inference, e: syntax.Return, scope: Scope, *_: object) -> Expr:
     """`return e` leaves the function or lambda."""
     why = "the function returns this type"
     value = (
@@ -254,7 +252,7 @@ def return_(inference: Inference, e: syntax.Return, scope: Scope) -> Expr:
     return expr.Return(value, _never(inference), e.span)
 
 
-def leave_loop(inference: Inference, e: syntax.Break | syntax.Continue, scope: Scope) -> Expr:
+def leave_loop(inference: Inference, e: syntax.Break | syntax.Continue, scope: Scope, *_: object) -> Expr:
     """`break` and `continue` stand in a loop."""
     is_break = isinstance(e, syntax.Break)
     if not scope.loop:

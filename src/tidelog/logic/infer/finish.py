@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tidelog.base import expr
 from tidelog.base.expr import Expr, Pattern
 from tidelog.base.span import Span
 from tidelog.base.types import UNIT, Float, String, Type, TypeVariable, is_integer, parts
 from tidelog.base.values import single
+from tidelog.logic.infer.inference import DEEPEST, Inference
 from tidelog.logic.infer.typed_rewrite import Rewriter
 from tidelog.logic.names.unify import ERROR, is_unknown
 
-if TYPE_CHECKING:
-    from tidelog.logic.infer.infer import Inference
-
-
-DEEPEST = 100
-"""How deep expressions may nest, so that passes and engines may walk them by recursion."""
 _MANY = 16
 
 

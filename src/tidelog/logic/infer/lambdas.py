@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from tidelog.base import types
 from tidelog.base.expr import Construct, ConstructorPattern, Expr, FunctionValue, Lambda, Match, Return, Var, VarPattern
 from tidelog.base.types import Function, Named, Type
 from tidelog.lang import syntax
+from tidelog.logic.infer.inference import Inference
 from tidelog.logic.names.environment import Signature
 from tidelog.logic.names.scope import Origin, Scope
 from tidelog.logic.names.unify import ERROR
 
-if TYPE_CHECKING:
-    from tidelog.logic.infer.infer import Inference
-
 OPTION, RESULT = "std::Option", "std::Result"
-
-
-def function_type(signature: Signature) -> Function:
-    """Return the type of a function as a value, over its type variables."""
-    return Function(
-        tuple([p.type for p in signature.parameters]),
-        signature.result,
-        tuple([p.mutable for p in signature.parameters]),
-    )
 
 
 def function_value(
@@ -37,10 +25,10 @@ def function_value(
         inference.types.unify(result, expected)
 
     def attempt(final: bool) -> Expr | None:
-        fits = [s for s in signatures if inference.types.fits(function_type(s), result)]
+        fits = [s for s in signatures if inference.types.fits(s.type, result)]
         if len(fits) == 1 or (fits and final):
             by: dict[str, Type] = {v: inference.fresh() for v in fits[0].type_variables}
-            type = types.substitute(function_type(fits[0]), by)
+            type = types.substitute(fits[0].type, by)
             inference.unify(result, type, e.span)
             return FunctionValue(inference.use(fits[0], by, e.span), type, e.span)
         if fits:
@@ -82,7 +70,7 @@ def lambda_(inference: Inference, e: syntax.Lambda, scope: Scope, expected: Type
     return Lambda(tuple(parameters), body, Function(tuple([p.type for p in parameters]), result, mutable), e.span)
 
 
-def try_(inference: Inference, e: syntax.Try, scope: Scope) -> Expr:
+def try_(inference: Inference, e: syntax.Try, scope: Scope, *_: object) -> Expr:
     """`x?`: `match (x) { Some{v} -> v, None -> return None }`, or the same with `Ok` and `Err`.
 
     In a function that returns an Option, the failure of a Result is None.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tidelog.base import expr, types
 from tidelog.base.conform import bounds
 from tidelog.base.expr import Const, Expr, MakeMap, MakeTuple, MakeVec, Operate
@@ -13,18 +11,21 @@ from tidelog.base.types import STRING, Bit, Double, Float, Named, Signed, Tuple,
 from tidelog.base.values import real as real_value
 from tidelog.base.values import single
 from tidelog.lang import syntax
+from tidelog.logic.infer.inference import Inference
 from tidelog.logic.names.resolve import resolve_width
 from tidelog.logic.names.scope import Scope
 from tidelog.logic.names.unify import ERROR
 
-if TYPE_CHECKING:
-    from tidelog.logic.infer.infer import Inference
-
 INTERNED_STRING = Named(types.INTERN, (STRING,))
 
 
-def integer(inference: Inference, value: int, literal: syntax.IntLiteral, expected: Type | None, span: Span) -> Const:
-    """An integer literal, of its written width or of an integer type told by its place; `value` may be negated."""
+def integer(inference: Inference, literal: syntax.IntLiteral, _: Scope, expected: Type | None) -> Const:
+    """An integer literal, of its written width or of an integer type told by its place."""
+    return whole(inference, literal.value, literal, expected, literal.span)
+
+
+def whole(inference: Inference, value: int, literal: syntax.IntLiteral, expected: Type | None, span: Span) -> Const:
+    """An integer literal whose value may be negated."""
     if literal.width is not None:
         written = resolve_width(literal.signed, literal.width, span, inference.report)
         check_range(inference, value, written, span)
@@ -34,7 +35,7 @@ def integer(inference: Inference, value: int, literal: syntax.IntLiteral, expect
         check_range(inference, value, wanted, span)
         return Const(value, wanted, span)
     type = inference.types.fresh("integer")
-    inference.literals.append((value, type, span))
+    inference.at_end(lambda: check_range(inference, value, type, span))
     return Const(value, type, span)
 
 
@@ -55,9 +56,16 @@ def check_range(inference: Inference, value: int, type: Type, span: Span) -> Non
     )
 
 
-def real(inference: Inference, text: str, literal: syntax.FloatLiteral, expected: Type | None) -> Const:
-    """A floating point literal: double, or float if its place or width says so; `text` may be negated."""
-    value = real_value(float(text))
+def boolean(_inference: Inference, literal: syntax.BoolLiteral, *_: object) -> Const:
+    """`true` or `false`."""
+    return Const(literal.value, types.BOOL, literal.span)
+
+
+def real(
+    inference: Inference, literal: syntax.FloatLiteral, _: Scope | None, expected: Type | None, sign: str = ""
+) -> Const:
+    """A floating point literal, perhaps negated: double, or float if its place or width says so."""
+    value = real_value(float(sign + literal.text))
     if literal.width is not None:
         return (
             Const(single(value), types.FLOAT, literal.span)
@@ -70,7 +78,7 @@ def real(inference: Inference, text: str, literal: syntax.FloatLiteral, expected
     return Const(value, inference.types.fresh("real"), literal.span)
 
 
-def string(inference: Inference, literal: syntax.StringLiteral, scope: Scope) -> Expr:
+def string(inference: Inference, literal: syntax.StringLiteral, scope: Scope, *_: object) -> Expr:
     """A string; embedded expressions are turned into text and joined."""
     span = literal.span
     pieces: list[Expr] = []

@@ -2,38 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tidelog.base import types
+from tidelog.base.diagnostic import Report
 from tidelog.base.expr import Const, Expr, If
 from tidelog.base.span import Span
 from tidelog.base.types import BOOL, STRING, UNIT, Double, Float, Named, Type, is_number
-
-if TYPE_CHECKING:
-    from tidelog.logic.infer.infer import Inference
+from tidelog.logic.names.unify import Unifier
 
 
 def explain(
-    inference: Inference, expected: Type, found: Type, span: Span, why: str = "", expression: Expr | None = None
+    known: Unifier,
+    report: Report,
+    expected: Type,
+    found: Type,
+    span: Span,
+    why: str = "",
+    expression: Expr | None = None,
 ) -> None:
     """Report that an expression has another type than its place needs."""
-    shown_expected, shown_found = inference.types.show(expected), inference.types.show(found)
+    shown_expected, shown_found = known.show(expected), known.show(found)
     if shown_expected == shown_found:
-        shown_expected, shown_found = _apart(inference, expected, found)
+        # By the full names of their modules.
+        shown_expected, shown_found = repr_type(known.zonk(expected)), repr_type(known.zonk(found))
     if isinstance(expression, If) and expression.type == UNIT and expression.otherwise.type == UNIT:
         why = "an `if` without `else` has the value `()`"
-    inference.report.add(
+    report.add(
         "E0301",
         f"expected `{shown_expected}`, found `{shown_found}`",
         span,
         note=why,
-        hint=_hint(inference, expected, found, span, expression),
+        hint=_hint(known, expected, found, span, expression),
     )
-
-
-def _apart(inference: Inference, expected: Type, found: Type) -> tuple[str, str]:
-    """Write two types that look equal so that they differ: by the full names of their modules."""
-    return repr_type(inference.types.zonk(expected)), repr_type(inference.types.zonk(found))
 
 
 def repr_type(type: Type) -> str:
@@ -47,10 +46,10 @@ def repr_type(type: Type) -> str:
             return types.show(type)
 
 
-def _hint(inference: Inference, expected: Type, found: Type, span: Span, expression: Expr | None) -> str:
-    expected, found = inference.types.resolve(expected), inference.types.resolve(found)
-    fits = inference.types.fits
-    if inference.types.class_of(found) == "integer" and isinstance(expected, Float | Double):
+def _hint(known: Unifier, expected: Type, found: Type, span: Span, expression: Expr | None) -> str:
+    expected, found = known.resolve(expected), known.resolve(found)
+    fits = known.fits
+    if known.class_of(found) == "integer" and isinstance(expected, Float | Double):
         written = expression.value if isinstance(expression, Const) else 1
         return f"write `{written}.0`" if isinstance(written, int) else ""
     this = _quote(span)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tidelog.base import expr, types
 from tidelog.base.conform import bounds
 from tidelog.base.expr import Expr, Operate
@@ -11,11 +9,9 @@ from tidelog.base.span import Span
 from tidelog.base.types import BOOL, STRING, Bit, Named, Signed, Type, is_integer, is_number
 from tidelog.lang import syntax
 from tidelog.logic.infer import literals as infer_literals
+from tidelog.logic.infer.inference import Inference
 from tidelog.logic.names.scope import Scope
 from tidelog.logic.names.unify import ERROR, Class
-
-if TYPE_CHECKING:
-    from tidelog.logic.infer.infer import Inference
 
 _ARITHMETIC = frozenset(("+", "-", "*", "/", "%"))
 _BITWISE = frozenset(("&", "|", "^"))
@@ -154,9 +150,9 @@ def unary(inference: Inference, e: syntax.Unary, scope: Scope, expected: Type | 
     """A unary operator; a negated literal is a literal, so that `-128` is of type `signed<8>`."""
     match e:
         case syntax.Unary("-", syntax.IntLiteral() as literal) if literal.width is None or literal.signed:
-            return infer_literals.integer(inference, -literal.value, literal, expected, e.span)
+            return infer_literals.whole(inference, -literal.value, literal, expected, e.span)
         case syntax.Unary("-", syntax.FloatLiteral() as number):
-            return infer_literals.real(inference, f"-{number.text}", number, expected)
+            return infer_literals.real(inference, number, scope, expected, "-")
         case syntax.Unary("-", operand):
             of = _operand(inference, operand, scope, expected, "number", "-")
             return Operate("neg", (of,), of.type, e.span)
@@ -180,7 +176,7 @@ def _reference(inference: Inference, e: syntax.Unary, scope: Scope, expected: Ty
     return expr.Sequence((of,), Named(types.REF, (of.type,)), e.span)
 
 
-def cast(inference: Inference, e: syntax.Cast, scope: Scope) -> Expr:
+def cast(inference: Inference, e: syntax.Cast, scope: Scope, *_: object) -> Expr:
     """`x as T`, between numbers only: integers wrap, floating point truncates toward zero."""
     target = inference.resolve_type(e.type)
     match e.operand, target:
@@ -228,7 +224,7 @@ def _instead_of_cast(found: Type, target: Type) -> str:
     return ""
 
 
-def slice_(inference: Inference, e: syntax.Slice, scope: Scope) -> Expr:
+def slice_(inference: Inference, e: syntax.Slice, scope: Scope, *_: object) -> Expr:
     """`x[high:low]` of a bit vector."""
     operand = inference.expression(e.of, scope)
     if e.high < e.low:

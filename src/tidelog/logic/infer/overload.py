@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tidelog.base.record import record
-from tidelog.base.types import Function, Named, Tuple, Type, TypeVariable, parts, same_form
+from tidelog.base.types import Function, Type, TypeVariable, parts, same_form
 from tidelog.lang.syntax import Path
 from tidelog.logic.names.environment import Signature
 from tidelog.logic.names.names import STD
@@ -108,13 +108,7 @@ def _decided(declared: Type, argument: Known) -> bool:
         return True
     if is_unknown(argument):
         return False
-    match declared, argument:
-        case Named(_, arguments), Named(_, others):
-            return all(map(_decided, arguments, others))
-        case Tuple(items), Tuple(others):
-            return all(map(_decided, items, others))
-        case _:
-            return True
+    return isinstance(declared, Function) or all(map(_decided, parts(declared), parts(argument)))
 
 
 def number_of_arguments(signatures: Sequence[Signature]) -> str:

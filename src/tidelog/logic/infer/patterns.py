@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tidelog.base import types
 from tidelog.base.expr import AnyPattern, ConstPattern, ConstructorPattern, Pattern, TuplePattern, VarPattern
 from tidelog.base.types import BOOL, STRING, Named, Tuple, Type
 from tidelog.lang import syntax
 from tidelog.logic.infer import access as infer_access
 from tidelog.logic.infer import literals as infer_literals
+from tidelog.logic.infer.inference import Inference
 from tidelog.logic.names.patterns import is_pattern
 from tidelog.logic.names.scope import Origin, Scope
 from tidelog.logic.names.unify import ERROR
-
-if TYPE_CHECKING:
-    from tidelog.logic.infer.infer import Inference
 
 ANY = AnyPattern()
 
@@ -95,7 +91,7 @@ def _constructor(
     made, fields = infer_access.instantiate_constructor(inference, constructor)
     fits = inference.unify(expected, made, e.span, "the pattern must fit the value")
     if not fits:
-        fields = [ERROR] * len(fields)
+        fields = (ERROR,) * len(fields)
     if any(a.name is None for a in e.arguments) and len(e.arguments) < len(fields):
         _too_few(inference, e, constructor)
     given = infer_access.arrange(inference, e.arguments, constructor)
@@ -130,13 +126,13 @@ def _referred(inference: Inference, e: syntax.Unary, expected: Type) -> Type:
 def _constant(inference: Inference, e: syntax.Expr, expected: Type) -> Pattern:
     match e:
         case syntax.IntLiteral():
-            made = infer_literals.integer(inference, e.value, e, expected, e.span)
+            made = infer_literals.whole(inference, e.value, e, expected, e.span)
         case syntax.Unary("-", syntax.IntLiteral() as literal):
-            made = infer_literals.integer(inference, -literal.value, literal, expected, e.span)
+            made = infer_literals.whole(inference, -literal.value, literal, expected, e.span)
         case syntax.FloatLiteral():
-            made = infer_literals.real(inference, e.text, e, expected)
+            made = infer_literals.real(inference, e, None, expected)
         case syntax.Unary("-", syntax.FloatLiteral() as number):
-            made = infer_literals.real(inference, f"-{number.text}", number, expected)
+            made = infer_literals.real(inference, number, None, expected, "-")
         case syntax.BoolLiteral(value, span):
             inference.unify(expected, BOOL, span, "the pattern must fit the value")
             return ConstPattern(value, BOOL)

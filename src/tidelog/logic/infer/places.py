@@ -8,7 +8,6 @@ What a `match` arm binds of such a place can be assigned too, and changes the pl
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from tidelog.base import expr, types
 from tidelog.base.free import PATTERNS
@@ -16,11 +15,9 @@ from tidelog.base.span import Span
 from tidelog.base.types import UNIT, Named, Type, TypeVariable
 from tidelog.lang import syntax
 from tidelog.logic.infer import access as infer_access
+from tidelog.logic.infer.inference import Inference
 from tidelog.logic.names.scope import Part, Scope, Variable
 from tidelog.logic.names.unify import ERROR
-
-if TYPE_CHECKING:
-    from tidelog.logic.infer.infer import Inference
 
 
 def place(inference: Inference, e: syntax.Expr, scope: Scope) -> expr.Place | None:

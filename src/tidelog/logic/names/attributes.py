@@ -1,10 +1,7 @@
 """The attributes that may stand before declarations: `#[name = value]`.
 
 `name` names a rule, `strategy` says how a relation follows changes. DDlog's attributes about storage and generated code
-say nothing about meaning; they are accepted, so that its programs run, and have no effect:
-
-    size, original, alias, rust, dyn_alloc, shared_ref, by_val, return_by_ref, iterate_by_ref, iterate_by_val,
-    deserialize_from_array, custom_serde, custom_from_record, has_side_effects, optimize
+say nothing about meaning; they are accepted (`STORAGE`), so that its programs run, and have no effect.
 """
 
 from __future__ import annotations
@@ -16,25 +13,10 @@ from tidelog.base.span import Span
 from tidelog.lang import syntax
 from tidelog.lang.syntax import Attribute, Attributes, Declaration, Module
 
-STORAGE = frozenset(
-    {
-        "size",
-        "original",
-        "alias",
-        "rust",
-        "dyn_alloc",
-        "shared_ref",
-        "by_val",
-        "return_by_ref",
-        "iterate_by_ref",
-        "iterate_by_val",
-        "deserialize_from_array",
-        "custom_serde",
-        "custom_from_record",
-        "has_side_effects",
-        "optimize",
-    }
-)
+STORAGE = frozenset((
+    "size", "original", "alias", "rust", "dyn_alloc", "shared_ref", "by_val", "return_by_ref", "iterate_by_ref",
+    "iterate_by_val", "deserialize_from_array", "custom_serde", "custom_from_record", "has_side_effects", "optimize",
+))  # fmt: skip
 """DDlog's attributes that are accepted anywhere and ignored."""
 
 STRATEGIES = ("auto", "ranked", "recompute")
@@ -55,12 +37,12 @@ def check_attributes(module: Module, names: dict[str, Span], report: Report) -> 
                 _unknown(attribute, is_rule, report)
 
 
-def rule_name(attributes: Attributes) -> str | None:
-    """Return the name that `#[name = "..."]` gives a rule."""
+def text_of(name: str, attributes: Attributes) -> str | None:
+    """Return the text that `#[name = "..."]` gives."""
     for attribute in attributes:
         match attribute:
-            case Attribute("name", syntax.StringLiteral((str() as name,))):
-                return name
+            case Attribute(own, syntax.StringLiteral((str() as text,))) if own == name:
+                return text
             case _:
                 pass
     return None
@@ -83,7 +65,7 @@ def _inner(declaration: Declaration) -> Iterator[Attribute]:
 
 
 def _check_name(attribute: Attribute, names: dict[str, Span], report: Report) -> None:
-    name = rule_name((attribute,))
+    name = text_of("name", (attribute,))
     if name is None:
         report.add(
             "E0417",
@@ -106,13 +88,10 @@ def _check_name(attribute: Attribute, names: dict[str, Span], report: Report) ->
 
 
 def _check_strategy(attribute: Attribute, report: Report) -> None:
-    match attribute.value:
-        case syntax.StringLiteral((str() as strategy,)) if strategy in STRATEGIES:
-            return
-        case syntax.StringLiteral((str() as strategy,)):
-            hint = did_you_mean(strategy, STRATEGIES)
-        case _:
-            hint = ""
+    strategy = text_of("strategy", (attribute,))
+    if strategy in STRATEGIES:
+        return
+    hint = did_you_mean(strategy or "", STRATEGIES)
     report.add(
         "E0423",
         "this is no strategy of a relation",

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from tidelog.base import types
-from tidelog.base.diagnostic import Label, Report
+from tidelog.base.diagnostic import Report
 from tidelog.base.types import Field, Tuple, TypeDefinition
 from tidelog.lang import syntax
 from tidelog.lang.syntax import Path
 from tidelog.logic.names.environment import Declarations, Signature
 from tidelog.logic.names.externs import same_up_to_names
-from tidelog.logic.names.names import STD, ModuleTable, tabulate
+from tidelog.logic.names.names import STD, ModuleTable, declared_twice, tabulate
 
 
 def declare(modules: Mapping[Path, syntax.Module], report: Report, library: Collection[Path] = (STD,)) -> Declarations:
@@ -48,7 +48,7 @@ def check_declarations(declarations: Declarations, table: ModuleTable) -> None:
 def _check_parameters(declared: syntax.TypeDef, report: Report) -> None:
     for position, parameter in enumerate(declared.parameters):
         if parameter in declared.parameters[:position]:
-            report.add("E0202", f"type variable `'{parameter}` is declared twice", declared.span)
+            declared_twice("type variable", f"'{parameter}", declared.span, report)
 
 
 def _check_shared_fields(definition: TypeDefinition, report: Report) -> None:
@@ -73,14 +73,9 @@ def _check_overloads(signatures: Sequence[Signature], report: Report) -> None:
     for position, signature in enumerate(signatures):
         for earlier in signatures[:position]:
             if same_up_to_names(_parameters(earlier), _parameters(signature)):
-                report.add(
-                    "E0202",
-                    f"function `{signature.show()}` is declared twice",
-                    signature.definition.span,
-                    labels=[Label(earlier.definition.span, "first declared here")],
-                    note="functions of one name differ in the number or types of their parameters",
-                    hint="rename one of them",
-                )
+                note = "functions of one name differ in the number or types of their parameters"
+                spans = signature.definition.span, earlier.definition.span
+                declared_twice("function", signature.show(), spans[0], report, spans[1], note)
 
 
 def _parameters(signature: Signature) -> Tuple:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
 from tidelog.base import types
 from tidelog.base.diagnostic import Report, did_you_mean
@@ -19,6 +18,7 @@ from tidelog.base.span import Span
 from tidelog.base.types import Constructor, Named, Type, TypeDefinition
 from tidelog.lang import syntax
 from tidelog.lang.syntax import Path
+from tidelog.logic.names.modules import import_hint
 from tidelog.logic.names.names import STD, ModuleTable
 from tidelog.logic.names.resolve import (
     free_variables,
@@ -27,11 +27,8 @@ from tidelog.logic.names.resolve import (
     resolve_constructors,
     resolve_type,
 )
-from tidelog.logic.names.shipped import import_hint
 from tidelog.logic.names.unify import ERROR
 from tidelog.logic.program import Relation
-
-Declared = TypeVar("Declared")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +42,12 @@ class Signature:
     definition: syntax.FunctionDef
     environment: Environment
     overloaded: bool
+
+    @property
+    def type(self) -> types.Function:
+        """The type of the function as a value, over its type variables."""
+        parameters = tuple([p.type for p in self.parameters])
+        return types.Function(parameters, self.result, tuple([p.mutable for p in self.parameters]))
 
     def show(self) -> str:
         """Write the declaration's head, as diagnostics list it."""
@@ -335,12 +338,5 @@ _DECLARED = {
 
 
 def _names(table: ModuleTable, kind: str) -> Mapping[str, object]:
-    match kind:
-        case "type":
-            return table.types
-        case "constructor":
-            return table.constructors
-        case "relation":
-            return table.relations
-        case _:
-            return table.functions
+    names: Mapping[str, object] = getattr(table, f"{kind}s")
+    return names

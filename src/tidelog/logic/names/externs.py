@@ -8,7 +8,7 @@ from tidelog.base import types
 from tidelog.base.diagnostic import Report, did_you_mean, render
 from tidelog.base.extern import Extern, Externs
 from tidelog.base.span import Source
-from tidelog.base.types import Function, Type, TypeVariable, parts, same_form
+from tidelog.base.types import Type, TypeVariable, parts, same_form
 from tidelog.lang.parse.parse import parse_type
 from tidelog.logic.names.environment import Signature
 from tidelog.logic.names.resolve import free_variables, resolve_type
@@ -28,7 +28,7 @@ def check_extern(signature: Signature, extern: Extern | None, externs: Sequence[
         )
     elif extern.signature is not None:
         registered = _registered(signature, extern.signature, report)
-        declared = _declared(signature)
+        declared = signature.type
         if registered is not None and not same_up_to_names(declared, registered):
             report.add(
                 "E0511",
@@ -36,12 +36,6 @@ def check_extern(signature: Signature, extern: Extern | None, externs: Sequence[
                 span,
                 note=f"declared `{types.show(declared)}`, registered `{types.show(registered)}`",
             )
-
-
-def _declared(signature: Signature) -> Function:
-    return Function(
-        tuple(p.type for p in signature.parameters), signature.result, tuple(p.mutable for p in signature.parameters)
-    )
 
 
 def _registered(signature: Signature, text: str, report: Report) -> Type | None:

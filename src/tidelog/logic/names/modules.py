@@ -8,7 +8,8 @@ known by its path; the main module's is empty. Shipped modules never change, so 
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -167,3 +168,19 @@ def _shipped(file: pathlib.Path) -> Module:
     module = parse(Source(f"std/{file.relative_to(SHIPPED).as_posix()}", file.read_text(encoding="utf-8")), report)
     assert not report.errors, f"{file.name}: {report.errors[0].message}"
     return module
+
+
+def import_hint(function: str, imported: Collection[str]) -> str:
+    """Return a hint that names a library module with the function, or nothing.
+
+    >>> import_hint("flatmap", ())
+    'the library module `vec` has one: `import vec`'
+    """
+    declaration = re.compile(rf"^(?:extern )?function {re.escape(function)}\(", re.MULTILINE)
+    for file in sorted(SHIPPED.glob("*.dl"), key=lambda f: _ORDER.get(f.stem, len(_ORDER))):
+        if file.stem not in imported and file.stem != "std" and declaration.search(file.read_text(encoding="utf-8")):
+            return f"the library module `{file.stem}` has one: `import {file.stem}`"
+    return ""
+
+
+_ORDER = {name: i for i, name in enumerate(("vec", "set", "map", "group"))}

@@ -8,6 +8,7 @@ costs a dictionary entry a declaration. A name declared twice is reported; the f
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from tidelog.base.diagnostic import Label, Report
 from tidelog.base.span import Span
@@ -34,24 +35,39 @@ class ModuleTable:
         return "::".join((*self.path, name))
 
 
+Declared = TypeVar("Declared", bound=syntax.TypeDef | syntax.RelationDef)
+
+
 def tabulate(path: Path, module: syntax.Module, report: Report) -> ModuleTable:
     """Collect the names a module declares, reporting names that are declared twice."""
     table = ModuleTable(path, module)
     spans: dict[str, Span] = {}
+
+    def enter(what: str, names: dict[str, Declared], declaration: Declared, note: str = "") -> bool:
+        earlier = names.setdefault(declaration.name, declaration)
+        if earlier is not declaration:
+            note = note or f"a module has at most one {what} of a name"
+            declared_twice(what, declaration.name, declaration.span, report, earlier.span, note)
+        return earlier is declaration
+
+    def constructor(name: str, span: Span, owner: syntax.TypeDef | syntax.RelationDef) -> None:
+        if name in spans:
+            note = "constructor names are unique in a module, whatever their type"
+            declared_twice("constructor", name, span, report, spans[name], note)
+        else:
+            spans[name] = span
+            table.constructors[name] = owner
+
     for declaration in module.declarations:
         match declaration:
-            case syntax.TypeDef(name=name):
-                if _first("type", name, declaration.span, table.types.get(name), report):
-                    table.types[name] = declaration
-                    _constructors(table, declaration, spans, report)
-            case syntax.RelationDef(name=name):
-                if _first("relation", name, declaration.span, table.relations.get(name), report):
-                    table.relations[name] = declaration
-                    if declaration.element is None and _first(
-                        "type", name, declaration.span, table.types.get(name), report, _ROWS
-                    ):
-                        table.types[name] = declaration
-                        _constructor(table, name, declaration.span, declaration, spans, report)
+            case syntax.TypeDef(body=body):
+                if enter("type", table.types, declaration) and isinstance(body, tuple):
+                    for each in body:
+                        constructor(each.name, each.span, declaration)
+            case syntax.RelationDef(name=name, element=element):
+                new = enter("relation", table.relations, declaration)
+                if new and element is None and enter("type", table.types, declaration, _ROWS):
+                    constructor(name, declaration.span, declaration)
             case syntax.FunctionDef(name=name):
                 table.functions.setdefault(name, []).append(declaration)
             case syntax.Import():
@@ -64,50 +80,8 @@ def tabulate(path: Path, module: syntax.Module, report: Report) -> ModuleTable:
 _ROWS = "`relation R(...)` also declares the struct `R` of its rows"
 
 
-def _first(
-    what: str,
-    name: str,
-    span: Span,
-    earlier: syntax.TypeDef | syntax.RelationDef | None,
-    report: Report,
-    note: str = "",
-) -> bool:
-    if earlier is None:
-        return True
-    report.add(
-        "E0202",
-        f"{what} `{name}` is declared twice",
-        span,
-        labels=[Label(earlier.span, "first declared here")],
-        note=note or f"a module has at most one {what} of a name",
-        hint="rename one of them",
-    )
-    return False
-
-
-def _constructors(table: ModuleTable, typedef: syntax.TypeDef, spans: dict[str, Span], report: Report) -> None:
-    if isinstance(typedef.body, tuple):
-        for constructor in typedef.body:
-            _constructor(table, constructor.name, constructor.span, typedef, spans, report)
-
-
-def _constructor(
-    table: ModuleTable,
-    name: str,
-    span: Span,
-    owner: syntax.TypeDef | syntax.RelationDef,
-    spans: dict[str, Span],
-    report: Report,
-) -> None:
-    if name not in spans:
-        spans[name] = span
-        table.constructors[name] = owner
-        return
-    report.add(
-        "E0202",
-        f"constructor `{name}` is declared twice",
-        span,
-        labels=[Label(spans[name], "first declared here")],
-        note="constructor names are unique in a module, whatever their type",
-        hint="rename one of them",
-    )
+def declared_twice(what: str, name: str, span: Span, report: Report, first: Span | None = None, note: str = "") -> None:
+    """Report a name that is declared again; `first` is where it was declared before."""
+    labels = [] if first is None else [Label(first, "first declared here")]
+    hint = "rename one of them" if note else ""
+    report.add("E0202", f"{what} `{name}` is declared twice", span, labels=labels, note=note, hint=hint)

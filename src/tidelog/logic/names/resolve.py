@@ -19,6 +19,8 @@ from tidelog.base.text.integers import show_integer
 from tidelog.base.types import Bit, Constructor, Field, Named, Signed, Type, TypeSizeError, TypeVariable
 from tidelog.lang import syntax
 from tidelog.lang.syntax.walk import TYPES
+from tidelog.logic.names.attributes import text_of
+from tidelog.logic.names.names import declared_twice
 from tidelog.logic.names.unify import ERROR
 from tidelog.logic.program import Relation
 
@@ -180,7 +182,7 @@ def _fields(
     seen: set[str] = set()
     for field in fields:
         if field.name in seen:
-            report.add("E0202", f"field `{field.name}` is declared twice", field.span)
+            declared_twice("field", field.name, field.span, report)
         seen.add(field.name)
     return tuple(Field(f.name, resolve_type(environment, f.type, report, variables)) for f in fields)
 
@@ -201,7 +203,7 @@ def resolve_columns(environment: Environment, declared: syntax.RelationDef, repo
         declared.role,
         _columns(environment, types.content(row)),
         element,
-        attributes={a.name: _attribute(a.value) for a in declared.attributes},
+        strategy=text_of("strategy", declared.attributes),
         span=declared.span,
     )
 
@@ -214,20 +216,6 @@ def _columns(environment: Environment, row: Type) -> tuple[Field, ...]:
             by = dict(zip(definition.parameters, row.arguments, strict=False))
             return tuple(replace(f, type=types.substitute(f.type, by)) for f in definition.constructors[0].fields)
     return (Field("value", row),)
-
-
-def _attribute(value: syntax.Expr | None) -> object:
-    match value:
-        case None:
-            return True
-        case syntax.IntLiteral(value=number) | syntax.BoolLiteral(value=number):
-            return number
-        case syntax.StringLiteral(parts=parts):
-            return "".join(part for part in parts if isinstance(part, str))
-        case syntax.Name(path=path) | syntax.Construct(path=path):
-            return "::".join(path)
-        case _:
-            return value
 
 
 def free_variables(*written: syntax.TypeExpr) -> tuple[str, ...]:

@@ -174,22 +174,10 @@ class Unifier:
 
 
 def _meet(a: Class, b: Class) -> Class | None:
-    if b in (a, "any"):
-        return a
-    if a == "any":
-        return b
-    if a == "number":
-        return b
-    return a if b == "number" else None
+    if b in (a, "any", "number"):
+        return b if a == "any" else a
+    return b if a in ("any", "number") else None
 
 
 def _belongs(type: t.Type, to: Class) -> bool:
-    match to:
-        case "any":
-            return True
-        case "number":
-            return t.is_number(type)
-        case "integer":
-            return t.is_integer(type)
-        case "real":
-            return isinstance(type, t.Float | t.Double)
+    return to == "any" or (t.is_number(type) and to in ("number", "integer" if t.is_integer(type) else "real"))

@@ -18,7 +18,7 @@ from tidelog.base import expr
 from tidelog.base.expr import AnyPattern, Const, ConstPattern, Expr, Operate, Pattern, Project, Var, VarPattern
 from tidelog.base.free import pattern_variables
 from tidelog.base.span import Span
-from tidelog.base.types import BOOL, Constructor, Named, Tuple, Type, content, substitute
+from tidelog.base.types import BOOL, Constructor, Named, Tuple, Type, content, field_types
 from tidelog.logic import program
 from tidelog.logic.infer.control import element_type
 from tidelog.logic.program import Bind, Condition, Literal, Term, Wildcard
@@ -250,8 +250,7 @@ class _Flattener:
     def field_types(self, constructor: Constructor, type: Type) -> tuple[Type, ...]:
         named = content(type)
         assert isinstance(named, Named)
-        by = dict(zip(self.definition(named.name).parameters, named.arguments, strict=True))
-        return tuple(substitute(f.type, by) for f in constructor.fields)
+        return field_types(constructor, self.definition(named.name), named.arguments)
 
     def variable(self, pattern: Pattern, type: Type, span: Span) -> Var:
         """Return the variable that a pattern gives to the whole value, or a fresh one."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from tidelog.lang import syntax
 from tidelog.lang.syntax import Argument, Atom, Clause, Expr, RuleDef
+from tidelog.lang.syntax.walk import EXPRESSIONS
 from tidelog.logic.names.patterns import is_pattern
 
 
@@ -69,15 +70,12 @@ class _Lift:
     def pattern(self, e: Expr) -> Expr:
         """Return an argument, with the expressions inside it replaced if it is built like a pattern."""
         match e:
-            case syntax.TupleExpr(items) if not is_pattern(e):
-                return replace(e, items=tuple([self.inner(item) for item in items]))
-            case syntax.Construct(_, arguments) if not is_pattern(e):
-                inner = tuple([replace(a, value=self.inner(a.value)) for a in arguments])
-                return replace(e, arguments=inner)
-            case syntax.At(_, pattern) if not is_pattern(e):
-                return replace(e, pattern=self.inner(pattern))
-            case syntax.Annotated(operand) | syntax.Unary("&", operand) if not is_pattern(e):
-                return replace(e, operand=self.pattern(operand))
+            case _ if is_pattern(e):
+                return e
+            case syntax.TupleExpr() | syntax.Construct() | syntax.At():
+                return EXPRESSIONS.with_parts(e, self.inner)
+            case syntax.Annotated() | syntax.Unary("&"):
+                return EXPRESSIONS.with_parts(e, self.pattern)
             case _:
                 return e
 

@@ -15,7 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from tidelog.base.defaults import some_value
 from tidelog.base.expr import Call, Const, Construct, Expr, MakeTuple, Project, Var
 from tidelog.base.free import free_variables, parts, subexpressions, with_parts
 from tidelog.base.types import BIGINT, UNIT, Type
@@ -24,7 +26,6 @@ from tidelog.logic.literals import atom_variables, expressions, with_expressions
 from tidelog.logic.program import Aggregate, Atom, Bind, Literal, Positive, Unnest, Wildcard
 from tidelog.logic.rewrite.auxiliaries import Auxiliaries
 from tidelog.logic.rewrite.checked import Body, Grouping, Rule
-from tidelog.logic.rewrite.padding import padding
 from tidelog.logic.rewrite.rows import Definitions
 
 _PRELUDE = (
@@ -155,7 +156,9 @@ class _Splitter:
         return [Positive(self.fill(item.atom)) if isinstance(item, Positive) else item for item in body]
 
     def pad(self, type: Type) -> Const:
-        return Const(padding(type, self.definition), type)
+        """Return some value, for a column that has none: alternatives have different variables."""
+        smallest = partial(min, key=lambda constructor: len(constructor.fields))
+        return Const(some_value(type, self.definition, smallest, lambda _: None), type)
 
     def fresh(self, what: str, type: Type) -> Var:
         self.made += 1

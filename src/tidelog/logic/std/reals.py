@@ -66,7 +66,12 @@ def parse(text: str) -> Variant:
     return ok(float(text)) if _NUMBER.fullmatch(text) else err(f"not a number: {text}")
 
 
+_PLAIN = (
+    "sqrt", "exp", "exp2", "cbrt", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh",
+    "asinh", "acosh",
+)  # fmt: skip
 _FUNCTIONS: dict[str, Callable[..., float]] = {
+    **{name: getattr(math, name) for name in _PLAIN},
     "floor": lambda x: _whole(math.floor, x),
     "ceil": lambda x: _whole(math.ceil, x),
     "round": round_half_away,
@@ -74,29 +79,13 @@ _FUNCTIONS: dict[str, Callable[..., float]] = {
     "fract": lambda x: x - _whole(math.trunc, x),
     "abs": abs,
     "signum": signum,
-    "sqrt": math.sqrt,
-    "exp": math.exp,
-    "exp2": math.exp2,
     "ln": ln,
     "log2": lambda x: -math.inf if x == 0 else math.log2(x),
     "log10": lambda x: -math.inf if x == 0 else math.log10(x),
-    "cbrt": math.cbrt,
-    "sin": math.sin,
-    "cos": math.cos,
-    "tan": math.tan,
-    "asin": math.asin,
-    "acos": math.acos,
-    "atan": math.atan,
-    "sinh": math.sinh,
-    "cosh": math.cosh,
-    "tanh": math.tanh,
-    "asinh": math.asinh,
-    "acosh": math.acosh,
     "atanh": lambda x: math.copysign(math.inf, x) if abs(x) == 1 else math.atanh(x),
     "recip": lambda x: math.inf if x == 0 else 1 / x,
     "to_degrees": math.degrees,
     "to_radians": math.radians,
-    "atan2": math.atan2,
     "powi": power,
     "powf": power,
     "log": log,

@@ -6,11 +6,13 @@ import re
 import struct
 from collections.abc import Callable, Iterable
 from hashlib import blake2b
+from operator import itemgetter
 from sys import getsizeof
 from typing import Any
 
 from tidelog.base import types as t
 from tidelog.base.conform import wrapped
+from tidelog.base.defaults import some_value
 from tidelog.base.extern import Signature
 from tidelog.base.process.growth import NUMBER, POINTER, TEXT, before_integers
 from tidelog.base.process.meter import LARGE, ask, step
@@ -22,38 +24,11 @@ from tidelog.base.values import LONGEST, NONE, FrozenMap, Value, Variant, err, i
 
 def default(signature: Signature) -> Value:
     """Return the default value of the result type."""
-    return _default(signature.result, signature, ())
+    return some_value(signature.result, signature.types.get, itemgetter(0), _no_default)
 
 
-def _default(type: t.Type, signature: Signature, outer: tuple[t.Type, ...]) -> Value:
-    match type:
-        case t.Bool():
-            return False
-        case t.String():
-            return ""
-        case t.BigInt() | t.Bit() | t.Signed():
-            return 0
-        case t.Float() | t.Double():
-            return 0.0
-        case t.Tuple(items):
-            return tuple(_default(item, signature, outer) for item in items)
-        case t.Named(name) if name in _EMPTY:
-            return _EMPTY[name]
-        case t.Named(name, (inner,)) if name in {t.REF, t.INTERN}:
-            return _default(inner, signature, outer)
-        case t.Named(name, arguments) if (
-            type not in outer and name in signature.types and signature.types[name].constructors
-        ):
-            definition = signature.types[name]
-            by = dict(zip(definition.parameters, arguments, strict=True))
-            first = definition.constructors[0]
-            fields = (_default(t.substitute(field.type, by), signature, (*outer, type)) for field in first.fields)
-            return Variant(first.name, first.position, tuple(fields))
-        case _:
-            raise TypeError(f"type {t.show(type)} has no default value")
-
-
-_EMPTY: dict[str, Value] = {t.VEC: (), t.SET: frozenset(), t.MAP: FrozenMap()}
+def _no_default(type: t.Type) -> Value:
+    raise TypeError(f"type {t.show(type)} has no default value")
 
 
 def encoding(value: Value) -> bytes:

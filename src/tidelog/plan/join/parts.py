@@ -9,7 +9,7 @@ An `Equation` works both ways: it gives its variable a value, or compares if som
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -92,16 +92,16 @@ class Body:
             needs = gives = 0
             match part:
                 case Present(node):
-                    gives = self._numbers(node.columns)
+                    gives = self._numbers([v.name for v in node.columns])
                 case Absent(scan):
-                    needs = self._numbers(scan.columns)
+                    needs = self._numbers([v.name for v in scan.columns])
                 case Filter(condition):
-                    needs = self._uses(condition)
+                    needs = self._numbers(free_variables(condition))
                     if may_fail(condition):
                         careful.append(i)
                 case Equation(variable, expression) | Element(variable, expression):
-                    needs = self._uses(expression)
-                    gives = self._numbers((variable,))
+                    needs = self._numbers(free_variables(expression))
+                    gives = self._numbers((variable.name,))
                     if may_fail(expression):
                         careful.append(i)
                 case _:
@@ -110,7 +110,7 @@ class Body:
             self.gives.append(gives)
         self.head = 0
         for expression in self.expressions:
-            self.head |= self._uses(expression)
+            self.head |= self._numbers(free_variables(expression))
         self.touching = {bit: [] for bit in self.bits.values()}
         for i, (needs, gives) in enumerate(zip(self.needs, self.gives, strict=True)):
             for bit in bits_of(needs | gives):
@@ -139,20 +139,8 @@ class Body:
                     apart.append(piece)
             pieces = [*apart, (variables, members)]
 
-    def _numbers(self, variables: tuple[Var, ...]) -> int:
-        bits = self.bits
-        found = 0
-        for variable in variables:
-            name = variable.name
-            bit = bits.get(name)
-            if bit is None:
-                bits[name] = bit = 1 << len(bits)
-            found |= bit
-        return found
-
-    def _uses(self, expression: Expr) -> int:
-        """Return the bit set of an expression's variables; all are bound by some part, maybe a later one."""
-        names = free_variables(expression)
+    def _numbers(self, names: Iterable[str]) -> int:
+        """Return the bit set of variables; all are bound by some part, maybe a later one."""
         bits = self.bits
         found = 0
         for name in names:

@@ -19,9 +19,10 @@ writes them. `negated` is true for negated atoms only, `aggregated` for grouped 
 from __future__ import annotations
 
 import json
-from typing import Any, assert_never
+from dataclasses import fields
+from typing import Any
 
-from tidelog.base.expr import Const, Var
+from tidelog.base.expr import Const
 from tidelog.base.text.show import show_expression
 from tidelog.base.types import show
 from tidelog.plan import nodes
@@ -39,9 +40,9 @@ def plan_data(plan: nodes.Plan) -> Data:
     """Return a plan as JSON's objects, lists, strings and numbers."""
     return {
         "relations": [_relation(relation) for relation in plan.relations.values()],
-        "strata": [_stratum(stratum) for stratum in plan.strata],
-        "indexes": [{"relation": index.relation, "columns": list(index.columns)} for index in plan.indexes],
-        "declared": [_declared(index) for index in plan.declared.values()],
+        "strata": [_data(stratum) for stratum in plan.strata],
+        "indexes": [_data(index) for index in plan.indexes],
+        "declared": [_data(index) for index in plan.declared.values()],
         "types": list(plan.types),
         "functions": list(plan.functions),
     }
@@ -54,15 +55,6 @@ def _relation(relation: nodes.Relation) -> Data:
         "auxiliary": relation.auxiliary,
         "columns": [{"name": column.name, "type": show(column.type)} for column in relation.columns],
         "primary_key": None if relation.primary_key is None else show_expression(relation.primary_key),
-    }
-
-
-def _stratum(stratum: nodes.Stratum) -> Data:
-    return {
-        "number": stratum.number,
-        "relations": list(stratum.relations),
-        "recursive": stratum.recursive,
-        "rules": [_rule(rule) for rule in stratum.rules],
     }
 
 
@@ -84,76 +76,40 @@ def _rule(rule: nodes.Rule) -> Data:
     }
 
 
-def _declared(index: nodes.DeclaredIndex) -> Data:
-    return {
-        "name": index.name,
-        "parameters": _names(index.parameters),
-        "relation": index.relation,
-        "terms": [_term(term) for term in index.terms],
-    }
-
-
 def _steps(tree: nodes.Project) -> list[Data]:
-    return [_step(node) for node in spine(tree)]
+    """Return the nodes of a tree, each without the one below it."""
+    return [_step(node, "input", "left") for node in spine(tree)]
 
 
-def _step(node: nodes.Node) -> Data:
-    match node:
-        case nodes.Unit():
-            data: Data = {"op": "unit"}
+def _step(node: nodes.Node, *below: str) -> Data:
+    alone = () if isinstance(node, nodes.Aggregate) else below
+    return {"op": type(node).__name__.lower(), **_data(node, *alone)}
+
+
+def _data(record: Any, *without: str) -> Data:
+    """Return the fields of a record by name."""
+    return {f.name: _field(f.name, getattr(record, f.name)) for f in fields(record) if f.name not in without}
+
+
+def _field(name: str, value: Any) -> Any:
+    match value:
+        case tuple() if name == "terms":
+            return [_term(term) for term in value]
+        case tuple():
+            return [_field(name, item) for item in value]
+        case None | str() | int():
+            return value
+        case nodes.Version():
+            return value.value
         case nodes.Scan() | nodes.Aggregate():
-            data = _source(node)
-        case nodes.Join(right=right, keys=keys):
-            data = {"op": "join", "keys": _names(keys), "right": _source(right)}
-        case nodes.Product(right=right):
-            data = {"op": "product", "right": _source(right)}
-        case nodes.AntiJoin(right=right, keys=keys):
-            data = {"op": "antijoin", "keys": _names(keys), "right": _source(right)}
-        case nodes.Select(condition=condition):
-            data = {"op": "select", "condition": show_expression(condition)}
-        case nodes.Extend(variable=variable, expression=expression):
-            data = {"op": "extend", "variable": variable.name, "expression": show_expression(expression)}
-        case nodes.Unnest(variable=variable, expression=expression):
-            data = {"op": "unnest", "variable": variable.name, "expression": show_expression(expression)}
-        case nodes.Project(relation=relation, expressions=expressions):
-            data = {"op": "project", "relation": relation, "expressions": [show_expression(e) for e in expressions]}
+            return _step(value)
+        case nodes.Rule():
+            return _rule(value)
         case _:
-            assert_never(node)
-    return {**data, "columns": _names(node.columns)}
+            return show_expression(value)
 
 
-def _source(node: nodes.Node) -> Data:
-    assert isinstance(node, nodes.Scan | nodes.Aggregate), "trees are left-deep"
-    if isinstance(node, nodes.Scan):
-        return {
-            "op": "scan",
-            "relation": node.relation,
-            "terms": [_term(term) for term in node.terms],
-            "version": node.version.value,
-            "occurrence": node.occurrence,
-            "columns": _names(node.columns),
-        }
-    return {
-        "op": "aggregate",
-        "input": _source(node.input),
-        "keys": _names(node.keys),
-        "value": show_expression(node.value),
-        "group": node.group.name,
-        "reduce": show_expression(node.reduce),
-        "result": node.result.name,
-        "columns": _names(node.columns),
-    }
-
-
-def _term(term: Var | Const | None) -> Data | None:
-    match term:
-        case None:
-            return None
-        case Var(name):
-            return {"variable": name}
-        case Const():
-            return {"constant": show_expression(term)}
-
-
-def _names(variables: tuple[Var, ...]) -> list[str]:
-    return [variable.name for variable in variables]
+def _term(term: Any) -> Data | None:
+    if term is None:
+        return None
+    return {"constant" if isinstance(term, Const) else "variable": show_expression(term)}

@@ -90,8 +90,8 @@ def strategy_of(stratum: Stratum, plan: Plan, strategy: str) -> str:
     """Return how a stratum follows changes: as the user chose, or `auto` unless one of its relations asks otherwise."""
     if strategy != "auto":
         return strategy
-    asked = (plan.relations[name].attributes.get("strategy") for name in stratum.relations)
-    return next((str(name) for name in asked if name is not None), strategy)
+    asked = (plan.relations[name].strategy for name in stratum.relations)
+    return next((name for name in asked if name is not None), strategy)
 
 
 Evaluate = Callable[[Any, Stratum, Watch], int]
