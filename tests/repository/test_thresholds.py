@@ -101,7 +101,7 @@ OTHERWISE = {
     "session/pipeline/state/log.py": {"LONGEST"},  # texts whose minimum and maximum a log keeps
     "session/pipeline/state/versions.py": {"FORMAT"},
     # What operations cost, as measured; the sum is compared with a budget of the table.
-    "run/columnar/support/cost.py": {"SIFTED", "SHIFTED", "COMPARED"},
+    "run/columnar/cost.py": {"SIFTED", "SHIFTED", "COMPARED"},
     # Memory and patience: what is computed, and how, is the same.
     "base/process/lock.py": {"LOOK"},  # how often a thread that waits looks whether who it waits for is still there
     "run/maintain/rounds.py": {"_MOST_REDERIVATIONS"},  # trees that are kept; all are made again beyond it

@@ -15,8 +15,8 @@ import pytest
 
 from tests.generate.checking import follow
 from tidelog.base.tuning.table import DEFAULT
-from tidelog.run.columnar import engine, store
-from tidelog.run.columnar.support import absorb
+from tidelog.run.columnar import engine
+from tidelog.run.columnar.support import absorb, counting
 from tidelog.run.contract.engine import Delta, Fallback, Row, Work
 from tidelog.run.maintain import choose, cost
 from tidelog.run.threads import share
@@ -71,7 +71,7 @@ def test_support_is_found_when_it_is_needed(small: int, often: int, monkeypatch:
         kept += relation.main.deleted.size - found[0].size
         return found
 
-    monkeypatch.setattr(store, "settled", settling)
+    monkeypatch.setattr(counting, "settled", settling)
     for seed in range(100, 100 + 2 * HISTORIES):
         follow(
             random_history(Random(seed), 3 * LENGTH),
@@ -94,14 +94,14 @@ Odd(x, z) :- Even(x, y), Road(y, z).
 def test_relations_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
     """Relations of a stratum are released and absorbed by several threads; some updates are given up in between."""
     tuning = DEFAULT.having({"threads.rules_from": 1, "small_rounds.delta": -1})
-    together, given_up = {"absorb": 0, "release": 0}, 0
+    together, given_up = {"_absorb": 0, "_release": 0}, 0
 
     def sharing(pool: Any, function: Any, calls: Any) -> Any:
         if pool is not None and function.__name__ in together:
             together[function.__name__] += 1
         return share(pool, function, calls)
 
-    monkeypatch.setattr(store, "share", sharing)
+    monkeypatch.setattr(counting, "share", sharing)
     random = Random(1)
     roads = sorted({(random.randrange(30), random.randrange(30)) for _ in range(60)})
     plan = plan_of(Database(ROADS))

@@ -10,11 +10,13 @@ import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from tidelog.base.record import record
 from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.plan.nodes import EMPTY_PLAN, Plan, Stratum
+from tidelog.run.columnar.backend import ColumnarBackend
 from tidelog.run.columnar.closures.claim import Claims, explained
 from tidelog.run.columnar.closures.closed import Closed
 from tidelog.run.columnar.equipment import Equipment, Tools
@@ -23,7 +25,6 @@ from tidelog.run.columnar.rules.scalars import Scalars
 from tidelog.run.columnar.storage.dictionary import Codec
 from tidelog.run.columnar.storage.relation import Relation
 from tidelog.run.columnar.storage.rows import decoded, find
-from tidelog.run.columnar.store import Store
 from tidelog.run.columnar.support.verify import check_support
 from tidelog.run.contract.engine import NO_LIMITS, Delta, Fallback, Limits, Row, Rows, Update, Work
 from tidelog.run.contract.phase import Support
@@ -153,16 +154,15 @@ class ColumnarEngine:
         if given is not claims.given:
             modules = self._strategy == "modular"
             claims = Claims(given, self._wants_closure, lasting=self._lasting, modules=modules, earlier=claims)
-        store = self._store(before, claims, watch)
+        store, closed = self._store(before, claims, watch), dict(before.closed)
 
         def follow(strata: Iterator[Stratum], costs: Costs) -> Iterator[Work | None]:
-            return (self._maintain(store, stratum, before, claims, costs) for stratum in strata)
+            return (self._maintain(store, stratum, before, claims, closed, costs) for stratum in strata)
 
         def change() -> tuple[Update, State]:
             update, committed = commit(store, before.committed, given, facts, follow)
-            kept = {**before.closed, **store.closed}
-            closed = {name: kept[name] for name in claims.relations if name in kept}
-            return update, State(committed, claims, store.scalars, closed)
+            kept = {name: closed[name] for name in claims.relations if name in closed}
+            return update, State(committed, claims, store.scalars, kept)
 
         before_helpers = helpers.set(self._pool)
         try:
@@ -170,7 +170,15 @@ class ColumnarEngine:
         finally:
             helpers.reset(before_helpers)
 
-    def _maintain(self, store: Store, stratum: Stratum, before: State, claims: Claims, costs: Costs) -> Work | None:
+    def _maintain(
+        self,
+        store: ColumnarBackend,
+        stratum: Stratum,
+        before: State,
+        claims: Claims,
+        closed: dict[str, Closed],
+        costs: Costs,
+    ) -> Work | None:
         name, watch, earlier = stratum.relations[0], store.watch, before.committed.earlier
         was = any(relation in before.closed for relation in stratum.relations)
         if not claims.claims(stratum):
@@ -179,8 +187,8 @@ class ColumnarEngine:
             return replace(done, reason="it was a closure before") if was and done is not None else done
         unchanged = was and not any(earlier.changes(stratum))
         if unchanged and before.closed[name].pairs.size:
-            return claims.follow(store, stratum, before.closed[name], watch)
-        done = maintain(store, stratum, earlier, costs, watch, self._how("recompute"), claims.evaluate)
+            return claims.follow(closed, store, stratum, watch)
+        done = maintain(store, stratum, earlier, costs, watch, self._how("recompute"), partial(claims.evaluate, closed))
         reason = "it was empty" if unchanged else "its rules have changed" if self._lasting else "chosen by the user"
         return explained(done, reason)
 
@@ -190,9 +198,9 @@ class ColumnarEngine:
     def _wants_closure(self, stratum: Stratum, plan: Plan) -> bool:
         return self._closures and strategy_of(stratum, plan, self._strategy) == self._strategy
 
-    def _store(self, before: State, claims: Claims, watch: Watch) -> Store:
+    def _store(self, before: State, claims: Claims, watch: Watch) -> ColumnarBackend:
         committed, plan, scalars = before.committed, claims.plan, before.scalars
         if plan is not committed.plan:
             scalars = Scalars(self._codec, *committed.definitions(plan), self._tools.arrays)
         lent = self._tools, self._codec, scalars, self._orders, self._support, self._divided, claims.relations
-        return Store(plan, Equipment(*lent), kept_relations(committed, plan), committed.relations, watch)
+        return ColumnarBackend(plan, Equipment(*lent), kept_relations(committed, plan), committed.relations, watch)

@@ -15,8 +15,8 @@ from tidelog.run.columnar.arrays.narrow import Runs
 from tidelog.run.columnar.arrays.table import CompiledArrays, NumpyArrays, Places, Words
 from tidelog.run.columnar.functions import usual
 from tidelog.run.columnar.rules import head_bitmap as known
-from tidelog.run.columnar.rules.evaluate import Bag
-from tidelog.run.columnar.rules.head_bitmap import Knowledge
+from tidelog.run.columnar.rules.bag import Bag
+from tidelog.run.columnar.rules.head_bitmaps import HeadBitmaps
 from tidelog.run.columnar.storage.batch import Batch
 from tidelog.run.columnar.storage.layout import Range
 from tidelog.run.columnar.storage.relation import Relation
@@ -127,17 +127,17 @@ def test_a_map_that_no_longer_tells_the_relation_is_forgotten() -> None:
     relation = Relation("r", [U32, U32], usual)
     relation.admit([Range(0, 99)] * 2)
     relation.set_delta(Batch(relation.layout.pack({c: np.array([7, 8], np.uint64) for c in range(2)}, 2)))
-    knowledge = Knowledge()
-    first = knowledge.made(relation, [Range(0, 50)] * 2, DEFAULT.maps.least, list)
+    bitmaps = HeadBitmaps()
+    first = bitmaps.made(relation, [Range(0, 50)] * 2, DEFAULT.maps.least, list)
     assert first is not None
     assert first.count == 2
-    assert knowledge.made(relation, [Range(0, 5000)] * 2, DEFAULT.maps.least, list) is None  # it has no place for these
+    assert bitmaps.made(relation, [Range(0, 5000)] * 2, DEFAULT.maps.least, list) is None  # it has no place for these
     rows = relation.layout.pack({c: np.array([8, 9, 9], np.uint64) for c in range(2)}, 3)
-    new = knowledge.sifted(relation, [Bag(relation.layout, rows)], counted=False)
+    new = bitmaps.sifted(relation, [Bag(relation.layout, rows)], counted=False)
     assert new is not None
     assert first.layout.codes(new[0].rows, 0).tolist() == [9]
-    knowledge.check(lambda _: relation)  # nobody gave the relation what was new
-    assert knowledge.of(relation) is None
+    bitmaps.check(lambda _: relation)  # nobody gave the relation what was new
+    assert bitmaps.of(relation) is None
 
 
 def test_a_large_map_for_which_there_is_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +145,7 @@ def test_a_large_map_for_which_there_is_no_memory(monkeypatch: pytest.MonkeyPatc
     relation.admit([Range(0, 1 << 15)] * 2)
     relation.set_delta(Batch(relation.layout.pack({c: np.array([7, 8], np.uint64) for c in range(2)}, 2)))
     matches, ranges = 1 << 24, [Range(0, 1 << 15)] * 2
-    made = Knowledge().made(relation, ranges, matches, lambda: [9, 1])
+    made = HeadBitmaps().made(relation, ranges, matches, lambda: [9, 1])
     assert made is not None
     assert [*made.layout.fields] == [1, 0]  # the column that changes least goes first
     assert made.count == 2
@@ -154,15 +154,15 @@ def test_a_large_map_for_which_there_is_no_memory(monkeypatch: pytest.MonkeyPatc
         raise MemoryError
 
     monkeypatch.setattr(known, "_new_bits", refuse)
-    assert Knowledge().made(relation, ranges, matches, lambda: [9, 1]) is None
+    assert HeadBitmaps().made(relation, ranges, matches, lambda: [9, 1]) is None
 
 
 @pytest.mark.parametrize("code", [5000, 1 << 40])
 def test_a_tuple_without_a_place_in_the_map(code: int) -> None:
     relation = Relation("r", [U32, U32], usual)
-    knowledge = Knowledge()
-    assert knowledge.made(relation, [Range(0, 50)] * 2, DEFAULT.maps.least, list) is not None
+    bitmaps = HeadBitmaps()
+    assert bitmaps.made(relation, [Range(0, 50)] * 2, DEFAULT.maps.least, list) is not None
     relation.admit([Range(0, 1 << 41), Range(0, 50)])
     rows = relation.layout.pack({0: np.array([code], np.uint64), 1: np.array([1], np.uint64)}, 1)
-    assert knowledge.sifted(relation, [Bag(relation.layout, rows)], counted=False) is None
-    assert knowledge.of(relation) is None
+    assert bitmaps.sifted(relation, [Bag(relation.layout, rows)], counted=False) is None
+    assert bitmaps.of(relation) is None

@@ -10,7 +10,7 @@ from tidelog.base.tuning.table import DEFAULT
 from tidelog.base.types import Bit
 from tidelog.run.columnar.arrays.table import NumpyArrays, Words
 from tidelog.run.columnar.functions import Arrays, usual
-from tidelog.run.columnar.rules.evaluate import Bag
+from tidelog.run.columnar.rules.bag import Bag
 from tidelog.run.columnar.storage.batch import Batch
 from tidelog.run.columnar.storage.layout import Range, place
 from tidelog.run.columnar.storage.relation import Relation

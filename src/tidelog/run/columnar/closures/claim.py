@@ -24,6 +24,7 @@ from tidelog.plan.closures.split_closures import Wanted, split_closures
 from tidelog.plan.closures.split_modules import split_modules
 from tidelog.plan.nodes import Plan, Stratum
 from tidelog.run.columnar.arrays.table import Words
+from tidelog.run.columnar.backend import ColumnarBackend
 from tidelog.run.columnar.closures.closed import Closed, Shape, Steps, closed
 from tidelog.run.columnar.closures.fed import all_fed, columns_of, step
 from tidelog.run.columnar.closures.generations import generate
@@ -33,7 +34,6 @@ from tidelog.run.columnar.storage.layout import range_of
 from tidelog.run.columnar.storage.lazy import LazyBatch
 from tidelog.run.columnar.storage.relation import Relation
 from tidelog.run.columnar.storage.rows import pack_columns
-from tidelog.run.columnar.store import Store
 from tidelog.run.contract.engine import Work
 from tidelog.run.contract.phase import Phase
 from tidelog.run.limits import Watch
@@ -78,8 +78,8 @@ class Claims:
         """Tell whether a stratum is a closure or same generation, and is to be evaluated as such."""
         return stratum.relations[0] in self._closures or stratum.relations[0] in self._generations
 
-    def evaluate(self, store: Store, stratum: Stratum, watch: Watch) -> int:
-        """Evaluate a closure, or same generation, from scratch; return the number of rounds."""
+    def evaluate(self, kept: dict[str, Closed], store: ColumnarBackend, stratum: Stratum, watch: Watch) -> int:
+        """Evaluate a closure, or same generation, from scratch, and keep it; return the number of rounds."""
         name = stratum.relations[0]
         watch.begin_round(stratum, 1)
         store.enter(Phase.BOOT, frozenset(stratum.relations))
@@ -93,7 +93,7 @@ class Claims:
         else:
             made, others = close(store, self._closures[name], lasting=self.lasting)
             if self.lasting:
-                store.closed[name] = made
+                kept[name] = made
             found = made.tuples
         watch.look()
         watch.add_tuples(found.pairs.size)
@@ -105,9 +105,10 @@ class Claims:
         target.hold(found.batch(target.layout), found.ranges(target.arity))
         return 1
 
-    def follow(self, store: Store, stratum: Stratum, before: Closed, watch: Watch) -> Work | None:
-        """Bring a closure whose rules have not changed up to date; None if nothing reaches it."""
+    def follow(self, kept: dict[str, Closed], store: ColumnarBackend, stratum: Stratum, watch: Watch) -> Work | None:
+        """Bring a closure that is kept and whose rules have not changed up to date; None if nothing reaches it."""
         closure = self._closures[stratum.relations[0]]
+        before = kept[closure.relation]
         if not any(reads_change(store, rule) for rule in stratum.rules):
             return None
         start, spent = time.perf_counter(), store.derivations
@@ -120,11 +121,11 @@ class Claims:
         after, deleted, inserted = before.change(lost, gained, *steps)
         watch.look()
         watch.add_tuples(inserted.size)
-        store.closed[closure.relation] = after
+        kept[closure.relation] = after
         graph, thresholds = after.held.graph, store.tuning.closures
         if thresholds.nodes_spare + int(thresholds.nodes_for_edge) * graph.edges < graph.nodes:
             # Values that no tuple has any more are nodes without edges: numbered anew, they are gone.
-            store.closed[closure.relation] = close(store, closure, lasting=self.lasting)[0]
+            kept[closure.relation] = close(store, closure, lasting=self.lasting)[0]
         tuples = after.tuples
         target.admit(tuples.ranges(target.arity))
         if before.shape.constants:
@@ -144,7 +145,7 @@ class Claims:
         used = store.derivations - spent
         return Work(stratum.number, stratum.relations, HOW, "", 1, used, time.perf_counter() - start)
 
-    def check(self, store: Store) -> Iterable[str]:
+    def check(self, store: ColumnarBackend) -> Iterable[str]:
         """Yield which closures differ from those evaluated from scratch."""
         for name, closure in self._closures.items():
             store.enter(Phase.LOSE, frozenset((name,)))
@@ -158,7 +159,7 @@ class Claims:
                 yield f"{name}: {held.shape[1]} tuples are held, the closure has {rows.shape[1]}"
 
 
-def close(store: Store, closure: Closure, *, lasting: bool) -> tuple[Closed, Columns]:
+def close(store: ColumnarBackend, closure: Closure, *, lasting: bool) -> tuple[Closed, Columns]:
     """Return the closure of what its feeds derive, and the tuples fed that are not of it for their constants."""
     shape = Shape.of(closure, store.codec)
     fed, others = _divided(shape, all_fed(store, closure.relation, closure.feeds))
@@ -183,7 +184,7 @@ def _merged(one: Words, other: Words) -> Words:
     return np.ascontiguousarray(rows[:, np.lexsort(rows[::-1])]) if other.shape[1] else one
 
 
-def _steps(store: Store, closure: Closure, shape: Shape, view: View) -> Steps:
+def _steps(store: ColumnarBackend, closure: Closure, shape: Shape, view: View) -> Steps:
     """Return the steps of a closure that are not what is fed, as a view shows them."""
     if not shape.own:
         return []

@@ -12,16 +12,16 @@ from tidelog.plan.join.spine import spine
 from tidelog.plan.nodes import Rule, Scan
 from tidelog.run.columnar.arrays.table import Words
 from tidelog.run.columnar.closures.paired import Columns
+from tidelog.run.columnar.rules.bag import Bag
 from tidelog.run.columnar.rules.bindings import unit
-from tidelog.run.columnar.rules.evaluate import Bag
+from tidelog.run.columnar.rules.deriving import Deriving
 from tidelog.run.columnar.rules.join import Probe, match
-from tidelog.run.columnar.store import Store
 from tidelog.run.limits import analysis
 from tidelog.run.maintain.rounds import full
 from tidelog.run.phases import AFTER, View
 
 
-def all_fed(store: Store, relation: str, feeds: Sequence[Rule]) -> Columns:
+def all_fed(store: Deriving, relation: str, feeds: Sequence[Rule]) -> Columns:
     """Return what rules derive of a relation."""
     scan = _copied(feeds)
     if scan is not None and analysis.get() is None:
@@ -41,7 +41,7 @@ def _copied(feeds: Sequence[Rule]) -> Scan | None:
     return nodes[0] if plain and set(terms) == set(head) else None
 
 
-def _columns_of_all(store: Store, scan: Scan, rule: Rule) -> Columns:
+def _columns_of_all(store: Deriving, scan: Scan, rule: Rule) -> Columns:
     """Return the tuples of a relation by the columns of a head that they become, as they stand."""
     relation = store.relation(scan.relation)
     parts = [relation.nothing().rows]
@@ -63,7 +63,7 @@ def columns_of(bags: Sequence[Bag], arity: int) -> Columns:
     return found
 
 
-def step(store: Store, scan: Scan, columns: tuple[int, int], view: View) -> tuple[Words, Words]:
+def step(store: Deriving, scan: Scan, columns: tuple[int, int], view: View) -> tuple[Words, Words]:
     """Return the sources and targets of the steps that a scan finds in a view, once for each tuple."""
     probe = Probe(scan.terms, (), store.codec)
     matches = match(unit(), probe, probe.see(store.relation(scan.relation), view))

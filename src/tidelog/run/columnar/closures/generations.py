@@ -9,11 +9,11 @@ from tidelog.run.closure.reach import Graph
 from tidelog.run.columnar.closures.fed import all_fed, step
 from tidelog.run.columnar.closures.nodes import numbered
 from tidelog.run.columnar.closures.paired import Paired, Side
-from tidelog.run.columnar.store import Store
+from tidelog.run.columnar.rules.deriving import Deriving
 from tidelog.run.phases import AFTER
 
 
-def generate(store: Store, found: SameGeneration) -> Paired | None:
+def generate(store: Deriving, found: SameGeneration) -> Paired | None:
     """Return all pairs; None if there are too many values for a bit for each pair of them."""
     fed = all_fed(store, found.relation, found.feeds)
     steps = [step(store, scan, columns, AFTER) for scan, columns in (found.first, found.second)]

@@ -7,7 +7,7 @@ has used them, the batch takes them over (`take_marks`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,12 +20,10 @@ from tidelog.run.columnar.machine.workbench import Shape, lend
 from tidelog.run.columnar.storage.batch import Batch, address
 from tidelog.run.columnar.storage.layout import moves
 from tidelog.run.columnar.storage.relation import Order, Where
+from tidelog.run.columnar.store import Store
 from tidelog.run.columnar.support.lifting import lifts, settles
 from tidelog.run.contract.phase import Phase
 from tidelog.run.phases import ALIVE
-
-if TYPE_CHECKING:
-    from tidelog.run.columnar.store import Store
 
 
 class Told:

@@ -7,7 +7,6 @@ steps and fields are as they were told to that one (`script_of`), and only batch
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,12 +17,10 @@ from tidelog.run.columnar.machine.instructions import Forms, Line, lines_of
 from tidelog.run.columnar.machine.kernels import operands as lines
 from tidelog.run.columnar.storage.layout import Layout
 from tidelog.run.columnar.storage.relation import Columns, Relation
+from tidelog.run.columnar.store import Store
 from tidelog.run.contract.phase import Phase
 from tidelog.run.maintain.rounds import rederivation
 from tidelog.run.phases import View, view_of
-
-if TYPE_CHECKING:
-    from tidelog.run.columnar.store import Store
 
 
 @record

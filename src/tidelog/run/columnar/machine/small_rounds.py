@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tidelog.plan.nodes import Rule
 from tidelog.run.columnar.arrays.table import CompiledArrays, Mask, Words, chosen
+from tidelog.run.columnar.cost import SHIFTED, SHORT
 from tidelog.run.columnar.functions import Arrays
 from tidelog.run.columnar.kernels.ranks import lowest_of
 from tidelog.run.columnar.machine.inputs import Told
@@ -25,17 +25,14 @@ from tidelog.run.columnar.machine.instructions import Numbers
 from tidelog.run.columnar.machine.kernels import operands as lines
 from tidelog.run.columnar.machine.program import script_of
 from tidelog.run.columnar.machine.workbench import give_back
-from tidelog.run.columnar.rules.evaluate import Bag
+from tidelog.run.columnar.rules.bag import Bag
 from tidelog.run.columnar.storage.batch import Batch, Log
 from tidelog.run.columnar.storage.relation import Order, Relation
+from tidelog.run.columnar.store import Store
 from tidelog.run.columnar.support.absorb import in_layout, make_room
-from tidelog.run.columnar.support.cost import SHIFTED, SHORT
 from tidelog.run.columnar.support.lifting import lifts, settles
 from tidelog.run.contract.phase import Phase, Support
 from tidelog.run.limits import analysis
-
-if TYPE_CHECKING:
-    from tidelog.run.columnar.store import Store
 
 Bags = Mapping[str, Sequence[Bag]]
 

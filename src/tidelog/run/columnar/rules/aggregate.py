@@ -22,10 +22,13 @@ from tidelog.base.values import Group
 from tidelog.plan.nodes import Aggregate
 from tidelog.run.columnar.arrays.table import Places, U, Words
 from tidelog.run.columnar.rules.bindings import Table
+from tidelog.run.columnar.rules.join import Probe, match
 from tidelog.run.columnar.rules.scalars import Scalars
 from tidelog.run.columnar.rules.vectors import fit, read, write
 from tidelog.run.columnar.storage.dictionary import Codec, is_ordered
 from tidelog.run.columnar.storage.layout import place, range_of
+from tidelog.run.columnar.storage.relation import Relation
+from tidelog.run.phases import View
 from tidelog.run.scalar.failure import ScalarError
 
 VALUE = "value of the group"
@@ -165,3 +168,20 @@ _FAST: dict[str, Fast] = {
     "std::max": _greatest,
     "std::sum": _sum,
 }
+
+
+def groups(step: Aggregate, keys: Table, relation: Relation, view: View, scalars: Scalars) -> Table | None:
+    """Return keys and results of the groups with the given keys (a unit table: all groups) in a view of a relation."""
+    arrays = relation.arrays
+    probe = Probe(step.input.terms, keys.layout.fields, scalars.codec)
+    matches = match(keys, probe, probe.see(relation, view)) if keys.count else None
+    if matches is None:
+        return None
+    ask(3 * matches.total * 8)
+    grouped = group(step, matches.table_of(probe, tuple(v.name for v in step.input.columns)), scalars)
+    if not len(grouped.groups):
+        return None
+    names = [key.name for key in step.keys]
+    codes = reduce_groups(step, grouped, scalars, scalars.codec)
+    found = grouped.table.taken(grouped.groups).keeping(names, arrays)
+    return found.extended(step.result.name, codes, names, arrays)

@@ -17,18 +17,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from threading import Lock
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 import numpy as np
 
 from tidelog.base.process.meter import ask
 from tidelog.base.record import record
 from tidelog.plan.nodes import Aggregate, AntiJoin, Extend, Rule, Scan, Select, Unnest
-from tidelog.run.columnar.arrays.table import Places, Ranks, Words
-from tidelog.run.columnar.foreseen import new_tuples
+from tidelog.run.columnar.arrays.table import Places, Words
+from tidelog.run.columnar.rules.aggregate import groups
+from tidelog.run.columnar.rules.bag import Bag, new_tuples
 from tidelog.run.columnar.rules.bindings import Table, unit
-from tidelog.run.columnar.rules.groups import groups
-from tidelog.run.columnar.rules.head_bitmap import Known, small_map
+from tidelog.run.columnar.rules.head_bitmap import HeadBitmap, small_map
 from tidelog.run.columnar.rules.join import (
     Matches,
     Output,
@@ -43,30 +43,12 @@ from tidelog.run.columnar.rules.join_plan import Course, Link
 from tidelog.run.columnar.rules.meeting import Meeting, can_meet, changes, meeting
 from tidelog.run.columnar.rules.semijoin import reduced
 from tidelog.run.columnar.storage.batch import Batch
-from tidelog.run.columnar.storage.layout import Layout, range_of
+from tidelog.run.columnar.storage.layout import range_of
 from tidelog.run.columnar.storage.relation import Relation
+from tidelog.run.columnar.store import Store
 from tidelog.run.contract.phase import Phase
 from tidelog.run.phases import CURRENT
 from tidelog.run.threads import helpers, share
-
-if TYPE_CHECKING:
-    from tidelog.run.columnar.store import Store
-
-
-@record
-class Bag:
-    """Derived head tuples, repeated as often as they are derived, packed in a layout of the head relation."""
-
-    layout: Layout
-    rows: Words
-    rank: Ranks | None = None
-    """The greatest rank in the body of each derivation, if ranks are followed."""
-    times: Places | None = None
-    """How often each row is derived, if rows were brought together."""
-    ordered: bool = False
-    """Whether the rows are in order."""
-    known: Known | None = None
-    """The map that has found its rows to be new and distinct, if one has."""
 
 
 @record
@@ -78,7 +60,7 @@ class Way:
     """Whether those among recent rows are."""
     bits: Words | None = None
     """A map of all rows emitted before, if there is one."""
-    known: Known | None = None
+    bitmap: HeadBitmap | None = None
     """Whose map that is, if it is that of the head relation."""
 
     @property
@@ -281,7 +263,7 @@ class Pipeline:
         """Choose how matches are emitted."""
         narrow = matches.seen.order.layout.words == 1 and all(batch.mark is None for batch, _ in matches.batches)
         narrow &= not link.probe.equal
-        found = self._by_known(link, matches) if narrow and self._fresh else None
+        found = self._by_bitmap(link, matches) if narrow and self._fresh else None
         if found is not None:
             return found
         output = self._output(link, matches.table, matches.seen)
@@ -291,7 +273,7 @@ class Pipeline:
         bits = None if link.then is None else small_map(output.layout, matches.total, self.store.tuning.maps)
         return Way(output, few_times=bits is None and type(matches) is Matches, bits=bits)
 
-    def _by_known(self, link: Link, matches: Matches) -> Way | None:
+    def _by_bitmap(self, link: Link, matches: Matches) -> Way | None:
         """Emit only tuples of the head that its map does not know, if it has one or should."""
         sources = self.course.sources
         if link.then is not None or sources is None:
@@ -306,10 +288,10 @@ class Pipeline:
             made = some.emit(link.probe.to_head(table.layout, seen, self.head.layout, sources))
             return [len(np.unique(made.codes(column))) for column in columns]
 
-        known = self.store.known.made(self.head, [ranges[c] for c in columns], matches.total, stretch)
+        known = self.store.bitmaps.made(self.head, [ranges[c] for c in columns], matches.total, stretch)
         if known is None:
             return None
-        return Way(link.probe.to_head(table.layout, seen, known.layout, sources), bits=known.bits, known=known)
+        return Way(link.probe.to_head(table.layout, seen, known.layout, sources), bits=known.bits, bitmap=known)
 
     def _emit(self, matches: Matches, link: Link, way: Way) -> None:
         if not matches.total:
@@ -321,14 +303,14 @@ class Pipeline:
         made = matches.emit(way.output, few_times=way.few_times, bits=way.bits, counted=not self._distinct)
         if way.sifts:
             self.store.spend_on_matches(made.count, matches.total - made.count)
-        if way.known is not None:
-            way.known.note(made.count if self._distinct else 0)
+        if way.bitmap is not None:
+            way.bitmap.note(made.count if self._distinct else 0)
         elif way.few_times or way.bits is not None:
             link.note_share(made.count / matches.total)
         if link.then is None and self.course.sources is not None:
             # Otherwise only what came out counts: some of the matches may be marked as removed, or meet no other.
             every = (way.few_times or way.bits is not None) and type(matches) is Matches
-            self._keep(Bag(made.layout, made.rows, made.rank, known=way.known), matches.total if every else None)
+            self._keep(Bag(made.layout, made.rows, made.rank, bitmap=way.bitmap), matches.total if every else None)
         else:
             self._go(link.then, made)
 
@@ -361,7 +343,7 @@ class Pipeline:
             self.derivations += count if derivations is None else derivations
         self.store.watch.look()
         ask(2 * bag.rows.nbytes)
-        if count >= self._joins.condense_from and bag.rank is None and (bag.known is None or not self._distinct):
+        if count >= self._joins.condense_from and bag.rank is None and (bag.bitmap is None or not self._distinct):
             bag = self._condensed(bag)
             if self._unites:
                 bag = self._united(bag)
@@ -400,7 +382,7 @@ class Pipeline:
         rows = table.sort(bag.rows)
         if self._distinct:
             rows = table.unique(rows)
-        if self._fresh and bag.known is None and bag.layout == self.head.layout:
+        if self._fresh and bag.bitmap is None and bag.layout == self.head.layout:
             for batch, _ in self.head.batches(self.head.main, CURRENT):
                 rows = table.without(rows, batch.rows)
         if not self._distinct:
@@ -408,8 +390,8 @@ class Pipeline:
             if not self._fresh or self._joins.counted_from * len(firsts) < rows.shape[1]:
                 times = np.diff(np.append(firsts, rows.shape[1]))
                 heads = np.ascontiguousarray(rows[:, firsts])
-                return Bag(bag.layout, heads, times=times, known=bag.known, ordered=True)
-        return Bag(bag.layout, rows.copy(), known=bag.known, ordered=True)
+                return Bag(bag.layout, heads, times=times, bitmap=bag.bitmap, ordered=True)
+        return Bag(bag.layout, rows.copy(), bitmap=bag.bitmap, ordered=True)
 
     # --- what a step sees --------------------------------------------------------------------------------------------
 

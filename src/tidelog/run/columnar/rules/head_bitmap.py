@@ -11,14 +11,13 @@ cache where sorting does not. So the column that changes least from match to mat
 no tuple take no memory.
 
 A map is trusted only while each of its bits stands for a tuple of the relation: it counts them, and one whose count
-differs from the relation's is forgotten (`Knowledge.check`), as one is for which a tuple has no place.
+differs from the relation's is forgotten (`HeadBitmaps.check`), as one is for which a tuple has no place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,9 +28,6 @@ from tidelog.run.columnar.functions import Arrays
 from tidelog.run.columnar.storage.layout import Layout, Range, moves, place
 from tidelog.run.columnar.storage.relation import Relation
 from tidelog.run.phases import CURRENT
-
-if TYPE_CHECKING:
-    from tidelog.run.columnar.rules.evaluate import Bag
 
 Stretch = Callable[[], Sequence[int]]
 """How many values each column takes in a stretch of matches."""
@@ -44,7 +40,7 @@ def small_map(layout: Layout, rows: int, thresholds: Maps) -> Words | None:
     return _new_bits(wide) if rows >= thresholds.least and small else None
 
 
-def large_map(relation: Relation, ranges: Sequence[Range], matches: int, stretch: Stretch) -> Known | None:
+def large_map(relation: Relation, ranges: Sequence[Range], matches: int, stretch: Stretch) -> HeadBitmap | None:
     """Return a map for tuples of some ranges, the column that changes least first, if it is worth its memory."""
     wide, thresholds = _wide(place(enumerate(ranges))), relation.arrays.tuning.maps
     few = relation.count() + matches < thresholds.large_from or not relation.count()
@@ -59,7 +55,7 @@ def large_map(relation: Relation, ranges: Sequence[Range], matches: int, stretch
     if _distinct(relation, columns[0]) * line > thresholds.dense * (relation.count() + matches):
         return None
     try:
-        return Known(layout, _new_bits(wide), relation.arrays)
+        return HeadBitmap(layout, _new_bits(wide), relation.arrays)
     except MemoryError:  # a system that promises no memory it may not have: what is derived is sorted instead
         return None
 
@@ -82,7 +78,7 @@ def _distinct(relation: Relation, column: int) -> int:
     return int(np.count_nonzero(there))
 
 
-class Known:
+class HeadBitmap:
     """One bit for each tuple of a layout."""
 
     def __init__(self, layout: Layout, bits: Words, arrays: Arrays) -> None:
@@ -120,70 +116,3 @@ class Known:
                 return None
         steps = moves((field, self.layout.fields[column]) for column, field in layout.fields.items())
         return self._arrays(rows.shape[1]).move(rows, steps, self.layout.constant({}))
-
-
-class Knowledge:
-    """The maps of a stratum's relations, as far as they are worth having."""
-
-    def __init__(self) -> None:
-        self._of: dict[str, Known] = {}
-        self._making = Lock()
-
-    def check(self, relation: Callable[[str], Relation]) -> None:
-        """Forget maps that do not stand for the tuples there are."""
-        self._of = {name: known for name, known in self._of.items() if known.count == relation(name).count()}
-
-    def of(self, relation: Relation) -> Known | None:
-        """Return the map of a relation, if there is one."""
-        return self._of.get(relation.name)
-
-    def made(self, relation: Relation, ranges: Sequence[Range], matches: int, stretch: Stretch) -> Known | None:
-        """Return a map that has a place for tuples of some ranges, if there is one or it is worth making one now."""
-        with self._making:
-            found = self._of.get(relation.name)
-            if found is not None:
-                fields = found.layout.fields
-                return found if all(fields[c].range.covers(codes) for c, codes in enumerate(ranges)) else None
-            joined = [mine.join(codes) for mine, codes in zip(relation.observed, ranges, strict=True)]
-            layout = place(enumerate(joined))
-            bits = small_map(layout, relation.count() + matches, relation.arrays.tuning.maps)
-            found = (
-                large_map(relation, joined, matches, stretch) if bits is None else Known(layout, bits, relation.arrays)
-            )
-            if found is None:
-                return None
-            for batch, _ in relation.batches(relation.main, CURRENT):
-                found.fresh(batch.rows, relation.layout)
-            if found.count != relation.count():
-                return None
-            self._of[relation.name] = found
-            return found
-
-    def sifted(self, relation: Relation, bags: Sequence[Bag], *, counted: bool) -> list[Bag] | None:
-        """Return only new tuples; None if there is no map of the relation, or it cannot tell.
-
-        Each once, and known from now on; or, if they are to be `counted`, as often as derived, to be learnt later.
-        """
-        known = self._of.get(relation.name)
-        if known is None:
-            return None
-        found: list[Bag] = []
-        for bag in bags:
-            if bag.known is known:
-                found.append(bag)
-                continue
-            new = None
-            if bag.rank is None and not (counted and bag.times is not None):
-                new = (known.unknown if counted else known.fresh)(bag.rows, bag.layout)
-            if new is None:
-                if not counted:  # some of its bits stand for tuples that are not there yet
-                    del self._of[relation.name]
-                return None
-            found.append(type(bag)(known.layout, new, known=known))
-        return found
-
-    def learn(self, relation: Relation, rows: Words) -> None:
-        """Know tuples of a relation, in its layout; the map is forgotten if it has no place for them."""
-        known = self._of.get(relation.name)
-        if known is not None and known.fresh(rows, relation.layout) is None:
-            del self._of[relation.name]

@@ -1,6 +1,6 @@
 """From derivations to tuples: ranks and support kept. Imports `rules` and `storage`.
 
-* `absorb`: counting support, finding what is new and what is lost; `lifting`: tuples moved above their rank.
+* `counting`: what a round derives becomes new and lost tuples; `absorb`: how; `lifting`: tuples moved above their rank.
 * `regroup`: what changes do to aggregates. `iterations`: derivations that wait for their iteration.
-* `cost`: work in units. `verify`: whether every count is right.
+* `verify`: whether every count is right.
 """

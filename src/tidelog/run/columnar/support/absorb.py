@@ -20,7 +20,7 @@ from tidelog.run.columnar.arrays.tally import Heads, Overwritten, sums
 from tidelog.run.columnar.functions import Arrays
 from tidelog.run.columnar.kernels import DOUBTFUL, LOST
 from tidelog.run.columnar.kernels.ranks import level
-from tidelog.run.columnar.rules.evaluate import Bag
+from tidelog.run.columnar.rules.bag import Bag
 from tidelog.run.columnar.storage.batch import Batch, Journal, Log
 from tidelog.run.columnar.storage.layout import Layout, moves
 from tidelog.run.columnar.storage.relation import Relation, Where
@@ -50,7 +50,7 @@ def gather(relation: Relation, bags: Sequence[Bag]) -> Gathered:
     has_rank, has_times = any(bag.rank is not None for bag in bags), any(bag.times is not None for bag in bags)
     if not has_rank and not has_times and rows:
         distinct = relation.support is Support.NONE
-        columns = [*relation.layout.fields]  # a map of bits may have another column first (`known.large_map`)
+        columns = [*relation.layout.fields]  # a map of bits may have another column first (`head_bitmap.large_map`)
         in_order = [bag.ordered and [*bag.layout.fields] == columns for bag in bags]
         ordered = _in_order(rows, in_order, arrays, distinct=distinct)
         return Gathered(ordered, None, None)

@@ -18,13 +18,16 @@ from itertools import pairwise
 
 import numpy as np
 
+from tidelog.plan.nodes import Project, Rule
 from tidelog.run.columnar.arrays.table import Words
 from tidelog.run.columnar.arrays.tally import sums
-from tidelog.run.columnar.rules.evaluate import Bag
+from tidelog.run.columnar.rules.bag import Bag
+from tidelog.run.columnar.rules.deriving import Deriving
 from tidelog.run.columnar.storage.batch import Batch, Journal
 from tidelog.run.columnar.storage.relation import Relation
 from tidelog.run.columnar.support.absorb import gather
-from tidelog.run.phases import ALIVE, DYING
+from tidelog.run.maintain.rounds import rederivation
+from tidelog.run.phases import ALIVE, DELETED, DYING
 
 
 class Schedule:
@@ -98,3 +101,70 @@ class Schedule:
 
 def _chosen(rows: Words, which: np.ndarray) -> Words:
     return np.ascontiguousarray(rows[:, which])
+
+
+class Following(Deriving):
+    """A store that follows a fixpoint iteration by iteration: it has `Iterations`."""
+
+    def begin(self) -> None:
+        """Remember this point of the update, for which nothing is scheduled."""
+        super().begin()
+        self._schedule = Schedule()
+
+    @property
+    def iterations(self) -> Following:
+        """The store itself."""
+        return self
+
+    def schedule(self, relation: str, bag: Sequence[Bag] | None, sign: int) -> None:
+        """Let derivations be lost or gained in the iterations they belong to."""
+        if bag:
+            self._schedule.add(self.touch(relation), bag, sign)
+
+    def due(self, relations: Sequence[str]) -> int | None:
+        """Return the first iteration for which there is something."""
+        return self._schedule.due(relations)
+
+    def advance(self, relation: str, iteration: int) -> None:
+        """Let the delta become old; count what is due; make the tuples that leave their iteration the delta."""
+        target = self.touch(relation)
+        self.insert_delta(target)
+        leaving = self._schedule.settle(target, iteration, self.journal)
+        if leaving is not None:
+            target.take_away(leaving.rows, DYING, self.journal)
+            target.set_delta(leaving)
+            self.watch.spend(leaving.size * self.weights.removed)
+        self.watch.spend(2 * self.weights.round)  # one for what leaves, one for what comes
+
+    def turn(self, relation: str) -> int:
+        """Remove the delta, and make what comes the delta; what is removed and does not come is the view `deleted`."""
+        target = self.touch(relation)
+        coming = self._schedule.coming(target)
+        assert target.main.delta is not None
+        gone = self.arrays(coming.size).without(target.main.delta.rows.copy(), coming.rows)
+        self.remove_delta(target)
+        target.set_deleted(gone)
+        target.set_delta(coming)
+        self.watch.add_tuples(coming.size)
+        self.watch.spend(coming.size * self.weights.added)
+        return int(gone.shape[1])
+
+    def rediscovery(self, rule: Rule) -> Project:
+        """Return the tree that finds tuples that left again: as the user wants it, or that expects less work."""
+        whole = rederivation(rule)
+        if self.divided is False:
+            return whole
+        thresholds = self.tuning.counting
+        if self.divided is None and self._deletions(self.relation(rule.head)) < thresholds.divide_from:
+            return whole
+        divided = rederivation(rule, divided=True)
+        worth = self.divided or thresholds.divide_worth * self._work(rule, divided) < self._work(rule, whole)
+        return divided if worth else whole
+
+    def _work(self, rule: Rule, tree: Project) -> float:
+        course = self.orders.best(rule, tree, self.relation)
+        return self._deletions(self.scanned(course.scans[0])) * self.orders.work(course, self.relation)
+
+    @staticmethod
+    def _deletions(relation: Relation) -> int:
+        return sum(batch.size for batch, _ in relation.batches(relation.main, DELETED))

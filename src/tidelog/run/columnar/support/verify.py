@@ -16,14 +16,14 @@ import numpy as np
 
 from tidelog.plan.nodes import Stratum
 from tidelog.run.columnar.arrays.tally import sums
-from tidelog.run.columnar.rules.evaluate import Bag
+from tidelog.run.columnar.rules.bag import Bag
+from tidelog.run.columnar.rules.deriving import Deriving
 from tidelog.run.columnar.storage.relation import Relation
-from tidelog.run.columnar.store import Store
 from tidelog.run.columnar.support.absorb import Gathered, gather
 from tidelog.run.contract.phase import Phase, Support
 
 
-def check_support(store: Store) -> Iterator[str]:
+def check_support(store: Deriving) -> Iterator[str]:
     """Yield what is wrong with the counts of tuples."""
     for stratum in store.plan.strata:
         if all(store.relation(name).support is Support.NONE for name in stratum.relations):
@@ -31,7 +31,7 @@ def check_support(store: Store) -> Iterator[str]:
         yield from _check(stratum, store)
 
 
-def _check(stratum: Stratum, store: Store) -> Iterator[str]:
+def _check(stratum: Stratum, store: Deriving) -> Iterator[str]:
     store.enter(Phase.LOSE, frozenset(stratum.relations))
     tallies = {name: _Tally(store.relation(name)) for name in stratum.relations}
     for rule in stratum.rules:

@@ -1,19 +1,37 @@
-"""How many new tuples derivations will make, before they are absorbed: for a limit on tuples."""
+"""What a rule derives, packed, and how many new tuples that will make: for a limit on tuples."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from tidelog.run.columnar.arrays.table import Words
+from tidelog.base.record import record
+from tidelog.run.columnar.arrays.table import Places, Ranks, Words
+from tidelog.run.columnar.rules.head_bitmap import HeadBitmap
 from tidelog.run.columnar.storage.layout import Layout
 from tidelog.run.columnar.storage.relation import Relation
 from tidelog.run.phases import CURRENT
 
-if TYPE_CHECKING:
-    from tidelog.run.columnar.rules.evaluate import Bag
+
+@record
+class Bag:
+    """Derived head tuples, repeated as often as they are derived, packed in a layout of the head relation."""
+
+    layout: Layout
+    rows: Words
+    rank: Ranks | None = None
+    """The greatest rank in the body of each derivation, if ranks are followed."""
+    times: Places | None = None
+    """How often each row is derived, if rows were brought together."""
+    ordered: bool = False
+    """Whether the rows are in order."""
+    bitmap: HeadBitmap | None = None
+    """The bitmap that has found its rows to be new and distinct, if one has."""
+
+
+Bags = Mapping[str, Sequence[Bag]]
+"""The bags of each head relation."""
 
 
 def new_tuples(head: Relation, bags: Iterable[Bag]) -> int:
