@@ -102,6 +102,7 @@ OTHERWISE = {
     "session/pipeline/state/versions.py": {"FORMAT"},
     # What operations cost, as measured; the sum is compared with a budget of the table.
     "run/columnar/cost.py": {"SIFTED", "SHIFTED", "COMPARED"},
+    "run/closure/functions.py": {"EDGE", "WORD", "WORDS", "PAIRS"},
     # Memory and patience: what is computed, and how, is the same.
     "base/process/lock.py": {"LOOK"},  # how often a thread that waits looks whether who it waits for is still there
     "run/maintain/rounds.py": {"_MOST_REDERIVATIONS"},  # trees that are kept; all are made again beyond it

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
+from typing import Self
 
 from tidelog.base.errors import LimitError
 from tidelog.base.process.meter import Meter
@@ -95,6 +96,18 @@ class Watch(Meter):
         """How the stratum at work is brought up to date, for reports."""
         self.stratum: Stratum | None = None
         self.rule: Rule | None = None
+        self.walked = 0
+        """Edges walked and words written so far by what is evaluated on graphs: they count like derivations."""
+        self._watching: Token[Watch | None] | None = None
+
+    def __enter__(self) -> Self:
+        self._watching = watching.set(self)
+        return super().__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        if self._watching is not None:
+            watching.reset(self._watching)
 
     def restart(self) -> None:
         """Count from nothing, for another attempt at the same update; its time goes on."""
@@ -135,6 +148,15 @@ class Watch(Meter):
         """Return how many tuples may still become true; None if there is no limit."""
         return None if self._limits.tuples is None else max(0, self._limits.tuples - self._tuples)
 
+    @property
+    def tuples(self) -> int:
+        """How many tuples became true so far."""
+        return self._tuples
+
+    def forget_tuples(self, before: int) -> None:
+        """Go back to an earlier count: what was found since is dropped, and will be found again."""
+        self._tuples = before
+
     def expect_tuples(self, count: int) -> None:
         """Refuse to go on if this many tuples, found but not yet counted, are too many already."""
         self.add_tuples(count)
@@ -146,6 +168,11 @@ class Watch(Meter):
         self.budget -= work
         if self.budget < 0:
             raise OverBudgetError
+
+    def walk(self, steps: int, work: float) -> None:
+        """Count steps on a graph, and their work, also against the budget of the stratum's update."""
+        self.walked += steps
+        self.spend(work)
 
     def look(self) -> None:
         """Look at the clock and at the memory, and report."""
@@ -164,3 +191,7 @@ class Watch(Meter):
         place = f"stratum {self.stratum.number} ({relations})" if self.stratum else "evaluation"
         rule = f"\n  in the rule {self.rule.origin.quoted}" if self.rule else ""
         return LimitError(f"{place} took {excess}{rule}")
+
+
+watching: ContextVar[Watch | None] = ContextVar("watching", default=None)
+"""The watch of the update at work."""

@@ -12,8 +12,10 @@ class Compiling:
 
     rows: int = threshold(30_000, draws=(0, 5, 1 << 40), fitted="start, batch")
     """Loading the kernels of the columnar engine takes as long as numpy takes for about this many rows."""
-    edges: int = threshold(3_000, draws=(0, 3, 1 << 40), fitted="closures")
-    """A graph of this many edges takes about as long in Python as loading the kernels on graphs does."""
+    edges: int = threshold(1_000_000, draws=(0, 30, 1 << 40), fitted="start, closures")
+    """To walk this many edges in Python, 0.4 us each, takes about as long as loading the kernels on graphs, 0.35 s."""
+    spared: int = threshold(50, draws=(1, 1_000), fitted="start", kernel=True)
+    """The part of that which is left to load if another table in this process uses these kernels already."""
 
 
 @record
@@ -32,10 +34,16 @@ class Closures:
     """Rows of bits may always take so much memory."""
     bit_part: int = threshold(4, draws=(1, 1_000), fitted="none: a bound on memory", kernel=True)
     """Beyond that they take no more than the pairs written out, divided by this."""
+    outgrown: int = threshold(4, draws=(0, 1_000), fitted="none: a bound on memory")
+    """Rows of bits that take this many times as much, after changes, are found anew, in another form perhaps."""
     walk_steps: int = threshold(1_000, draws=(0, 5), fitted="closures", kernel=True)
     """Steps of a search that are always allowed to see whether a lost or gained edge can be walked round."""
     walk_part: int = threshold(4, draws=(1, 1_000), fitted="closures", kernel=True)
     """Besides one for this many edges of the graph: less than finding its rows takes."""
+    few: int = threshold(8, draws=(0, 1, 1 << 20), fitted="closures, regret")
+    """A closure along steps that one tuple is fed for this many of them, at most, is first tried by its rules."""
+    tried: float = threshold(20.0, draws=(0.0, 1e6), fitted="regret", kernel=True)
+    """Units of work for each step that its rules may take then: to number the nodes of steps takes about as much."""
     renew_all: int = threshold(2, draws=(0, 1_000), fitted="closures")
     """All rows are found anew if affected nodes, times this, have more edges than the graph."""
     compared: int = threshold(1 << 22, draws=(1, 5), fitted="none: a bound on memory", kernel=True)

@@ -10,8 +10,6 @@ successors, pairs are followed one by one instead. Under limits that is done in 
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 
 from tidelog.base.process.meter import ask, pieces
@@ -33,15 +31,18 @@ def paired(fed: tuple[Nodes, Nodes], first: Graph, second: Graph, *, crossed: bo
     sources, targets = fed
     np.bitwise_or.at(bits, (sources, targets >> 6), np.uint64(1) << (targets & 63).astype(np.uint64))
     functions = first.functions
-    table, thresholds = functions(max(first.edges, second.edges, len(sources))), functions.tuning.closures
-    back = second.turned
+    functions(len(sources), words=bits.size)
+    thresholds, back = functions.tuning.closures, second.turned
     graphs = [graph for one in (first, second, back) for graph in (one.offsets, one.targets)]
     how = int(thresholds.generations_few), int(thresholds.generations_dense), int(thresholds.first_room)
     left = bits
     for size in pieces():
-        steps = min(size * 4 * bits.size, sys.maxsize)  # few beside them are those of beginning again
-        left = table.generations(*graphs, bits, left, crossed, apart, *how, steps)
+        steps = min(size * 4 * bits.size, int(functions.left()))  # few beside them are those of beginning again
+        left = functions().generations(*graphs, bits, left, crossed, apart, *how, steps)
         if not len(left):
             break
+        functions.expect(steps)
     rows, found = np.arange(n, dtype=np.int32), BitRows(bits, functions)
-    return Reach(found, rows, found.count(rows, None))
+    counts = found.count(rows, None)
+    functions(int(counts.sum()))  # each pair leads on once, at least
+    return Reach(found, rows, counts)

@@ -33,6 +33,7 @@ from tidelog.run.closure.reach import (
     Reach,
     SearchedRows,
     asked_for,
+    bytes_allowed,
     find_bits,
     listed,
     reach,
@@ -72,15 +73,25 @@ class Held:
             rows = replace(old.reach.rows, graph=graph) if isinstance(old.reach.rows, SearchedRows) else old.reach.rows
             return replace(old, graph=graph, reach=replace(old.reach, rows=rows)), Difference.nothing(graph.functions)
         turned = graph.turned
-        affected = graph.functions(graph.edges).reached(turned.offsets, turned.targets, starts)
+        affected = graph.functions().reached(turned.offsets, turned.targets, starts)
         nodes = np.flatnonzero(affected).astype(np.int32)
+        graph.functions(int((turned.offsets[nodes + 1] - turned.offsets[nodes]).sum()))
         work = int((graph.offsets[nodes + 1] - graph.offsets[nodes]).sum())
-        if graph.functions.tuning.closures.renew_all * work > graph.edges and not self.undirected:
+        much = graph.functions.tuning.closures.renew_all * work > graph.edges
+        if (much and not self.undirected) or self._outgrows(place):
             new = Held.of(graph, place, reach(graph, place, pool))  # perhaps in another form
         else:
             new = _renewed(old, graph, affected)
         asked = asked_for(place)
         return new, _difference(old, new, nodes if asked is None else nodes[asked[nodes]])
+
+    def _outgrows(self, place: Nodes) -> bool:
+        """Tell whether rows of bits have become many more than `reach` would make, for what they have."""
+        if not isinstance(self.reach.rows, BitRows):
+            return False
+        thresholds = self.graph.functions.tuning.closures
+        allowed = bytes_allowed(8 * int(self.reach.counts.sum()), thresholds)
+        return 8 * self.used * width(place) > thresholds.outgrown * allowed
 
 
 @record
@@ -119,7 +130,8 @@ def _in_order(edges: Edges) -> Edges:
 def _altered(graph: Graph, n: int, lost: Edges, gained: Edges) -> Graph:
     if not lost.shape[1] and not gained.shape[1] and n == graph.nodes:
         return graph
-    offsets, targets, missing = graph.functions(graph.edges).altered(graph.offsets, graph.targets, n, lost, gained)
+    table = graph.functions(graph.edges + n)
+    offsets, targets, missing = table.altered(graph.offsets, graph.targets, n, lost, gained)
     assert not missing, "an edge that is lost was there"
     return Graph(offsets, targets, graph.functions)
 
@@ -143,7 +155,7 @@ def _missed(old: Held, middle: Graph, lost: Edges) -> Nodes:
     sources: Nodes = lost[0]
     if not len(sources):
         return sources
-    table, rows = middle.functions(middle.edges), old.reach.rows
+    table, rows = middle.functions(min(len(sources) * middle.edges, _steps(middle))), old.reach.rows
     if isinstance(rows, BitRows):
         place = np.where(old.place < 64 * rows.bits.shape[1], old.place, -1).astype(np.int32)
         round_ = table.bypassed(middle.offsets, middle.targets, place, old.reach.row, rows.bits, lost)
@@ -167,7 +179,8 @@ def _unknown(old: Held, gained: Edges) -> Nodes:
         far = ~known
         return sources[far]
     graph = old.graph
-    far = graph.functions(graph.edges).apart(graph.offsets, graph.targets, gained, _steps(graph))
+    table = graph.functions(min(len(sources) * graph.edges, _steps(graph)))
+    far = table.apart(graph.offsets, graph.targets, gained, _steps(graph))
     return sources[far]
 
 
@@ -179,10 +192,10 @@ def _steps(graph: Graph) -> int:
 
 def _renewed(old: Held, graph: Graph, affected: Mask) -> Held:
     """Find the rows of affected nodes anew."""
-    table = graph.functions(graph.edges)
+    nodes = np.flatnonzero(affected).astype(np.int32)
+    table = graph.functions(2 * int((graph.offsets[nodes + 1] - graph.offsets[nodes]).sum()) + graph.nodes)
     component, count = table.components(graph.offsets, graph.targets, affected)
     component, count, _ = table.alike(graph.offsets, graph.targets, component, count)
-    nodes = np.flatnonzero(affected).astype(np.int32)
     starts, members = table.linked(component[nodes], nodes, count)
     firsts = members[starts[:-1]]
     open_ = graph.offsets[firsts + 1] > graph.offsets[firsts]
@@ -196,6 +209,7 @@ def _renewed(old: Held, graph: Graph, affected: Mask) -> Held:
             wanted = np.zeros(count, bool)
             wanted[component[nodes[asked[nodes]]]] = True
             open_ &= wanted
+        graph.functions.expect(int(old.reach.counts[firsts[open_]].sum()))
         found[open_] = rows.count(firsts[open_], None)
         counts[nodes] = found[component[nodes]]
         return Held(graph, old.place, Reach(rows, row, counts), 0, old.undirected)
@@ -246,7 +260,9 @@ def _difference(old: Held, new: Held, nodes: Nodes) -> Difference:
     functions = new.graph.functions
     a, b = old.reach.rows, new.reach.rows
     if isinstance(a, BitRows) and isinstance(b, BitRows):
-        differing, room = functions(new.graph.edges).bits_differing, int(functions.tuning.closures.first_room)
+        functions.expect(int(old.reach.counts[nodes].sum() + new.reach.counts[nodes].sum()))
+        room = int(functions.tuning.closures.first_room)
+        differing = functions(words=2 * len(both) * b.bits.shape[1]).bits_differing
         bits, others = a.bits, b.bits
         parts = in_pieces(0, len(both), lambda i, j: differing(bits, before[i:j], others, after[i:j], room))
         deleted, inserted = (_joined([part[side : side + 2] for part in parts], functions) for side in (0, 2))
@@ -261,7 +277,9 @@ def _difference(old: Held, new: Held, nodes: Nodes) -> Difference:
 def _compared(old: Held, new: Held, before: Nodes, after: Nodes, sizes: Places) -> tuple[ListRows, ListRows]:
     """Compare rows as lists, some at a time."""
     functions = new.graph.functions
-    table, at_a_time = functions(new.graph.edges), int(functions.tuning.closures.compared)
+    at_a_time = int(functions.tuning.closures.compared)
+    functions.expect(2 * int(sizes.sum()))
+    table = functions()
     parts = np.flatnonzero(np.diff(np.cumsum(sizes) // at_a_time)) + 1
 
     def compare(first: int, last: int) -> tuple[tuple[Places, Nodes], tuple[Places, Nodes]]:
@@ -277,7 +295,7 @@ def _compared(old: Held, new: Held, before: Nodes, after: Nodes, sizes: Places) 
 def _listed(held: Held, rows: Nodes) -> tuple[Places, Nodes]:
     """Return rows as lists, empty ones where there is none."""
     if isinstance(held.reach.rows, BitRows):
-        table = held.graph.functions(held.graph.edges)
+        table = held.graph.functions(words=len(rows) * held.reach.rows.bits.shape[1])
         found: tuple[Places, Nodes] = table.list_bits(held.reach.rows.bits, rows)
         return found
     there = rows >= 0

@@ -14,6 +14,7 @@ import numpy as np
 
 from tidelog.base.process.meter import ask, in_pieces
 from tidelog.base.record import record
+from tidelog.run.closure.functions import PAIRS
 from tidelog.run.closure.plain import Nodes, Places, Words
 from tidelog.run.closure.reach import Rows
 from tidelog.run.threads import share
@@ -54,6 +55,7 @@ class Pairs:
         has[self.row[used]] = True
         rows, number = np.flatnonzero(has).astype(np.int32), np.cumsum(has, dtype=np.int32) - 1
         functions = self.rows.functions
+        functions.expect(self.size // PAIRS)
         firsts, members = functions(len(used)).linked(number[self.row[used]], used.astype(np.int32), len(rows))
         sizes = np.cumsum(self.counts[members])[firsts[1:] - 1]
         size, most = int(sizes[-1]), functions.tuning.closures.written

@@ -21,7 +21,8 @@ import numpy as np
 
 from tidelog.base.process.meter import ask, in_pieces
 from tidelog.base.record import record
-from tidelog.run.closure.functions import Functions
+from tidelog.base.tuning.updates import Closures
+from tidelog.run.closure.functions import WORDS, Functions
 from tidelog.run.closure.plain import NEVER, Mask, Nodes, Places, Words
 from tidelog.run.threads import share
 
@@ -53,7 +54,7 @@ class Graph:
     @cached_property
     def turned(self) -> Graph:
         """The graph with all edges reversed."""
-        offsets, targets = self.functions(self.edges).turned(self.offsets, self.targets)
+        offsets, targets = self.functions(self.edges + self.nodes).turned(self.offsets, self.targets)
         return Graph(offsets, targets, self.functions)
 
     @cached_property
@@ -71,7 +72,7 @@ class BitRows:
 
     def count(self, rows: Nodes, pool: Executor | None) -> Places:
         """Return the number of positions in each row."""
-        count = self.functions().count_bits
+        count = self.functions(words=len(rows) * self.bits.shape[1]).count_bits
         return joined(in_pieces(0, len(rows), lambda first, last: count(self.bits, rows[first:last])))
 
     def fill(self, *groups: object) -> None:
@@ -121,17 +122,17 @@ class SearchedRows:
         if fresh is None:
             fresh = np.ones(len(rows), bool)
         if pool is None:
-            return self._count(rows, fresh)
-        parts = int(self.functions.tuning.threads.parts)
-        pieces = np.array_split(rows, parts), np.array_split(fresh, parts)
-        return np.concatenate(share(pool, self._count, list(zip(*pieces, strict=True))))
-
-    def _count(self, rows: Nodes, fresh: Mask) -> Places:
-        return joined([counts for counts, _ in self.search(rows, fresh)])
+            found = self.search(rows, fresh)
+        else:
+            parts = int(self.functions.tuning.threads.parts)
+            pieces = np.array_split(rows, parts), np.array_split(fresh, parts)
+            found = [one for some in share(pool, self.search, list(zip(*pieces, strict=True))) for one in some]
+        self.functions(sum(walked for _, walked in found))
+        return joined([counts for counts, _ in found])
 
     def search(self, rows: Nodes, fresh: Mask) -> list[tuple[Places, int]]:
         """Return the numbers of positions in rows and the steps of finding them, by pieces (`count_searched`)."""
-        count, graph = self.functions(self.graph.edges).count_searched, self.graph
+        count, graph = self.functions().count_searched, self.graph
 
         def search(first: int, last: int) -> tuple[Places, int]:
             found: tuple[Places, int] = count(
@@ -163,9 +164,8 @@ def listed(rows: SearchedRows, nodes: Nodes) -> tuple[Places, Nodes]:
     """Return the positions of what each node reaches, in order of the nodes, as lists one after another."""
     functions, graph = rows.functions, rows.graph
     room = int(functions.tuning.closures.first_room)
-    found: tuple[Places, Nodes] = functions(graph.edges).list_searched(
-        graph.offsets, graph.targets, rows.place, nodes, room
-    )
+    found: tuple[Places, Nodes] = functions().list_searched(graph.offsets, graph.targets, rows.place, nodes, room)
+    functions(len(found[1]))
     return found
 
 
@@ -180,7 +180,7 @@ class Reach:
 
 def reach(graph: Graph, place: Nodes, pool: Executor | None = None) -> Reach:
     """Find what every node reaches."""
-    table = graph.functions(graph.edges)
+    table = graph.functions(2 * (graph.edges + graph.nodes))
     component, count = table.components(graph.offsets, graph.targets, np.ones(graph.nodes, np.bool_))
     component, count, cyclic = table.alike(graph.offsets, graph.targets, component, count)
     starts, members = table.linked(component, np.arange(graph.nodes, dtype=np.int32), count)
@@ -209,7 +209,9 @@ def reach(graph: Graph, place: Nodes, pool: Executor | None = None) -> Reach:
 
 def find_bits(graph: Graph, place: Nodes, row: Nodes, linked: tuple[Places, Nodes], bits: Words) -> None:
     """Fill the rows of components (see `kernels.bit_rows`)."""
-    table, (starts, members) = graph.functions(graph.edges), linked
+    starts, members = linked
+    edges = int((graph.offsets[members + 1] - graph.offsets[members]).sum())
+    table = graph.functions(edges, words=(edges + len(starts) - 1) * bits.shape[1])
 
     def find(first: int, last: int) -> None:
         table.bit_rows(graph.offsets, graph.targets, place, row, starts[first : last + 1], members, bits)
@@ -254,16 +256,24 @@ def _estimated(graph: Graph, place: Nodes, nodes: Nodes, rows: int) -> int | Non
     some = nodes[:: len(nodes) // thresholds.sample if thresholds.sample < len(nodes) else 1]
     fresh = np.ones(len(some), bool)
     found = SearchedRows(graph, place).search(some, fresh)
-    searching = sum(work for _, work in found) * len(nodes) // len(some)
+    walked = sum(work for _, work in found)
+    searching = walked * len(nodes) // len(some)
+    graph.functions(walked)
     written = 8 * sum(int(counts.sum()) for counts, _ in found) * len(nodes) // len(some)
-    small = 8 * words * rows <= max(thresholds.bit_bytes, written // int(thresholds.bit_part))
+    small = 8 * words * rows <= bytes_allowed(written, thresholds)
     quick = thresholds.search_cost * searching > (graph.edges + int(thresholds.word_cost) * rows) * words
+    graph.functions.expect(graph.edges + words * rows // WORDS if small and quick else searching)
     return None if small and quick else searching
+
+
+def bytes_allowed(written: int, thresholds: Closures) -> int:
+    """Return how many bytes rows of bits may take, where their pairs take so many when they are written."""
+    return max(thresholds.bit_bytes, written // int(thresholds.bit_part))
 
 
 def reach_both_ways(graph: Graph, place: Nodes) -> Reach:
     """Find what every node reaches in a graph whose every edge is there both ways, as rows to be searched for."""
-    table = graph.functions(graph.edges)
+    table = graph.functions(2 * graph.edges + graph.nodes)
     component, count = table.united(graph.sources, graph.targets, graph.nodes)
     starts, members = table.linked(component, np.arange(graph.nodes, dtype=np.int32), count)
     linked = np.diff(graph.offsets) > 0
@@ -274,7 +284,7 @@ def reach_both_ways(graph: Graph, place: Nodes) -> Reach:
 
 def reach_undirected(graph: Graph, place: Nodes) -> Reach:
     """Find what every node reaches if edges can be walked both ways: its component, if it has an edge at all."""
-    table = graph.functions(graph.edges)
+    table = graph.functions(2 * graph.edges + graph.nodes)
     component, count = table.united(graph.sources, graph.targets, graph.nodes)
     starts, members = table.linked(component, np.arange(graph.nodes, dtype=np.int32), count)
     alone = np.ones(graph.nodes, bool)

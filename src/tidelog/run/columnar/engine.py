@@ -129,7 +129,7 @@ class ColumnarEngine:
         if self._support is Support.NONE:
             return []
         store = self._store(self._state, self._state.claims, Watch())
-        return [*check_support(store), *self._state.claims.check(store)]
+        return [*check_support(store), *self._state.claims.check(store, self._state.closed)]
 
     def snapshot(self) -> Any:
         """Return the current state. Only the last snapshot can be restored."""
@@ -185,12 +185,20 @@ class ColumnarEngine:
             strategy = "recompute" if was else strategy_of(stratum, store.plan, self._strategy)
             done = maintain(store, stratum, earlier, costs, watch, self._how(strategy))
             return replace(done, reason="it was a closure before") if was and done is not None else done
-        unchanged = was and not any(earlier.changes(stratum))
-        if unchanged and before.closed[name].pairs.size:
+        unchanged = not any(earlier.changes(stratum))
+        if unchanged and was and before.closed[name].pairs.size:
             return claims.follow(closed, store, stratum, watch)
-        done = maintain(store, stratum, earlier, costs, watch, self._how("recompute"), partial(claims.evaluate, closed))
+        evaluate = partial(claims.evaluate, closed)
+        if unchanged and self._is_by_rules(before.committed.relations.get(name)):
+            return maintain(store, stratum, earlier, costs, watch, self._how(self._strategy), evaluate)
+        done = maintain(store, stratum, earlier, costs, watch, self._how("recompute"), evaluate)
         reason = "it was empty" if unchanged else "its rules have changed" if self._lasting else "chosen by the user"
-        return explained(done, reason)
+        return explained(done, reason, by_rules=name not in store.bare)
+
+    @staticmethod
+    def _is_by_rules(relation: Relation | None) -> bool:
+        """Tell whether the tuples of a closure are kept by its rules; where there are none it is chosen anew."""
+        return relation is not None and relation.support is not Support.NONE and relation.count() > 0
 
     def _how(self, strategy: str) -> Strategy:
         return Strategy(strategy, self._fallback, self._tuning.budgets)

@@ -48,7 +48,7 @@ class Store(Dividing[Relation]):
         self.orders = equipment.orders
         self.support = equipment.support
         self.divided = equipment.divided
-        self._bare = equipment.bare
+        self.bare = set(equipment.bare)
         self.journals: list[Journal] = []
         self.counting = Lock()
         """Held by whoever counts work: rules may be evaluated side by side."""
@@ -77,7 +77,7 @@ class Store(Dividing[Relation]):
     def fresh(self, name: str) -> Relation:
         """Return an empty relation with the columns of the plan."""
         types = [column.type for column in self.plan.relations[name].columns]
-        support = Support.NONE if name in self._bare else self.support
+        support = Support.NONE if name in self.bare else self.support
         made = Relation(name, types, self.arrays, support=support)
         made.planned = partial(self.orders.planned, name, self.plan)
         return made

@@ -19,7 +19,7 @@ from tidelog.base.tuning.table import DEFAULT
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.columnar.storage.lazy import LazyBatch
-from tidelog.run.contract.engine import Delta, Limits
+from tidelog.run.contract.engine import Delta, Limits, Update
 from tidelog.session.engines import StrategyName
 from tidelog.session.soak.brute import brute_force
 from tidelog.session.soak.draw.closures import closure_history
@@ -219,3 +219,59 @@ def closure_of_pairs(edges: set[tuple[int, int]]) -> set[tuple[int, int]]:
                     waiting.append(b)
         found |= {(start, b) for b in seen}
     return found
+
+
+FEW = """
+input relation S(a: u32)
+input relation E(a: u32, b: u32)
+output relation R(s: u32, b: u32)
+R(x, x) :- S(x).
+R(x, z) :- R(x, y), E(y, z).
+"""
+SPARSE = [(number, number + 1) for number in range(4_000) if number % 5 != 4]
+DENSE = [(a, (a * 7 + b * b) % 60) for a in range(60) for b in range(8)]
+
+
+def kinds(update: Update) -> list[str]:
+    """How the strata of an update were brought up to date."""
+    return [work.strategy for work in update.work]
+
+
+def test_what_few_sources_reach_is_kept_by_rules() -> None:
+    """Their updates cost what the change does: following a closure costs what its graph does."""
+    plan = plan_text(FEW)
+    engine, other = (
+        ColumnarEngine(plan),
+        ColumnarEngine(plan, tuning=DEFAULT.having({"closures.few": 1 << 20})),
+    )
+    load = {"S": Delta([(0,), (45,)]), "E": Delta(SPARSE)}
+    update = engine.update(load)
+    assert kinds(update) == ["recompute"]
+    assert "its rules took less than a closure" in update.work[0].reason
+    assert kinds(other.update(load)) == ["closure"]
+    for change in ({"E": Delta([], [(3, 4)])}, {"E": Delta([(3, 4), (4, 5)])}, {"S": Delta([(100,)], [(0,)])}):
+        update, expected = engine.update(change), other.update(change)
+        assert kinds(expected) == ["closure"]
+        assert kinds(update) == ["ranked"]
+        assert update.work[0].derivations < expected.work[0].derivations
+        assert set(update.changes["R"].inserted) == set(expected.changes["R"].inserted)
+        assert set(update.changes["R"].deleted) == set(expected.changes["R"].deleted)
+        assert not engine.verify()
+
+
+def test_rules_that_take_more_than_a_closure_are_given_up() -> None:
+    engine = ColumnarEngine(plan_text(FEW), strategy="recompute", tuning=DEFAULT.having({"closures.tried": 0.5}))
+    update = engine.update(
+        {"S": Delta([(number,) for number in range(5)]), "E": Delta(DENSE)}, limits=Limits(tuples=300)
+    )
+    assert kinds(update) == ["closure"]
+    assert engine.count("R") == 300, "and what they had found counts once"
+
+
+def test_work_on_graphs_counts_like_derivations() -> None:
+    engine = ColumnarEngine(plan_text(CLOSURE))
+    (work,) = engine.update({"E": Delta(RING)}).work
+    assert work.strategy == "closure"
+    assert work.derivations > 3 * len(RING), "every edge is walked, to number components and to unite their rows"
+    (work,) = engine.update({"E": Delta([(50, 51), (51, 52)])}).work
+    assert work.derivations >= len(RING) + 2, "a graph is altered as a whole"

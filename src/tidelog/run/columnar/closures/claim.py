@@ -3,6 +3,10 @@
 Same generation (`plan.closures.same_generation`) is, too, where it need not follow changes, unless it has too many
 values.
 
+A closure along steps may be one of few sources. Then its rules find it in less time than it takes to number the nodes
+of all steps, and updates cost what the change does, not what the graph does. So where little is fed its rules are tried
+first, for as long as they cost less than numbering would; if they end within that, it stays with them (`tried`).
+
 A relation that is a closure has no support: its tuples are what its structure says (`closed`). Where it is to follow
 changes, the structure is kept from one update to the next. Then the tuples that are fed and the steps that come and go
 change a few of its rows, and the difference is the change of the relation. What feeds a closure has a relation of its
@@ -13,12 +17,12 @@ relation.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from tidelog.plan.closures.recognise import Closure, closure_of
+from tidelog.plan.closures.recognise import Closure, Form, closure_of
 from tidelog.plan.closures.same_generation import SameGeneration, same_generation
 from tidelog.plan.closures.split_closures import Wanted, split_closures
 from tidelog.plan.closures.split_modules import split_modules
@@ -35,8 +39,8 @@ from tidelog.run.columnar.storage.lazy import LazyBatch
 from tidelog.run.columnar.storage.relation import Relation
 from tidelog.run.columnar.storage.rows import pack_columns
 from tidelog.run.contract.engine import Work
-from tidelog.run.contract.phase import Phase
-from tidelog.run.limits import Watch
+from tidelog.run.contract.phase import Phase, Support
+from tidelog.run.limits import MANY, OverBudgetError, Watch
 from tidelog.run.maintain.rounds import gain, lose, reads_change
 from tidelog.run.maintain.seminaive import bootstrap
 from tidelog.run.phases import AFTER, DELETED, INSERTED, View
@@ -80,7 +84,7 @@ class Claims:
 
     def evaluate(self, kept: dict[str, Closed], store: ColumnarBackend, stratum: Stratum, watch: Watch) -> int:
         """Evaluate a closure, or same generation, from scratch, and keep it; return the number of rounds."""
-        name = stratum.relations[0]
+        name, walked = stratum.relations[0], watch.walked
         watch.begin_round(stratum, 1)
         store.enter(Phase.BOOT, frozenset(stratum.relations))
         target = store.touch(name)
@@ -91,11 +95,19 @@ class Claims:
                 return bootstrap(store, stratum, watch)
             found = generated
         else:
-            made, others = close(store, self._closures[name], lasting=self.lasting)
+            closure = self._closures[name]
+            fed = all_fed(store, name, closure.feeds)
+            rounds = tried(store, stratum, closure, fed, watch)
+            if rounds is not None:
+                kept.pop(name, None)
+                return rounds
+            target = store.touch(name)
+            made, others = close(store, closure, fed, lasting=self.lasting)
             if self.lasting:
                 kept[name] = made
             found = made.tuples
         watch.look()
+        store.derivations += watch.walked - walked
         watch.add_tuples(found.pairs.size)
         target.admit(found.ranges(target.arity))
         if any(len(codes) for codes in others.values()):
@@ -111,7 +123,7 @@ class Claims:
         before = kept[closure.relation]
         if not any(reads_change(store, rule) for rule in stratum.rules):
             return None
-        start, spent = time.perf_counter(), store.derivations
+        start, spent, walked = time.perf_counter(), store.derivations, watch.walked
         watch.begin_round(stratum, 1)
         target = store.touch(closure.relation)
         bags = lose(store, stratum, closure.feeds, ())[0], gain(store, stratum, closure.feeds, ())
@@ -125,7 +137,8 @@ class Claims:
         graph, thresholds = after.held.graph, store.tuning.closures
         if thresholds.nodes_spare + int(thresholds.nodes_for_edge) * graph.edges < graph.nodes:
             # Values that no tuple has any more are nodes without edges: numbered anew, they are gone.
-            kept[closure.relation] = close(store, closure, lasting=self.lasting)[0]
+            fed_now = all_fed(store, closure.relation, closure.feeds)
+            kept[closure.relation] = close(store, closure, fed_now, lasting=self.lasting)[0]
         tuples = after.tuples
         target.admit(tuples.ranges(target.arity))
         if before.shape.constants:
@@ -142,15 +155,18 @@ class Claims:
             )
             ranges = tuples.ranges(target.arity)
             target.exchange(gone_lazy, new_lazy, store.journal, (tuples.batch(target.layout), ranges))
+        store.derivations += watch.walked - walked
         used = store.derivations - spent
         return Work(stratum.number, stratum.relations, HOW, "", 1, used, time.perf_counter() - start)
 
-    def check(self, store: ColumnarBackend) -> Iterable[str]:
-        """Yield which closures differ from those evaluated from scratch."""
+    def check(self, store: ColumnarBackend, held: Container[str]) -> Iterable[str]:
+        """Yield which of the closures held differ from those evaluated from scratch."""
         for name, closure in self._closures.items():
+            if name not in held:
+                continue
             store.enter(Phase.LOSE, frozenset((name,)))
             target = store.relation(name)
-            again, others = close(store, closure, lasting=self.lasting)
+            again, others = close(store, closure, all_fed(store, name, closure.feeds), lasting=self.lasting)
             found = again.tuples
             target.admit(found.ranges(target.arity))
             rows = _merged(found.write(found.pairs, target.layout), _packed(others, target))
@@ -159,10 +175,32 @@ class Claims:
                 yield f"{name}: {held.shape[1]} tuples are held, the closure has {rows.shape[1]}"
 
 
-def close(store: ColumnarBackend, closure: Closure, *, lasting: bool) -> tuple[Closed, Columns]:
-    """Return the closure of what its feeds derive, and the tuples fed that are not of it for their constants."""
+def tried(store: ColumnarBackend, stratum: Stratum, closure: Closure, fed: Columns, watch: Watch) -> int | None:
+    """Evaluate a closure by its rules, if it is fed little and they take little; return the rounds, or None."""
+    thresholds, steps = store.tuning.closures, sum(store.relation(scan.relation).count() for scan in closure.steps)
+    along = closure.form is not Form.NONLINEAR and not closure.exact and store.support is not Support.COUNTED
+    if not along or thresholds.few * len(fed[0]) > steps or watch.rounds_left() < MANY:
+        return None
+    name, tuples = closure.relation, watch.tuples
+    store.bare.discard(name)
+    store.touched[name] = store.relations[name] = store.fresh(name)
+    watch.budget = float(thresholds.tried) * steps
+    try:
+        return bootstrap(store, stratum, watch)
+    except OverBudgetError:
+        store.bare.add(name)
+        store.touched[name] = store.relations[name] = store.fresh(name)
+        store.enter(Phase.BOOT, frozenset(stratum.relations))
+        watch.forget_tuples(tuples)
+        return None
+    finally:
+        watch.unbind()
+
+
+def close(store: ColumnarBackend, closure: Closure, fed: Columns, *, lasting: bool) -> tuple[Closed, Columns]:
+    """Return the closure of what it is fed, and the tuples fed that are not of it for their constants."""
     shape = Shape.of(closure, store.codec)
-    fed, others = _divided(shape, all_fed(store, closure.relation, closure.feeds))
+    fed, others = _divided(shape, fed)
     return closed(shape, fed, _steps(store, closure, shape, AFTER), store.tools, lasting=lasting), others
 
 
@@ -192,6 +230,8 @@ def _steps(store: ColumnarBackend, closure: Closure, shape: Shape, view: View) -
     return [step(store, scan, columns, view) for scan, columns in scans]
 
 
-def explained(work: Work | None, reason: str) -> Work | None:
+def explained(work: Work | None, reason: str, *, by_rules: bool) -> Work | None:
     """Return what was done, as that of a closure evaluated from scratch for a reason."""
-    return None if work is None else replace(work, strategy=HOW, reason=reason)
+    if work is None or by_rules:
+        return None if work is None else replace(work, reason=f"{reason}; its rules took less than a closure")
+    return replace(work, strategy=HOW, reason=reason)
