@@ -58,7 +58,7 @@ GROWTH = (
     ("tc-left-random-500-5000", "tc-left-random-1000-10000", "tc-left-random-3200-32000"),
     ("lubm-1", "lubm-5", "lubm-10"),
 )
-GOALS = {"decomposed": 20.0, "spread": 5.0, "whole": 5.0, "loop": 5.0}
+GOALS = {"by key": 20.0, "exchanging": 5.0, "one partition": 5.0, "loop": 5.0}
 """So many times faster than the textbook: the executors where a stratum decomposes or others do, and the round loop."""
 MOST_A_ROUND = 0.3
 HEADING = ("lane", "first", "ratio", "warm", "ratio", "rounds", "a round", "how")

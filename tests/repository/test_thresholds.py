@@ -108,6 +108,7 @@ OTHERWISE = {
     "run/maintain/rounds.py": {"_MOST_REDERIVATIONS"},  # trees that are kept; all are made again beyond it
     "base/process/gc_pause.py": {"MANY"},  # objects that the cycle collector is told to be old
     "run/spark/frames/named.py": {"_MOST"},  # Columns that are kept; all are made again beyond it
+    "run/spark/cluster/explain.py": {"_PATIENCE"},  # seconds until a master that does not answer is not there
     "run/spark/frames/recovery.py": {"ATTEMPTS"},  # how often an update is tried when executors are lost
     # What a soak looks at.
     "session/soak/sized/at_size.py": {"FEW"},

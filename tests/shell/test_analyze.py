@@ -57,6 +57,6 @@ def test_how_strata_will_run_on_a_cluster(tmp_path: Path) -> None:
     shown = CliRunner().invoke(main, ["plan", str(path), "--engine", "spark"]).stdout
     assert "T decomposes by b: one job, E everywhere" in shown
     assert "C is made linear and decomposes by a: one job, its steps everywhere" in shown
-    assert "S is spread: partitions exchange what is new, E everywhere; again after a change" in shown
+    assert "S by partitions that exchange what is new, E everywhere; again after a change" in shown
     assert "R: a job a round" in shown
     assert "goes without" in CliRunner().invoke(main, ["plan", str(path), "--engine", "spark", "--analyze"]).stderr

@@ -64,7 +64,7 @@ def alike(one: Delta | None, other: Delta | None) -> bool:
         ("linear", {"driver_rows": 9, "partitions": 7, "broadcast_rows": 0}),
         ("linear", {"driver_rows": 0, "strategy": "recompute", "partitions": 2}),
     ],
-    ids=["round loop", "decomposed", "made linear", "handed over by the driver", "recompute"],
+    ids=["round loop", "by key", "made linear", "handed over by the driver", "recompute"],
 )
 def test_closure(spark: SparkSession, form: str, paths: dict[str, Any]) -> None:
     def formed(plan: str) -> Plan:
@@ -103,8 +103,12 @@ def test_a_closure_made_linear_that_stops_being_one(spark: SparkSession) -> None
         assert answers(engine) == answers(reference)
         assert alike(update.changes.get("T"), expected.changes.get("T"))
         strategies += [(work.strategy, work.reason) for work in update.work]
-    unknown = ("spread", "the support of its tuples is not known")
-    assert strategies[:3] == [("decomposed", "it was empty"), unknown, unknown]
+    unknown = "the support of its tuples is not known; {} rows are sent to all"
+    assert strategies[:3] == [
+        ("by key", "it was empty; rules keep a, 5 rows are sent to all"),
+        ("exchanging", unknown.format(4)),
+        ("exchanging", unknown.format(3)),
+    ]
 
 
 def test_what_the_driver_has_not_counted(spark: SparkSession) -> None:
@@ -121,15 +125,16 @@ def test_what_the_driver_has_not_counted(spark: SparkSession) -> None:
         update, expected = engine.update({"E": edges}), reference.update({"E": edges})
         assert answers(engine) == answers(reference)
         assert alike(update.changes.get("T"), expected.changes.get("T"))
-    assert [work.reason for work in update.work] == ["the support of its tuples is not known"]
+    assert [work.reason for work in update.work] == ["the support of its tuples is not known; it reads 23 rows"]
     assert not engine.verify()
 
 
 def test_strategies_are_told(spark: SparkSession) -> None:
     edges = Delta([(1, 2), (2, 3)])
     engine = SparkEngine(plan_text(CLOSURE), spark=spark, driver_rows=0)
-    assert [work.strategy for work in engine.update({"E": edges}).work] == ["decomposed"]
-    assert [work.reason for work in engine.update({"E": Delta([(3, 4)])}).work] == ["only the pieces touched"]
+    assert [work.strategy for work in engine.update({"E": edges}).work] == ["by key"]
+    (work,) = engine.update({"E": Delta([(3, 4)])}).work
+    assert work.reason == "only the pieces touched; rules keep a, 3 rows are sent to all"
     engine = SparkEngine(plan_text(CLOSURE), spark=spark, driver_rows=0, strategy="ranked")
     engine.update({"E": edges})
     assert [work.strategy for work in engine.update({"E": Delta([(3, 4)])}).work] == ["ranked"]
@@ -304,7 +309,7 @@ def test_verify_counts_what_is_wrong(spark: SparkSession) -> None:
     engine = SparkEngine(plan_text(text), spark=spark, driver_rows=0, replicate_rows=0, partitions=2)
     engine.update({"E": Delta([(1, 2), (2, 3)])})
     assert engine.verify() == []
-    relations = engine.snapshot()[0].relations
+    relations = engine.snapshot()[0].committed.relations
     relations["E"].settled *= 2
     (part,) = relations["B"].settled
     relations["B"].settled = (Part(part.frame.withColumn("support", f.lit(0).cast("long")), part.count),)
@@ -325,7 +330,7 @@ def test_settings_of_the_session(spark: SparkSession) -> None:
     session.conf.set("spark.tidelog.partitions", "3")
     engine = SparkEngine(plan_text(CLOSURE), spark=session)
     assert engine.spark.conf.get("spark.sql.shuffle.partitions") == "3"
-    assert [work.strategy for work in engine.update({"E": Delta([(1, 2)])}).work] == ["decomposed"]
+    assert [work.strategy for work in engine.update({"E": Delta([(1, 2)])}).work] == ["by key"]
     session.conf.set("spark.tidelog.driverRows", "-1")
     with pytest.raises(UserError, match=r"`spark.tidelog.driverRows`: expected a number of at least 0, found '-1'"):
         SparkEngine(plan_text(CLOSURE), spark=session)

@@ -93,8 +93,8 @@ P(x, z) :- P(x, y), P(y, z), x != z, not E(z, x).
 
 
 EVERY = (
-    {"driver_rows": 0, "whole_rows": 2, "whole_growth": 0, "spread_growth": 0, "arrow_rows": 1, "parcel_rows": 1},
-    {"driver_rows": 0, "whole_rows": 0, "spread_growth": 1, "replicate_rows": 100, "arrow_rows": 3, "parcel_rows": 2},
+    {"driver_rows": 0, "whole_rows": 2, "whole_growth": 0, "spread_growth": 0, "arrow_rows": 1, "parcel_bytes": 1},
+    {"driver_rows": 0, "whole_rows": 0, "spread_growth": 1, "replicate_rows": 100, "arrow_rows": 3, "parcel_bytes": 40},
     {"driver_rows": 3, "whole_rows": 0, "replicate_rows": 0, "driver_share": 1, "driver_state": 10, "update_rounds": 1},
     {"driver_rows": 3, "whole_rows": 0, "replicate_rows": 2, "driver_share": 1, "driver_state": 1, "most_parts": 1},
     {"driver_rows": 0, "whole_rows": 0, "replicate_rows": 0, "broadcast_rows": 3, "derivation": 1},

@@ -19,7 +19,7 @@ from tests.run.spark.at_once import read_together
 from tidelog import Database
 from tidelog.base.tuning.spark import Spark
 from tidelog.base.tuning.table import Tuning
-from tidelog.run.spark.frames import checkpoint
+from tidelog.run.spark.frames.internals import Internals
 from tidelog.run.spark.frames.rows import SparkRows
 from tidelog.session.changes import Changes
 from tidelog.session.transaction import Transaction
@@ -42,7 +42,7 @@ RULE = "Lone(x + 100) :- E(x, _), not E(_, x)."
 WAYS = {
     "round by round": Spark(driver_rows=0, replicate_rows=0, whole_rows=0),
     "in pieces": Spark(driver_rows=0, whole_rows=0),
-    "whole": Spark(driver_rows=0),
+    "one partition": Spark(driver_rows=0),
     "handed over": Spark(driver_rows=30, whole_rows=0),
 }
 
@@ -56,7 +56,7 @@ class Jobs:
         self._seen = self._fails_at = self.jobs = 0
         for name in ("localCheckpoint", "toArrow", "isEmpty", "collect", "count"):
             patch.setattr(DataFrame, name, self._around(getattr(DataFrame, name)))
-        patch.setattr(checkpoint, "_compute", self._around(checkpoint._compute))
+        patch.setattr(Internals, "compute", self._around(Internals.compute))
 
     @contextmanager
     def counted(self) -> Iterator[list[int]]:

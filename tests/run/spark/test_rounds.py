@@ -6,7 +6,6 @@ TIDELOG_SPARK_ROUNDS sets the rounds of the long recursion; 1000 before a releas
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 
 import pytest
 from pyspark.sql import SparkSession
@@ -18,9 +17,9 @@ from tidelog.base.tuning.table import DEFAULT
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract.engine import Delta
 from tidelog.run.spark.cluster.session import engine_session
-from tidelog.run.spark.durability.replay import Slot, Template
 from tidelog.run.spark.engine import SparkEngine
-from tidelog.run.spark.frames.checkpoint import Asked, Kept, gathered, settle
+from tidelog.run.spark.frames.checkpoint import gathered, settle
+from tidelog.run.spark.frames.internals import SETTING, internals_of
 
 pytestmark = pytest.mark.spark
 
@@ -72,29 +71,21 @@ P(x, z, "${name}${y % 2}") :- P(x, y, name), E(y, z), y < z.
 """
 
 
+@pytest.mark.parametrize("internals", ["true", "false"])
 @pytest.mark.parametrize("text", [REACH, BOTH_WAYS, NAMED], ids=["two relations", "two rules", "in Python"])
-def test_later_rounds_are_planned_once(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    replayed: list[Template] = []
-    over = Template.over
-
-    def noted(self: Template, rows: Mapping[Slot, Kept]) -> Asked:
-        replayed.append(self)
-        return over(self, rows)
-
-    monkeypatch.setattr(Template, "over", noted)
-    plan = plan_text(text)
+def test_rounds_with_and_without_private_classes(spark: SparkSession, text: str, internals: str) -> None:
+    plan, session = plan_text(text), spark.newSession()
+    session.conf.set(SETTING, internals)
     edges = [(n, n + 1) for n in range(7)] + [(7, 2), (0, 3)]
     facts = {"E": Delta(edges)} | ({"Start": Delta([(0,)])} if "Start" in plan.relations else {})
-    engine = SparkEngine(plan, spark=spark, driver_rows=0, replicate_rows=0, partitions=2)
+    engine = SparkEngine(plan, spark=session, driver_rows=0, replicate_rows=0, partitions=2)
     columnar = ColumnarEngine(plan)
-    engine.update(facts)
-    columnar.update(facts)
-    assert answers(engine) == answers(columnar)
-    assert len(replayed) > 2, "every round was planned"
+    for change in (facts, {"E": Delta([], [(2, 3)])}):
+        done, expected = engine.update(change), columnar.update(change)
+        assert all(alike(done.changes.get(name), expected.changes.get(name)) for name in plan.relations)
+        assert answers(engine) == answers(columnar)
     assert engine.verify() == []
-    gone = {"E": Delta([], [(2, 3)])}  # ranks and support are those of any bootstrap
-    done, expected = engine.update(gone), columnar.update(gone)
-    assert all(alike(done.changes.get(name), expected.changes.get(name)) for name in plan.relations)
+    assert (internals_of(engine.spark) is None) == (internals == "false")
 
 
 @pytest.mark.timeout(3600)
@@ -189,7 +180,7 @@ def test_rounds_inside_executors_are_told(spark: SparkSession) -> None:
     for strategy in ("auto", "recompute"):
         engine = SparkEngine(plan_text(COUNTED), spark=spark, driver_rows=0, partitions=2, strategy=strategy)
         update = engine.update({"E": Delta([(n, n + 1) for n in range(9)])})
-        assert [(work.strategy, work.rounds) for work in update.work] == [("decomposed", 10)]
+        assert [(work.strategy, work.rounds) for work in update.work] == [("by key", 10)]
 
 
 def test_a_tail_that_grows_goes_back_to_the_loop(spark: SparkSession) -> None:

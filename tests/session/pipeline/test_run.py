@@ -193,7 +193,7 @@ def test_watch(
     with pipeline() as one, watching(seen.append):
         one.config = replace(one.config, options={"spark.tidelog.driverRows": "0", "spark.tidelog.partitions": "2"})
         one.watch(inbox, outcomes.append, once=True)
-        assert {("Reach",), "decomposed"} <= {part for told in seen for part in (told.relations, told.strategy)}
+        assert {("Reach",), "by key"} <= {part for told in seen for part in (told.relations, told.strategy)}
         assert [outcome.version.reason for outcome in outcomes] == ["run", "batch"]
         assert outcomes[1].version.changes == {"Blocked": (1, 0), "Reach": (0, 2)}
         batch = outcomes[1].version.batch

@@ -41,7 +41,9 @@ class Spark:
     """The tables a relation consists of at most: more make plans long, fewer are merged, and copied, often."""
     arrow_rows: int = threshold(200_000, draws=(1, 3), fitted="race-spark", kernel=True)
     """Rows in an Arrow batch; Spark's default of 10,000 costs a round trip to Python too often."""
-    parcel_rows: int = threshold(1 << 20, draws=(1, 2), fitted="none: rows of up to 2 kB are safe", kernel=True)
-    """Rows in a parcel; Arrow cannot have more than two gigabytes in a batch of cells."""
+    parcel_bytes: int = threshold(
+        4 << 20, draws=(1, 40), fitted="race-spark; Spark holds several cells at a time, each in one piece", kernel=True
+    )
+    """Bytes of tuples in a parcel, which is a cell: less costs the cell's own bytes, more the memory of executors."""
     derivation: int = threshold(20, draws=(1, 1000), fitted="none: that of the columnar engine", kernel=True)
     """Units of work of a derivation, as `run.maintain` budgets an update; that rounds cost more is not told."""

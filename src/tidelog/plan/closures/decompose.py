@@ -2,7 +2,7 @@
 
 stratum 0: Reach decomposes by a: one job, Link everywhere
 stratum 1: Closed is made linear and decomposes by x: one job, its steps everywhere
-stratum 2: Same is spread: partitions exchange what is new, Edge everywhere; again after a change
+stratum 2: Same by partitions that exchange what is new, Edge everywhere; again after a change
 stratum 3: Cyclic: a job a round
 stratum 4: Pair: one job
 """
@@ -65,7 +65,7 @@ def _way(plan: Plan, stratum: Stratum) -> str:
         if not may_spread(stratum):
             return f"{names}: a job a round"
         below = "".join(f", {name} everywhere" for name in relations_below(stratum))
-        return f"{names} is spread: partitions exchange what is new{below}; again after a change"
+        return f"{names} by partitions that exchange what is new{below}; again after a change"
     column = plan.relations[names].columns[way.column].name
     if way.closure is not None:
         return f"{names} is made linear and decomposes by {column}: one job, its steps everywhere"

@@ -3,8 +3,10 @@
 The rooms, each of which imports only those before it:
 
 * `cluster`: the session, its jobs and workers. `frames`: tuples as DataFrames. `rules`: rules as queries.
-* `durability`: commits that outlive executors. `partitions`: strata by the columnar engine inside executors.
+* `loading`: stored facts. `durability`: commits that outlive executors.
 * `store`: the relations of a program and the algorithms' operations, a job a round.
+* `partitions`: strata by the columnar engine inside executors.
+* `choose_way`: the one place that decides how a stratum is evaluated; `follow` does so.
 * `engine`: `SparkEngine`, what a session drives; small programs stay on the driver.
 
 Nothing outside this folder imports PySpark.

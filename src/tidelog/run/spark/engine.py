@@ -1,15 +1,14 @@
 """The engine on Spark: relations are DataFrames in the executors, kept up to date stratum by stratum.
 
-An update turns facts into DataFrames, brings every stratum it reaches up to date (`run.maintain.choose`) by the round
-loop or, where that is better, in one piece (`claim`), and returns the exact change of each relation, which stays in the
-executors until it is looked at. DataFrames never change, so a snapshot is the state itself. On a cluster a commit is
-saved in files (`saved`), which is where the next update starts from if executors were lost.
+`run.maintain.commit` drives an update; how each stratum is brought up to date is decided by `choose_way` and done by
+`follow`. The exact change of each relation stays in the executors until it is looked at. DataFrames never change, so a
+snapshot is the state itself. On a cluster a commit is saved in files (`saved`), which is where the next update starts
+from if executors were lost.
 """
 
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -21,30 +20,26 @@ from pyspark.sql import functions as f
 from tidelog.base.errors import LimitError
 from tidelog.base.record import record
 from tidelog.base.tuning.table import DEFAULT, Tuning
-from tidelog.plan.closures.decompose import Way
-from tidelog.plan.nodes import EMPTY_PLAN, Plan, Stratum
-from tidelog.plan.rewrite.separate_facts import stored_in
+from tidelog.plan.nodes import EMPTY_PLAN, Plan
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract.engine import NO_LIMITS, Delta, Limits, Row, Rows, Update, Work
+from tidelog.run.contract.engine import NO_LIMITS, Delta, Limits, Row, Rows, Update
 from tidelog.run.limits import Watch, tell
-from tidelog.run.maintain.choose import Earlier, Strategy, maintain, reached, strategy_of
-from tidelog.run.maintain.cost import NOTHING, Cost, Costs
-from tidelog.run.maintain.rounds import reads_change
-from tidelog.run.phases import AFTER, DELETED, INSERTED
+from tidelog.run.maintain.choose import Earlier
+from tidelog.run.maintain.commit import Committed, commit, kept_relations
+from tidelog.run.phases import AFTER
+from tidelog.run.spark.choose_way import Chooser, loading, room_on_driver
 from tidelog.run.spark.cluster.jobs import one_group
 from tidelog.run.spark.cluster.session import THRESHOLDS, adopt, engine_session, is_local, settings_of, start_session
 from tidelog.run.spark.durability.saved import Archive, archive_of
+from tidelog.run.spark.follow import Follower
 from tidelog.run.spark.frames.checkpoint import collect, gathered, settle, united
 from tidelog.run.spark.frames.encode import Cells
 from tidelog.run.spark.frames.frames import given_out, taken_in
 from tidelog.run.spark.frames.named import integer, named, rows_of
 from tidelog.run.spark.frames.recovery import attempted, keepers
-from tidelog.run.spark.frames.relation import SUPPORT, TIMES, Relation, size_of
+from tidelog.run.spark.frames.relation import SUPPORT, TIMES, Relation
 from tidelog.run.spark.frames.rows import SimpleRows, SparkRows, frame_of
-from tidelog.run.spark.partitions.by_key import Claims
-from tidelog.run.spark.partitions.facts import change_facts, kept_relations
 from tidelog.run.spark.partitions.local import held
-from tidelog.run.spark.partitions.single import Whole, affected
 from tidelog.run.spark.store import Frames, Store
 
 _WHOSE = "whose"
@@ -55,10 +50,7 @@ T = TypeVar("T")
 class State:
     """A program and its relations: all there is to remember."""
 
-    plan: Plan
-    relations: Mapping[str, Relation]
-    earlier: Earlier
-    costs: Mapping[frozenset[str], Cost]
+    committed: Committed[Relation]
     keepers: frozenset[str] = frozenset()
     """Who holds the rows, on a cluster; if one of them is gone, rows may be gone, too."""
 
@@ -97,7 +89,7 @@ class SparkEngine:
         given = {"driver_rows": driver_rows, "broadcast_rows": broadcast_rows, "replicate_rows": replicate_rows}
         told |= {name: number for name, number in given.items() if number is not None}
         self._tuning = tuning = replace(tuning, spark=replace(tuning.spark, **told))
-        self._state = State(EMPTY_PLAN, {}, Earlier.of(EMPTY_PLAN), {})
+        self._state = State(Committed.nothing())
         self._driver: ColumnarEngine | None = None
         if tuning.spark.driver_rows:
             # Spark goes on with the support of what the driver held, and closures have none.
@@ -110,7 +102,7 @@ class SparkEngine:
     @property
     def plan(self) -> Plan:
         """The program whose consequences the state holds."""
-        return self._driver.plan if self._driver else self._state.plan
+        return self._driver.plan if self._driver else self._state.committed.given
 
     @property
     def spark(self) -> SparkSession:
@@ -122,10 +114,6 @@ class SparkEngine:
         session = engine_session(self._given or start_session(), self._partitions, self._tuning.spark)
         return Frames(session, self._tuning)
 
-    @property
-    def _tracked(self) -> bool:
-        return self._strategy != "recompute"
-
     def update(self, facts: Mapping[str, Delta], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
         """Change stored facts and the program; after an error nothing has changed."""
         if self._driver is not None:
@@ -133,7 +121,7 @@ class SparkEngine:
             if done is not None:
                 return done
         with Watch(limits) as watch:
-            return self._update(facts, plan or self._state.plan, watch)
+            return self._update(facts, plan or self.plan, watch)
 
     def rows(self, relation: str) -> Rows:
         """Return the tuples of a relation."""
@@ -141,9 +129,8 @@ class SparkEngine:
             return self._driver.rows(relation)
         found, saved = self._relation(relation), self._archive
         again = None if saved is None else lambda: saved.read(found).frame(AFTER)
-        return SparkRows(
-            partial(found.frame, AFTER), found.size(AFTER), found.types, Cells(self._state.plan.types), again
-        )
+        cells = Cells(self.plan.types)
+        return SparkRows(partial(found.frame, AFTER), found.size(AFTER), found.types, cells, again)
 
     def count(self, relation: str) -> int:
         """Return the number of tuples of a relation."""
@@ -181,7 +168,7 @@ class SparkEngine:
         """Check that tuples are distinct and have support; return what is wrong."""
         if self._driver is not None:
             return self._driver.verify()
-        return self._safely(lambda: _problems(list(self._committed.relations.values())))
+        return self._safely(lambda: _problems(list(self._last().committed.relations.values())))
 
     def snapshot(self) -> Any:
         """Return the current state."""
@@ -194,9 +181,9 @@ class SparkEngine:
             self._driver.restore(held)
 
     def _relation(self, name: str) -> Relation:
-        found = self._committed.relations.get(name)
+        found = self._last().committed.relations.get(name)
         if found is None:
-            columns = self._state.plan.relations[name].columns
+            columns = self.plan.relations[name].columns
             return self._frames.relation(name, [column.type for column in columns])
         return found
 
@@ -206,9 +193,7 @@ class SparkEngine:
         self, driver: ColumnarEngine, facts: Mapping[str, Delta], plan: Plan | None, limits: Limits
     ) -> Update | None:
         """Update while everything fits on the driver; otherwise hand the state over to Spark and return None."""
-        size = sum(driver.count(name) for name in driver.plan.relations)
-        size += sum(len(change.inserted) for change in facts.values())
-        room = self._tuning.spark.driver_rows - size
+        room = room_on_driver(sum(map(driver.count, driver.plan.relations)), facts, self._tuning.spark)
         if room >= 0:
             fits = limits if limits.tuples is not None and limits.tuples <= room else replace(limits, tuples=room)
             try:
@@ -235,7 +220,8 @@ class SparkEngine:
                 relations[name].settled = (placed,)
             if self._archive is not None:
                 self._archive.save(relations[name], relations[name])
-        self._state = State(driver.plan, relations, Earlier.of(driver.plan), {}, there | self._keepers())
+        committed = Committed(driver.plan, Earlier.of(driver.plan), relations, {})
+        self._state = State(committed, there | self._keepers())
         self._driver = None
 
     # --- what may be lost with an executor ---------------------------------------------------------------------------
@@ -247,14 +233,14 @@ class SparkEngine:
     def _keepers(self) -> frozenset[str]:
         return frozenset() if self._archive is None else keepers(self.spark)
 
-    @property
-    def _committed(self) -> State:
-        """The last commit; if some who held its rows are gone, they are read from files."""
+    def _last(self) -> State:
+        """Return the last commit; if some who held its rows are gone, they are read from files."""
         there = self._keepers()
         if self._archive is not None and not self._state.keepers <= there:
             tell("an executor is gone: reading the last commit from files")
-            relations = {name: self._archive.read(relation) for name, relation in self._state.relations.items()}
-            self._state = replace(self._state, relations=relations, keepers=there | self._keepers())
+            committed = self._state.committed
+            relations = {name: self._archive.read(relation) for name, relation in committed.relations.items()}
+            self._state = State(replace(committed, relations=relations), there | self._keepers())
         return self._state
 
     def _doubt(self) -> None:
@@ -273,116 +259,16 @@ class SparkEngine:
 
     def _updated(self, facts: Mapping[str, Delta], plan: Plan, watch: Watch) -> Update:
         watch.restart()
-        before = self._committed
-        there = self._keepers()
-        kept = kept_relations(before.plan, before.relations, plan)
-        earlier = (before.plan, before.relations)
-        store = Store(plan, self._frames, kept, earlier, watch)
-        store.may_spread = lambda stratum: (
-            bool(self._tuning.spark.replicate_rows) and not self._keeps_ranks(stratum, plan)
-        )
-        costs: Costs = dict(before.costs)
-        change_facts(store, facts, before.earlier.orphans(plan, before.relations), earlier)
-        work = self._whole(store, before.earlier)
-        if work is None:
-            changed = [stored_in(name, plan.relations) for name in facts]
-            strata = reached(store, plan, before.earlier, changed)
-            work = [done for stratum in strata if (done := self._maintain(store, stratum, before.earlier, costs))]
-        changes = _changes(store, before, plan)
-        store.finish()
-        relations = {name: relation for name, relation in store.relations.items() if name in plan.relations}
-        rules = before.earlier if plan is before.plan else Earlier.of(plan)
+        before, there = self._last().committed, self._keepers()
+        load_of = loading(plan, self._strategy, self._frames)
+        store = Store(plan, self._frames, kept_relations(before, plan), before, watch, load_of)
+        follower = Follower(store, Chooser(store, before.earlier, self._strategy))
+        update, committed = commit(store, before, plan, facts, follower.follow)
         if self._archive is not None:
-            for name in store.touched.keys() & relations.keys():
-                self._archive.save(store.touched[name], relations[name])
-        self._state = State(plan, relations, rules, costs, there | self._keepers())
-        return Update(changes, tuple(work))
-
-    def _keeps_ranks(self, stratum: Stratum, plan: Plan) -> bool:
-        """Tell whether ranks and support of a stratum must be those of its rules: somebody chose how to follow."""
-        return strategy_of(stratum, plan, self._strategy) not in ("auto", "recompute")
-
-    def _whole(self, store: Store, earlier: Earlier) -> list[Work] | None:
-        """Have all strata that a change reaches evaluated by one executor, if each is to be evaluated from scratch."""
-        strata = affected(store, store.plan, earlier) if self._tuning.spark.whole_rows else []
-        reasons = {stratum.number: self._scratch(store, stratum, earlier) for stratum in strata}
-        if not all(reasons.values()):
-            return None
-        return Whole(store, strata).evaluate(reasons)
-
-    def _scratch(self, store: Store, stratum: Stratum, earlier: Earlier) -> str:
-        """Return why a stratum is to be evaluated from scratch, without ranks; nothing if it is not."""
-        chosen = strategy_of(stratum, store.plan, self._strategy)
-        own = [store.relation(name) for name in stratum.relations]
-        if self._keeps_ranks(stratum, store.plan):
-            return ""
-        if chosen == "recompute":
-            return "chosen by the user"
-        if not any(relation.size(AFTER) for relation in own):
-            return "it was empty"
-        if (frozenset(stratum.relations), stratum.recursive) not in earlier.strata:
-            return "its relations were not one stratum before"
-        return "" if all(relation.counted for relation in own) else "the support of its tuples is not known"
-
-    def _maintain(self, store: Store, stratum: Stratum, earlier: Earlier, costs: Costs) -> Work | None:
-        """Bring a stratum up to date; one that is empty is evaluated from scratch, which costs fewer jobs."""
-        chosen = strategy_of(stratum, store.plan, self._strategy)
-        ranks = self._keeps_ranks(stratum, store.plan)
-        claims = Claims({}, self._tracked, self._tuning, ranks)
-        own = [store.relation(name) for name in stratum.relations]
-        empty = not any(relation.size(AFTER) for relation in own)
-        way = claims.way(store, stratum) if chosen == "auto" and not empty else None
-        if way is not None and (frozenset(stratum.relations), stratum.recursive) in earlier.strata:
-            return _refreshed(claims, store, stratum, way, earlier)
-        strategy, reason = chosen, ""
-        if empty:
-            strategy, reason = "recompute", "it was empty"
-        elif chosen != "recompute" and not all(relation.counted for relation in own):
-            strategy, reason = "recompute", "the support of its tuples is not known"
-        store.patience = claims.patience(store, stratum) if strategy != "recompute" else None
-        how = Strategy(strategy, None, self._tuning.budgets)
-        done = maintain(store, stratum, earlier, costs, store.watch, how, claims.evaluate)
-        if store.is_left_to_driver:
-            reason = f"the update took more than {self._tuning.spark.update_rounds} rounds"
-            members = frozenset(stratum.relations)  # how many rounds it takes the size of a change does not tell
-            costs[members] = replace(costs[members], past=NOTHING.past)
-        if done is None or done.strategy != "recompute":
-            return done
-        return replace(done, strategy=claims.how.get(stratum.number, done.strategy), reason=reason or done.reason)
-
-
-def _refreshed(claims: Claims, store: Store, stratum: Stratum, way: Way, earlier: Earlier) -> Work | None:
-    """Bring a stratum that decomposes up to date; None if there is nothing to do."""
-    lost, gained = earlier.changes(stratum)
-    if not lost and not gained and not any(reads_change(store, rule) for rule in stratum.rules):
-        return None
-    start, spent = time.perf_counter(), store.derivations
-    rounds = claims.refresh(store, stratum, way, (lost, gained), store.watch)
-    used, seconds = store.derivations - spent, time.perf_counter() - start
-    reason = "only the pieces touched"
-    return Work(stratum.number, stratum.relations, "decomposed", reason, rounds, used, seconds)
-
-
-def _changes(store: Store, before: State, plan: Plan) -> dict[str, Delta]:
-    """Return the exact change of every relation."""
-    changes: dict[str, Delta] = {}
-    for name, relation in before.relations.items():
-        if (name not in plan.relations or store.relations.get(name) is None) and size_of(relation.settled):
-            gone = SparkRows(
-                partial(relation.frame, AFTER), relation.size(AFTER), relation.types, Cells(before.plan.types)
-            )
-            changes[name] = Delta((), gone)
-    for name, relation in store.touched.items():
-        old = before.relations.get(name)
-        if old is not None and old.types != relation.types:
-            continue
-        inserted, deleted = (
-            SparkRows(partial(relation.frame, view), relation.size(view), relation.types, store.cells)
-            for view in (INSERTED, DELETED)
-        )
-        if len(inserted) or len(deleted):
-            changes[name] = Delta(inserted, deleted)
-    return changes
+            for name in store.touched.keys() & committed.relations.keys():
+                self._archive.save(store.touched[name], committed.relations[name])
+        self._state = State(committed, there | self._keepers())
+        return update
 
 
 def _problems(relations: Sequence[Relation]) -> list[str]:

@@ -6,7 +6,8 @@ Relations are copied before their first change and DataFrames never change, so u
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -18,26 +19,23 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from tidelog.base.expr import Const, Function
 from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.base.types import Type, TypeDefinition
-from tidelog.plan.nodes import Aggregate, Plan, Rule, Stratum, Unit
+from tidelog.plan.nodes import Aggregate, Plan, Rule, Unit
 from tidelog.run.base_store import BaseStore
-from tidelog.run.contract.engine import Row
+from tidelog.run.contract.engine import Delta, Row, Rows
 from tidelog.run.contract.phase import Job, Phase
 from tidelog.run.limits import OverBudgetError, Watch
-from tidelog.run.phases import AFTER, BEFORE, DELETED, INSERTED
-from tidelog.run.spark.durability.replay import Again, Replays
+from tidelog.run.maintain.commit import Committed
+from tidelog.run.phases import AFTER, BEFORE, DELETED, INSERTED, View
 from tidelog.run.spark.frames.checkpoint import (
-    Asked,
     Part,
     Question,
-    answered,
     answers,
-    ask,
     collect,
     gathered,
-    one_scan,
     settle,
     united,
 )
+from tidelog.run.spark.frames.difference import differences
 from tidelog.run.spark.frames.encode import Cells, spark_type
 from tidelog.run.spark.frames.named import integer, named
 from tidelog.run.spark.frames.relation import (
@@ -51,8 +49,8 @@ from tidelog.run.spark.frames.relation import (
     column_name,
     size_of,
 )
-from tidelog.run.spark.frames.rows import frame_of, table_of
-from tidelog.run.spark.partitions.difference import differences
+from tidelog.run.spark.frames.rows import SparkRows, frame_of, table_of
+from tidelog.run.spark.loading.facts import LoadOf, change_facts
 from tidelog.run.spark.rules.absorb import Outcome, Told, absorbed, bootstrapped, exchanged, released
 from tidelog.run.spark.rules.query import Pipeline
 
@@ -84,7 +82,7 @@ class Frames:
             schema = s.StructType([*fields, *(s.StructField(name, s.LongType()) for name in (RANK, SUPPORT))])
             # as an Arrow table it is a part of plans, which fold what is made of it; as a list it would be an RDD
             self._empty[key] = self.spark.createDataFrame(to_arrow_schema(schema).empty_table())
-        return Relation(name, types, self._empty[key], self.tuning.spark.most_parts)
+        return Relation(name, types, self._empty[key], self.tuning.spark.most_parts, self.partitions)
 
 
 class Store(BaseStore[Relation]):
@@ -95,17 +93,16 @@ class Store(BaseStore[Relation]):
         plan: Plan,
         frames: Frames,
         relations: dict[str, Relation],
-        before: tuple[Plan, Mapping[str, Relation]],
+        before: Committed[Relation],
         watch: Watch,
+        load_of: LoadOf,
     ) -> None:
-        super().__init__(plan, relations, before[1], watch)
+        super().__init__(plan, relations, before.relations, watch)
         self.frames = frames
-        self.functions: Mapping[str, Function] = {**before[0].functions, **plan.functions}
-        self.types: Mapping[str, TypeDefinition] = {**before[0].types, **plan.types}
+        found: tuple[Mapping[str, Function], Mapping[str, TypeDefinition]] = before.definitions(plan)
+        self.functions, self.types = found
         self.cells = Cells(self.types)
-        self._replays = Replays()
-        self.may_spread: Callable[[Stratum], bool] = lambda _: False
-        """Whether a stratum may be spread over partitions, if its rules allow it."""
+        self._load_of = load_of
         self.patience: int | None = None
         """Rounds that the update of the stratum at work may still take before the driver evaluates it; None: all."""
 
@@ -152,11 +149,6 @@ class Store(BaseStore[Relation]):
         """Return an empty relation with the columns of the plan."""
         return self.frames.relation(name, [column.type for column in self.plan.relations[name].columns])
 
-    def enter(self, phase: Phase, members: frozenset[str]) -> None:
-        """Begin a phase of a stratum's evaluation or update; plans are those of its own rounds."""
-        super().enter(phase, members)
-        self._replays = Replays()
-
     def changeable(self, relation: Relation) -> Relation:
         """Return a copy: the relations given remain as they were."""
         return relation.copy()
@@ -165,10 +157,6 @@ class Store(BaseStore[Relation]):
 
     def derive(self, jobs: Sequence[Job]) -> Bags:
         """Build the queries of trees; return for each head relation its bag."""
-        if self.phase is Phase.BOOT and self.in_loop:
-            again = self._replays.again(jobs, self.members, self.relation)
-            if again is not None:
-                return again
         found: dict[str, list[DataFrame]] = {}
         stated: dict[str, list[Row]] = {}
         for rule, tree in jobs:
@@ -205,40 +193,28 @@ class Store(BaseStore[Relation]):
             self.watch.add_tuples(target.delta.count)
 
     def _absorb_first(self, relations: Sequence[str], bags: Bags) -> Sequence[Relation]:
-        """Absorb derivations in a bootstrap, by the plan of an earlier round where there is one."""
-        deltas = {name: self.relation(name).delta for name in relations}
         for name in relations:
             self._insert_delta(self.touch(name))
-        names = bags.templates if isinstance(bags, Again) else [name for name in relations if name in bags]
-        targets = [self.touch(name) for name in names]
-        known = {target.name: one_scan(target.settled) for target in targets}
-        if isinstance(bags, Again):
-            return self._asked(targets, bags.asked(known))
-        asked = []
-        for target in targets:
-            rows = known[target.name]
-            frame = rows.frame if rows is not None else gathered(target.settled) if target.settled else None
-            question, told = bootstrapped(target, bags[target.name], frame)
-            asked.append((ask(question), told))
-        self._asked(targets, asked)
-        if self.in_loop:
-            self._replays.remember(dict(zip(known, asked, strict=True)), deltas, known)
-        return targets
+        targets = [self.touch(name) for name in relations if name in bags]
+        known = [gathered(target.settled) if target.settled else None for target in targets]
+        asking = (bootstrapped(target, bags[target.name], rows) for target, rows in zip(targets, known, strict=True))
+        return self._asked(targets, asking)
 
     def _absorb_more(self, relations: Sequence[str], bags: Bags) -> Sequence[Relation]:
         for name in relations:
             self._insert_delta(self.touch(name))
         targets = [self.touch(name) for name in relations if name in bags]
         for target in targets:
-            self.place(target)
-        return self._asked(targets, _asking(absorbed(target, bags[target.name]) for target in targets))
+            target.place()
+        return self._asked(targets, (absorbed(target, bags[target.name]) for target in targets))
 
-    def _asked(self, targets: Sequence[Relation], asked: Sequence[tuple[Asked, Told]]) -> Sequence[Relation]:
+    def _asked(self, targets: Sequence[Relation], asking: Iterable[tuple[Question, Told]]) -> Sequence[Relation]:
         """Let relations take the answers to their questions."""
         if targets:
             self._lose_patience()
             self._describe(", ".join(target.name for target in targets))
-            found = answered([one for one, _ in asked])
+            asked = list(asking)
+            found = answers([one for one, _ in asked])
             for target, (_, told), answer in zip(targets, asked, found, strict=True):
                 self._take(target, told(*answer))
         return targets
@@ -248,12 +224,6 @@ class Store(BaseStore[Relation]):
             self.patience -= 1
             if self.is_left_to_driver:
                 raise OverBudgetError
-
-    def place(self, target: Relation) -> None:
-        """Shuffle tuples to where they belong: they will be joined again and again, so better once."""
-        if not all(part.placed for part in target.settled):
-            rows = gathered(target.settled)
-            target.settled = (settle(rows.repartition(self.partitions, *target.columns))[0],)
 
     def _describe(self, relation: str) -> None:
         """Say in Spark's own pages what the next job is for."""
@@ -279,8 +249,8 @@ class Store(BaseStore[Relation]):
             self._remove_delta(self.touch(name))
         targets = [self.touch(name) for name in relations if name in bags and self.touch(name).size(AFTER)]
         for target in targets:
-            self.place(target)
-        for target in self._asked(targets, _asking(released(target, bags[target.name]) for target in targets)):
+            target.place()
+        for target in self._asked(targets, (released(target, bags[target.name]) for target in targets)):
             target.falling = True
 
     @staticmethod
@@ -343,21 +313,42 @@ class Store(BaseStore[Relation]):
         """Undo what was done since `begin`."""
         self.relations, self.touched = dict(self._begun[0]), dict(self._begun[1])
 
-    def compare(self, relation: str, found: tuple[Parts, Parts] | None = None) -> None:
-        """Make the difference to what a relation held its net change; what was gained and lost may be known."""
-        old, new = self._aside.pop(relation), self.relations[relation]
-        new.settled = new.with_part(new.settled, new.delta)
-        new.delta = Part(new.empty, 0)
-        new.final = new.settled
-        new.settled = old.settled
-        if found is None:
-            found = differences(
-                old.settled, new.final, len(new.columns), self.partitions, int(self.tuning.spark.parcel_rows)
-            )
-        if found is None:
-            found = _difference(new, new.final, old.settled), _difference(new, old.settled, new.final)
-        new.inserted, new.removed = found
-        new.deleted = new.removed
+    def compare(self, relation: str) -> None:
+        """Make the difference to what a relation held its net change."""
+        self.compare_all((relation,))
+
+    def compare_all(self, relations: Sequence[str]) -> None:
+        """Compare relations with what they held, by one job those whose tuples are in parcels."""
+        sides: dict[str, tuple[Parts, Parts]] = {}
+        for name in relations:
+            old, new = self._aside.pop(name), self.relations[name]
+            if new.inserted or new.removed:  # facts have been changed since
+                new.settled, new.inserted, new.removed = finished([new])[0].settled, (), ()
+            new.final = new.with_part(new.settled, new.delta)
+            new.delta, new.settled = Part(new.empty, 0), old.settled
+            sides[name] = old.settled, new.final
+        found = differences(sides, int(self.tuning.spark.parcel_bytes))
+        for name, (had, has) in sides.items():
+            new = self.relations[name]
+            known = found.get(name)
+            new.inserted, new.removed = known or (_difference(new, has, had), _difference(new, had, has))
+            new.deleted = new.removed
+
+    # --- facts, and the end of an update -----------------------------------------------------------------------------
+
+    def change_facts(self, facts: Mapping[str, Delta]) -> None:
+        """Insert and delete stored facts."""
+        changes = {self.touch(name): change for name, change in facts.items()}
+        change_facts(changes, self._load_of, self.cells, self.frames.spark)
+
+    def fill(self, relation: str, facts: Relation) -> None:
+        """Let an empty relation hold the tuples of another."""
+        self.relations[relation].settled = facts.settled
+
+    def contents(self, name: str, relation: Relation, view: View, plan: Plan) -> Rows:
+        """Return the tuples that a view shows of a relation, which stay in the executors until they are looked at."""
+        size = relation.size(view)
+        return SparkRows(partial(relation.frame, view), size, relation.types, self.cells) if size else ()
 
     def finish(self) -> None:
         """Make the update final in every relation it touched."""
@@ -386,10 +377,6 @@ class Store(BaseStore[Relation]):
             lost.append({rule.head: down})
             gained.append({rule.head: up})
         return self.unite(lost), self.unite(gained)
-
-
-def _asking(questions: Iterable[tuple[Question, Told]]) -> list[tuple[Asked, Told]]:
-    return [(ask(question), told) for question, told in questions]
 
 
 def _rest(relation: Relation, frame: DataFrame, count: int, taken: Part) -> Parts:

@@ -121,10 +121,13 @@ class Pipeline:
         if self._started is None:
             if find_spec("pyspark") is None:
                 raise MissingExtraError("pyspark", "spark")
-            from tidelog.run.spark.cluster.session import start_session  # noqa: PLC0415  (loads PySpark)
+            from tidelog.run.spark.cluster.session import (  # noqa: PLC0415  (loads PySpark)
+                start_session,
+                stop_session,
+            )
 
             self._started = start_session(self.config.cores, dict(self.config.spark))
-            self._closing.callback(self._started.stop)
+            self._closing.callback(stop_session, self._started)
         return self._started
 
     @property

@@ -18,6 +18,7 @@ from tidelog.run.spark.durability.saved import Archive
 from tidelog.run.spark.engine import SparkEngine
 from tidelog.run.spark.frames import checkpoint
 from tidelog.run.spark.frames.checkpoint import Question
+from tidelog.run.spark.frames.internals import Internals
 from tidelog.run.spark.frames.recovery import ATTEMPTS, LostRowsError, attempted, is_loss
 from tidelog.run.spark.frames.relation import Relation
 
@@ -50,18 +51,18 @@ def saving(spark: SparkSession, folder: Path, replicate_rows: int = 0) -> tuple[
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("replicate_rows", [0, 1000], ids=["ranked", "decomposed"])
+@pytest.mark.parametrize("replicate_rows", [0, 1000], ids=["ranked", "by key"])
 def test_what_is_saved_is_what_is_held(spark: SparkSession, tmp_path: Path, replicate_rows: int) -> None:
     engine, archive = saving(spark, tmp_path, replicate_rows)
     tables = 0
     for change in CHANGES:
         engine.update({"E": change})
-        for relation in engine._state.relations.values():
+        for relation in engine._state.committed.relations.values():
             assert held(archive.read(relation)) == held(relation), relation.name
-        tables = max(tables, len(engine._state.relations["E"].saved))
+        tables = max(tables, len(engine._state.committed.relations["E"].saved))
     assert tables == 4, "a small change must not write a whole relation"
-    assert len(engine._state.relations["E"].saved) == 2, "many small tables become one"
-    used = {Path(one.path).name for relation in engine._state.relations.values() for one in relation.saved}
+    assert len(engine._state.committed.relations["E"].saved) == 2, "many small tables become one"
+    used = {Path(one.path).name for relation in engine._state.committed.relations.values() for one in relation.saved}
     archive._delete_unused()
     assert {path.name for path in tmp_path.iterdir()} == used
 
@@ -101,8 +102,8 @@ def test_rows_observed_twice_are_a_loss(spark: SparkSession, monkeypatch: pytest
     """Spark observes a piece again that was lost before its job's end; the job itself counts every piece once."""
     frames = [spark.range(n).repartition(2) for n in (3, 4)]
     assert [part.count for part, _ in checkpoint.answers([Question(frame) for frame in frames])] == [3, 4]
-    computed = checkpoint._compute
-    monkeypatch.setattr(checkpoint, "_compute", lambda found: computed(found) - 1)
+    computed = Internals.compute
+    monkeypatch.setattr(Internals, "compute", lambda own, found: computed(own, found) - 1)
     with pytest.raises(LostRowsError, match="7 rows were observed and 6 computed") as told:
         checkpoint.answers([Question(frame) for frame in frames])
     assert is_loss(told.value)

@@ -1,7 +1,7 @@
 """Executors are killed by their process ids, between updates and while they run, one by one and both at once.
 
 Before that tasks fail as in `tasks`, in executors of their own. The updates are those of the round loop; after them one
-executor is killed while a stratum is spread, and one while another evaluates all strata.
+executor is killed while a stratum is evaluated by partitions, and one while another evaluates all strata.
 """
 
 from __future__ import annotations
@@ -136,6 +136,6 @@ if __name__ == "__main__":
         assert answers(engine)["S"] == answers(reference)["S"], name
         assert engine.verify() == [], name
         sys.stdout.write(f"right after {name}\n")
-    load(spark, "spread", 0)
-    load(spark, "whole", 1000)
+    load(spark, "exchanging", 0)
+    load(spark, "one partition", 1000)
     spark.stop()

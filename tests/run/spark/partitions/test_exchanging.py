@@ -17,10 +17,11 @@ from tidelog.plan.closures.exchange import fragments_of, spread
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract.engine import Delta, Limits
+from tidelog.run.spark.choose_way import Chooser
 from tidelog.run.spark.durability.saved import Archive
 from tidelog.run.spark.engine import SparkEngine
-from tidelog.run.spark.partitions.by_key import Claims
-from tidelog.run.spark.partitions.loads import loaded
+from tidelog.run.spark.frames.difference import packed
+from tidelog.run.spark.loading.loads import loaded
 from tidelog.session.soak.histories import random_history
 
 pytestmark = pytest.mark.spark
@@ -120,7 +121,7 @@ def test_answers_and_changes(spark: SparkSession, name: str, strategy: str) -> N
     steps = (facts, {relation: Delta(rows[:1], rows[1::3])}, {relation: Delta(rows[1:2])})
     for step in steps if strategy == "auto" else steps[:2]:
         done, expected = engine.update(step), columnar.update(step)
-        assert [work.reason for work in done.work if work.strategy == "spread"]
+        assert [work.reason for work in done.work if work.strategy == "exchanging"]
         for output in plan.relations:
             assert alike(done.changes.get(output), expected.changes.get(output)), output
         assert answers(engine) == answers(columnar)
@@ -152,7 +153,7 @@ def test_facts_in_parcels_through_rule_changes_rollbacks_and_losses(spark: Spark
         for name in columnar.plan.relations:
             assert alike(done.changes.get(name), expected.changes.get(name)), name
         assert answers(engine) == answers(columnar)
-        kept.append(loaded(engine._state.relations["E"].settled) is not None)
+        kept.append(loaded(engine._state.committed.relations["E"].settled) is not None)
     assert kept == [True, True, True, False, False]
     engine._doubt()
     last = {"E": Delta(rows[:1], rows[6:8])}
@@ -163,7 +164,7 @@ def test_facts_in_parcels_through_rule_changes_rollbacks_and_losses(spark: Spark
 @pytest.mark.parametrize("seed", range(3))
 def test_histories(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """With no other way for recursive strata than to spread them, where that is possible."""
-    monkeypatch.setattr(Claims, "way", lambda *_: None)
+    monkeypatch.setattr(Chooser, "_by_key", lambda *_: None)
     strategy = ("auto", "recompute", "auto")[seed]
     made = {"spark": spark, "strategy": strategy, "driver_rows": 0, "partitions": (2, 1, 7)[seed]}
     follow(random_history(Random(100 + seed), 3), lambda plan: SparkEngine(plan, **made))  # type: ignore[arg-type]
@@ -199,8 +200,10 @@ def test_what_several_rules_read_is_unpacked_once(spark: SparkSession) -> None:
     for text in (SAME, SAME + readers):
         engine = SparkEngine(plan_text(text), spark=spark, strategy="recompute", driver_rows=0, partitions=2)
         engine.update({"E": Delta([(1, 2), (1, 3), (2, 4), (3, 5)])})
-        (part,) = engine._state.relations["Same"].settled
-        assert (part.kept is None) == (text == SAME)
+        (part,) = engine._state.committed.relations["Same"].settled
+        rows = packed((part,))
+        assert rows is not None
+        assert (rows.unpacked is None) == (text == SAME)
         assert set(engine.rows("Same")) == {(2, 3), (3, 2), (4, 5), (5, 4)}
 
 
@@ -217,7 +220,7 @@ def test_a_rule_that_states_a_column_beside_a_fragment(spark: SparkSession) -> N
     columnar = ColumnarEngine(plan_text(text))
     for change in (Delta([(1, 2), (2, 3), (3, 4)]), Delta([(4, 5)], [(1, 2)])):
         done, expected = engine.update({"E": change}), columnar.update({"E": change})
-        assert [work.strategy for work in done.work] == ["spread"]
+        assert [work.strategy for work in done.work] == ["exchanging"]
         assert alike(done.changes.get("T"), expected.changes.get("T"))
     assert answers(engine) == answers(columnar)
 

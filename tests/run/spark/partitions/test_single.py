@@ -85,8 +85,8 @@ def test_answers_and_changes(session: SparkSession, strategy: str) -> None:
             assert alike(done.changes.get(name), expected.changes.get(name)), name
         assert answers(engine) == answers(columnar)
         assert engine.verify() == []
-        assert {work.strategy for work in done.work} <= {"whole", "recompute"}
-        assert (not columnar.count("E")) or "whole" in {work.strategy for work in done.work}
+        assert {work.strategy for work in done.work} <= {"one partition", "recompute"}
+        assert (not columnar.count("E")) or "one partition" in {work.strategy for work in done.work}
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -99,15 +99,17 @@ def test_when_it_is_not_so(session: SparkSession) -> None:
     """Too many rows, too many tuples, ranks asked for, one stratum that decomposes: each stratum in its own way."""
     few, many = {"S": Delta([(1,)])}, {"S": Delta([(n,) for n in range(2, 1200)])}
     engine = SparkEngine(plan_text(COUNT), spark=session, driver_rows=0, partitions=2)
-    assert strategies(engine, few) == {"whole"}
-    assert "whole" not in strategies(engine, many)
+    assert strategies(engine, few) == {"one partition"}
+    assert "one partition" not in strategies(engine, many)
     assert engine.count("M") == 1199
     engine = SparkEngine(plan_text(COUNT), spark=session, driver_rows=0, partitions=2, replicate_rows=10)
-    assert "whole" not in strategies(engine, few), "30 tuples from one are too many for one who may have 10 more"
+    assert "one partition" not in strategies(engine, few), (
+        "30 tuples from one are too many for one who may have 10 more"
+    )
     engine = SparkEngine(plan_text(COUNT), spark=session, driver_rows=0, partitions=2, strategy="ranked")
-    assert "whole" not in strategies(engine, few)
+    assert "one partition" not in strategies(engine, few)
     engine = SparkEngine(plan_text(ALONE), spark=session, driver_rows=0, partitions=2)
-    assert strategies(engine, {"E": Delta([(1, 2)])}) == {"decomposed"}
+    assert strategies(engine, {"E": Delta([(1, 2)])}) == {"by key"}
 
 
 def test_limits_and_errors_are_told(session: SparkSession) -> None:

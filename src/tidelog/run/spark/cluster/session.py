@@ -8,9 +8,13 @@ partitioned and the next join shuffles them again; the number of partitions is f
 from __future__ import annotations
 
 import os
+import re
 import sys
+from collections.abc import Mapping
 from typing import Any
+from weakref import WeakSet
 
+from pyspark import SparkConf, SparkContext
 from pyspark.sql import DataFrame, SparkSession
 
 from tidelog.base.diagnostic import did_you_mean
@@ -18,11 +22,14 @@ from tidelog.base.errors import UserError
 from tidelog.base.tuning.spark import Spark
 from tidelog.base.tuning.table import DEFAULT
 from tidelog.run.limits import tell
+from tidelog.run.spark.cluster.explain import check_master, check_session
 from tidelog.run.spark.cluster.java import provide_java
 
 PREFIX = "spark.tidelog."
 SETTINGS = {"partitions": 1, "driverRows": 0, "broadcastRows": 0, "replicateRows": 0, "wholeRows": 0}
 """What a session can be told about the engine, after the prefix, and the least it may be."""
+INTERNALS = "internals"
+"""Whether Spark's private classes may be used (`frames.internals`): true or false."""
 THRESHOLDS = {
     "driverRows": "driver_rows",
     "broadcastRows": "broadcast_rows",
@@ -56,36 +63,89 @@ _START = {
 }
 
 
-def start_session(cores: int | str = "*", settings: dict[str, str] | None = None) -> SparkSession:
-    """Return the running session, or start a local one."""
-    running = SparkSession.getActiveSession()
+_started: WeakSet[SparkSession] = WeakSet()
+
+
+def start_session(cores: int | str = "*", settings: Mapping[str, str] | None = None) -> SparkSession:
+    """Return the running session, or start one: on the master that is configured, or a local one.
+
+    A master is configured by `settings`, by spark-submit, or by PYSPARK_SUBMIT_ARGS; `cores` are those of a local one.
+    """
+    running = running_session()
     if running is not None:
         return running
     tell("starting Spark")
     provide_java()
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    builder = SparkSession.builder.master(f"local[{cores}]")
-    for name, value in {**_START, **(settings or {})}.items():
-        builder = builder.config(name, value)
-    spark = builder.getOrCreate()
+    given = dict(settings or {})
+    python = given.get("spark.pyspark.python", sys.executable)
+    for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):
+        os.environ.setdefault(name, python)
+    submitted: Mapping[str, str] = {}
+    if "PYSPARK_GATEWAY_PORT" in os.environ:  # spark-submit has started Java, and told it what to set
+        SparkContext._ensure_initialized()  # noqa: SLF001
+        submitted = dict(SparkConf().getAll())
+    master = given.get("spark.master") or _submitted_master(submitted, cores)
+    check_master(master or "")
+    start = {name: value for name, value in _START.items() if name not in submitted}
+    builder = SparkSession.builder.config(map={**start, **given})
+    spark = (builder.master(master) if master else builder).getOrCreate()
+    check_session(spark)
+    _started.add(spark)
     spark.sparkContext.setLogLevel("OFF")
     return spark
 
 
+def stop_session(spark: SparkSession) -> None:
+    """Stop a session that was started here; leave any other."""
+    if spark in _started:
+        _started.discard(spark)
+        spark.stop()
+
+
+def running_session() -> SparkSession | None:
+    """Return the session that runs in this process, also where another thread has made it."""
+    active = SparkSession.getActiveSession()
+    if active is None and SparkContext._active_spark_context is not None:  # noqa: SLF001
+        return SparkSession.builder.getOrCreate()
+    return active
+
+
+def _submitted_master(submitted: Mapping[str, str], cores: int | str) -> str | None:
+    """Return the master that a program was submitted to, or a local one; None leaves it to Spark's own defaults."""
+    arguments = os.environ.get("PYSPARK_SUBMIT_ARGS", "")
+    named = re.search(r"--master[ =]+(\S+)", arguments) or re.search(r"spark\.master=(\S+)", arguments)
+    found = submitted.get("spark.master") or (named[1].strip("'\"") if named else None)
+    if found not in (None, "local[*]"):
+        return found
+    return found if cores == "*" else f"local[{cores}]"
+
+
+def _use_this_python(spark: SparkSession) -> None:
+    """Let workers on this machine be of this interpreter, where nobody has chosen one: `python3` may be any."""
+    context: Any = spark.sparkContext
+    if (context.master or "").startswith("local") and "PYSPARK_PYTHON" not in os.environ:
+        context.pythonExec = sys.executable
+
+
 def settings_of(spark: SparkSession | None) -> dict[str, int]:
     """Return what a session, or the running one, says about the engine; raise `UserError` if it makes no sense."""
-    session = spark or SparkSession.getActiveSession()
+    session = spark or running_session()
     if session is None:
         return {}
+    check_session(session)
     found: dict[str, int] = {}
     for name in _names(session):
         if not name.startswith(PREFIX):
             continue
         key, value = name.removeprefix(PREFIX), str(session.conf.get(name))
+        if key == INTERNALS:
+            if value not in ("true", "false"):
+                raise UserError(f"`{name}`: expected true or false, found {value!r}")
+            continue
         if key not in SETTINGS:
-            hint = did_you_mean(key, SETTINGS)
-            raise UserError(f"the engine has no setting `{name}`; " + (hint or f"there are {', '.join(SETTINGS)}"))
+            known = (*SETTINGS, INTERNALS)
+            hint = did_you_mean(key, known)
+            raise UserError(f"the engine has no setting `{name}`; " + (hint or f"there are {', '.join(known)}"))
         if not value.isdecimal() or int(value) < SETTINGS[key]:
             raise UserError(f"`{name}`: expected a number of at least {SETTINGS[key]}, found {value!r}")
         found[key] = int(value)
@@ -101,6 +161,7 @@ def _names(session: SparkSession) -> list[str]:
 def engine_session(spark: SparkSession, partitions: int | None = None, tuning: Spark = DEFAULT.spark) -> SparkSession:
     """Return a session beside the user's, with the settings of the engine."""
     _keep_classes(spark)
+    _use_this_python(spark)
     own = spark.newSession()
     cores = spark.sparkContext.defaultParallelism
     # on one machine more pieces than cores only cost; on a cluster they even out executors of unequal speed
@@ -116,6 +177,7 @@ def engine_session(spark: SparkSession, partitions: int | None = None, tuning: S
         "spark.sql.constraintPropagation.enabled": "false",  # cells are never null, so there is little to infer
         "spark.sql.autoBroadcastJoinThreshold": "-1",  # the engine knows the sizes, and says what to broadcast
         "spark.sql.crossJoin.enabled": "true",
+        PREFIX + INTERNALS: spark.conf.get(PREFIX + INTERNALS, "true") or "true",
     }.items():
         own.conf.set(name, value)
     return own

@@ -1,1 +1,1 @@
-"""`saved`: commits in files, which outlive executors. `replay`: later rounds by the physical plan of an earlier one."""
+"""`saved`: commits in files, which outlive executors."""

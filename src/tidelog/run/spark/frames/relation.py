@@ -80,9 +80,10 @@ class Saved:
 class Relation:
     """The tuples of one relation. Copies share what was computed."""
 
-    def __init__(self, name: str, types: Sequence[Type], empty: DataFrame, most_parts: int) -> None:
+    def __init__(self, name: str, types: Sequence[Type], empty: DataFrame, most_parts: int, partitions: int) -> None:
         self.name = name
         self.most_parts = most_parts
+        self.partitions = partitions
         self.types = tuple(types)
         self.columns = columns_of(len(self.types))
         self.empty = empty
@@ -112,7 +113,19 @@ class Relation:
 
     def emptied(self) -> Relation:
         """Return a relation of no tuples that can hold the same."""
-        return Relation(self.name, self.types, self.empty, self.most_parts)
+        return Relation(self.name, self.types, self.empty, self.most_parts, self.partitions)
+
+    def apart(self, name: str) -> Relation:
+        """Return a relation of the same tuples under another name, which rules do not derive."""
+        other = self.copy()
+        other.name = name
+        return other
+
+    def place(self) -> None:
+        """Shuffle tuples to where they belong: they will be joined again and again, so better once."""
+        if not all(part.placed for part in self.settled):
+            rows = gathered(self.settled)
+            self.settled = (settle(rows.repartition(self.partitions, *self.columns))[0],)
 
     def with_part(self, parts: Parts, part: Part) -> Parts:
         """Return parts of this relation with one more, in few tables."""
@@ -160,13 +173,13 @@ class Relation:
         hidden = self.removed if limit <= DYING else ()
         return (*hidden, self.delta) if limit == ALIVE and self.falling else hidden
 
-    def placed_by(self, names: tuple[str, ...], partitions: int) -> DataFrame:
+    def placed_by(self, names: tuple[str, ...]) -> DataFrame:
         """Return the tuples, as this update leaves them, partitioned by some columns: computed once, kept for later."""
         parts = (*self.settled, *self.inserted)
         known = self._placed.get(names)
         if known is None or known[0] != parts:
             rows = self.frame(AFTER).select(*self.columns)
-            known = self._placed[names] = parts, settle(rows.repartition(partitions, *names))[0]
+            known = self._placed[names] = parts, settle(rows.repartition(self.partitions, *names))[0]
         return known[1].frame
 
     def without(self, frame: DataFrame, hidden: Parts) -> DataFrame:

@@ -1,7 +1,6 @@
 """Sets of rows in Arrow tables: a row becomes a number, the same for equal rows, and Arrow hashes numbers fast.
 
-Its own joins and groups of several columns take many times as long. Cells are booleans, integers and text; floating
-point is not, since it has numbers that are not equal to themselves.
+Its own joins and groups of several columns take many times as long. NaN is equal to itself here.
 """
 
 from __future__ import annotations
@@ -37,6 +36,12 @@ def without(table: Any, others: Any) -> Any:
     return table.filter(pc.invert(pc.is_in(mine, known))) if len(known) else table
 
 
+def among(table: Any, keys: Any) -> Any:
+    """Tell for each row whether its cells in the columns of the keys are one of them."""
+    mine, theirs = numbered([table.select(keys.column_names), keys])
+    return np.isin(mine, theirs)
+
+
 def numbered(tables: Sequence[Any]) -> list[Any]:
     """Return for each table the numbers of its rows: equal rows of any of them have equal numbers."""
     rows = np.zeros(sum(table.num_rows for table in tables), np.int64)
@@ -55,9 +60,17 @@ def _codes(column: Any) -> tuple[Any, int]:
     if pa.types.is_string(column.type):
         column = pc.dictionary_encode(column.combine_chunks())
         return np.asarray(column.indices).astype(np.int64), max(1, len(column.dictionary))
-    numbers = np.asarray(pc.cast(column, pa.int64()))
+    numbers = integers(column)
     least, most = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, 0)
     return _dense(numbers) if most - least >= _MOST else (numbers - least, most - least + 1)
+
+
+def integers(column: Any) -> Any:
+    """Return booleans, integers or floating point of an Arrow column as integers, equal ones for equal cells."""
+    if pa.types.is_floating(column.type):
+        numbers = np.asarray(column, np.float64)
+        return np.where(np.isnan(numbers), np.nan, numbers + 0.0).view(np.int64)  # 0.0: there is no negative zero
+    return np.asarray(pc.cast(column, pa.int64()))
 
 
 def _dense(numbers: Any) -> tuple[Any, int]:

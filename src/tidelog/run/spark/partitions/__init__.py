@@ -1,6 +1,8 @@
-"""Strata evaluated by the columnar engine inside executors. Imports `frames` and `rules`.
+"""Strata evaluated by the columnar engine. Imports all rooms before it, and `store`.
 
-* `single`, `by_key`, `exchanging`: by one executor, by a partition column, by partitions that exchange what is new.
-* `local`, `seeds`, `tail`: the columnar engine at work; from given tuples; for the last rounds, on the driver.
-* `parcels`, `loads`, `facts`, `difference`: many tuples in one cell; facts loaded so; stored facts; what has changed.
+* `fixpoint`: from scratch, by one partition, by a key, or by partitions that exchange what is new; `task` is what each
+  does in an executor.
+* `by_key`: only the pieces that a change touches.
+* `driver`: on the driver, all of a stratum or its last rounds.
+* `local`: the columnar engine at work.
 """

@@ -8,31 +8,74 @@ far as Spark has them; from the first that it has not, the rest of the run is on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, assert_never
+from typing import Protocol, assert_never
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql import types as s
 
-from tidelog.base.expr import Const, Expr, Var
+from tidelog.base.expr import Const, Expr, Function, Var
 from tidelog.base.record import record
+from tidelog.base.types import TypeDefinition
 from tidelog.plan.nodes import Aggregate, AntiJoin, Extend, Project, Rule, Scan, Select, Unnest, Version
 from tidelog.run.columnar.rules.join_plan import Step, steps_of
 from tidelog.run.phases import AFTER, View
 from tidelog.run.spark.frames import worker
 from tidelog.run.spark.frames.checkpoint import settle
-from tidelog.run.spark.frames.encode import spark_type
+from tidelog.run.spark.frames.encode import Cells, spark_type
 from tidelog.run.spark.frames.named import integer, named, once, renamed, truth
-from tidelog.run.spark.frames.relation import RANK, TIMES, by_hash, column_name, columns_of
+from tidelog.run.spark.frames.relation import RANK, TIMES, Relation, by_hash, column_name, columns_of
 from tidelog.run.spark.rules.aggregate import reduction
 from tidelog.run.spark.rules.scalars import column, constant
 
-if TYPE_CHECKING:
-    from tidelog.run.spark.store import Store
-
 _OTHER_RANK = "other_rank"
+
+
+class Reading(Protocol):
+    """What a query needs to know: what its scans see now, and what its expressions need."""
+
+    @property
+    def members(self) -> frozenset[str]:
+        """The relations of the stratum at work."""
+
+    @property
+    def ranked(self) -> bool:
+        """Whether derivations carry ranks."""
+
+    @property
+    def in_loop(self) -> bool:
+        """Whether more rounds of this kind will follow."""
+
+    @property
+    def partitions(self) -> int:
+        """The number of partitions that rows are shuffled into."""
+
+    @property
+    def broadcast_rows(self) -> int:
+        """Rows of at most this number are sent to all executors."""
+
+    @property
+    def cells(self) -> Cells:
+        """Values as cells."""
+
+    @property
+    def functions(self) -> Mapping[str, Function]:
+        """The functions that expressions may call."""
+
+    @property
+    def types(self) -> Mapping[str, TypeDefinition]:
+        """The types of their values."""
+
+    def one_row(self) -> DataFrame:
+        """Return one row that says nothing."""
+
+    def relation(self, name: str) -> Relation:
+        """Return a relation."""
+
+    def view(self, scan: Scan, rule: Rule, *, negated: bool) -> View:
+        """Return what a scan of a rule sees now."""
 
 
 @record
@@ -52,7 +95,7 @@ class Bindings:
 class Pipeline:
     """Builds the query of one tree."""
 
-    def __init__(self, rule: Rule, tree: Project, store: Store) -> None:
+    def __init__(self, rule: Rule, tree: Project, store: Reading) -> None:
         self._rule = rule
         self._tree = tree
         self._store = store
@@ -120,7 +163,7 @@ class Pipeline:
     def scan_view(self, scan: Scan, view: View, *, ranked: bool, placed: tuple[str, ...] = ()) -> Bindings:
         """Return the bindings that a scan gives of a view, perhaps partitioned by some columns."""
         relation = self._store.relation(scan.relation)
-        frame = relation.placed_by(placed, self._store.partitions) if placed else relation.frame(view)
+        frame = relation.placed_by(placed) if placed else relation.frame(view)
         firsts: dict[str, tuple[Var, str]] = {}
         for number, term in enumerate(scan.terms):
             name = column_name(number)

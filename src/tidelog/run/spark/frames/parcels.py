@@ -1,9 +1,11 @@
 """Tuples in parcels: many rows of a relation as one binary cell of a DataFrame, in Arrow's format.
 
 Spark moves a parcel, or keeps it, without a look inside, and a Python worker opens it without copying: a row of its own
-for every tuple costs more than all that the columnar engine does with it. `Packed` is a relation's tuples left so.
+for every tuple costs more than all that the columnar engine does with it. `Packed` is a relation's tuples left so. A
+parcel has a few megabytes: Spark holds several cells at a time, and can put aside only what is a cell of its own.
 
 Tuples are *placed* by the cell in a column, the same in every process; a parcel's `place` is the number of a partition.
+Of one place all tuples are there.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from tidelog.base.record import record
 from tidelog.run.spark.frames.checkpoint import without_notes
 from tidelog.run.spark.frames.named import integer
 from tidelog.run.spark.frames.relation import RANK, SUPPORT
+from tidelog.run.spark.frames.sets import integers
 
 PLACE, RELATION, KIND, ROUNDS, ROWS, BODY = "place", "relation", "kind", "rounds", "rows", "body"
 PARCELS = s.StructType(
@@ -63,15 +66,26 @@ class Parcel:
     rounds: int = 1
 
     def batches(self, most: int) -> Batches:
-        """Yield the rows of a DataFrame that hold the tuples, each at most `most` of them."""
-        for start in range(0, self.rows.num_rows, most):
-            table = without_notes(self.rows.slice(start, most))
+        """Yield the rows of a DataFrame that hold the tuples, each of at most `most` bytes unless it has one tuple."""
+        for part in _cut(self.rows, most):
+            table = without_notes(part)
             sink = pa.BufferOutputStream()
             with pa.ipc.new_stream(sink, table.schema) as writer:
                 writer.write_table(table)
             cells = [self.place, self.relation, self.kind, self.rounds, table.num_rows, sink.getvalue().to_pybytes()]
             arrays = [pa.array([cell], field.type) for cell, field in zip(cells, _SCHEMA, strict=True)]
             yield pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)
+
+
+def _cut(table: Any, most: int) -> Iterator[Any]:
+    """Yield the rows of an Arrow table in tables of at most `most` bytes; half and half where rows differ in size."""
+    if table.nbytes <= most or table.num_rows <= 1:
+        if table.num_rows:
+            yield table
+        return
+    half = table.num_rows // 2
+    yield from _cut(table.slice(0, half), most)
+    yield from _cut(table.slice(half), most)
 
 
 def opened(batches: Iterable[pa.RecordBatch]) -> Iterator[Parcel]:
@@ -87,16 +101,17 @@ def opened(batches: Iterable[pa.RecordBatch]) -> Iterator[Parcel]:
 class Packed:
     """The tuples of a relation in the parcels of a kind; whoever reads them as rows opens the parcels.
 
-    `schema` is that of the rows, with `rank` and support 1. If tuples are where a column places them, `column` is its
-    number.
+    `schema` is that of the rows, with `rank` and support 1. Tuples are `placed` by the number of a column, if that is
+    known, at one of so many places. Where several will read them as rows, these are `unpacked` once.
     """
 
     parcels: DataFrame
     relation: str
     kind: str
     schema: s.StructType
-    column: int | None = None
+    placed: tuple[int | None, int] = (None, 0)
     rank: int = 1
+    unpacked: DataFrame | None = None
 
     @property
     def chosen(self) -> DataFrame:
@@ -106,6 +121,8 @@ class Packed:
     @cached_property
     def frame(self) -> DataFrame:
         """The tuples as rows; rank and support are added by Spark, which leaves them out where nobody reads them."""
+        if self.unpacked is not None:
+            return self.unpacked
         tuples = s.StructType([field for field in self.schema.fields if field.name not in (RANK, SUPPORT)])
 
         def rows(batches: Batches) -> Batches:
@@ -119,12 +136,14 @@ def places(column: Any, count: int) -> Any:
     """Return for each cell of an Arrow column one of so many places: equal cells have equal places."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
+    if count == 1:
+        return np.zeros(len(column), np.int64)
     if pa.types.is_string(column.type):
         coded = pc.dictionary_encode(column)
         texts = np.array([zlib.crc32(text.encode()) for text in coded.dictionary.to_pylist()], np.uint64)
         codes = texts[np.asarray(coded.indices)] if len(texts) else np.zeros(0, np.uint64)
     else:
-        codes = np.asarray(pc.cast(column, pa.int64())).view(np.uint64)
+        codes = integers(column).view(np.uint64)
     return (((codes * _MIX) >> np.uint64(33)) % np.uint64(count)).astype(np.int64)
 
 
@@ -146,7 +165,7 @@ def sent(table: Any, relation: str, kind: str, columns: Sequence[str], count: in
 
 
 def scattered(relation: str, kind: str, columns: Sequence[str], count: int, most: int) -> Callable[[Batches], Batches]:
-    """Return a function for `mapInArrow`: rows to parcels of at most `most` for the places that columns give them."""
+    """Return a function for `mapInArrow`: rows to parcels of `most` bytes for the places that columns give them."""
 
     def run(batches: Batches) -> Batches:
         for batch in batches:

@@ -19,17 +19,13 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from tidelog.base import types as t
 from tidelog.base.record import record
-from tidelog.plan.closures.decompose import decompose
-from tidelog.plan.closures.exchange import Fragment, copied_into, fragments_of, spread
-from tidelog.plan.nodes import Stratum
+from tidelog.plan.closures.exchange import Fragment
 from tidelog.run.spark.frames.checkpoint import Part, Question, collect, united
-from tidelog.run.spark.frames.encode import Cells, arrow_type, content
+from tidelog.run.spark.frames.encode import Cells, arrow_type
+from tidelog.run.spark.frames.parcels import KIND, PARCELS, PLACE, ROWS, Batches, Packed, Parcel, opened, scattered
 from tidelog.run.spark.frames.relation import Parts, Relation, column_name
 from tidelog.run.spark.frames.sets import distinct, without
-from tidelog.run.spark.partitions.parcels import KIND, PARCELS, PLACE, ROWS, Batches, Packed, Parcel, opened, scattered
-from tidelog.run.spark.store import Store
 
 OWN, SENT = "own", "sent"
 IN, OUT = "in", "out"
@@ -65,32 +61,17 @@ class Load:
     most: int
     cells: Cells
     partitions: int
-    parcel_rows: int
-
-    @staticmethod
-    def of(store: Store, relation: Relation) -> Load | None:
-        """Return how to load a relation's facts into parcels; None if they are to be rows."""
-        stratum = copied_into(relation.name, store.plan.strata)
-        if stratum is None or decompose(stratum) is not None:
-            return None
-        if not store.may_spread(stratum) or has_floats(store, stratum):
-            return None
-        candidates, most = fragments_of(stratum), store.broadcast_rows
-        likely = spread(stratum, dict.fromkeys(candidates, 0), most)
-        assert likely is not None, "it can be spread"
-        (target,) = [rule.head for rule in stratum.rules if relation.name in rule.reads]
-        size = int(store.tuning.spark.parcel_rows)
-        return Load(target, likely.columns[target][0], candidates, most, store.cells, store.partitions, size)
+    parcel_bytes: int
 
     def fits(self, before: Loaded | None) -> bool:
         """Tell whether facts are in parcels as they would be loaded now: rules may have changed."""
-        return before is None or (before.relation, before.column) == (self.target, self.column)
+        return before is None or (before.relation, before.placed[0]) == (self.target, self.column)
 
     def question(self, before: Loaded | None, given: Mapping[str, DataFrame]) -> Question:
         """Ask for facts in parcels: those `before` with the facts `given`, to be put `IN` and to be taken `OUT`."""
         columns = [column_name(self.column)]
         parcels = [
-            facts.mapInArrow(scattered(self.target, kind, columns, self.partitions, self.parcel_rows), PARCELS)
+            facts.mapInArrow(scattered(self.target, kind, columns, self.partitions, self.parcel_bytes), PARCELS)
             for kind, facts in given.items()
         ]
         placed = united([*parcels, *([before.chosen] if before else [])]).repartitionById(self.partitions, PLACE)
@@ -101,8 +82,8 @@ class Load:
     def answer(self, relation: Relation, part: Part, counts: Mapping[str, int]) -> None:
         """Let a relation have the facts that a job has put into parcels."""
         sizes = {one: counts[_kind(number)] for number, one in enumerate(self.candidates)}
-        given = (self.target, OWN, relation.empty.schema, self.column, 0)
-        held = Loaded(part.frame, *given, sizes)
+        given = (self.target, OWN, relation.empty.schema, (self.column, self.partitions), 0)
+        held = Loaded(part.frame, *given, sizes=sizes)
         relation.final = _parts(held, counts[OWN])
         if relation.settled:
             new, gone = (replace(held, kind=kind, sizes={}) for kind in (_NEW, _GONE))
@@ -136,7 +117,7 @@ class Load:
                 few = facts.filter(pa.array(within(facts, fragment, self.cells)))
                 kinds[_kind(number)] = few.slice(0, self.most + 1)
             for kind, rows in kinds.items():
-                yield from Parcel(place, self.target, kind, rows).batches(self.parcel_rows)
+                yield from Parcel(place, self.target, kind, rows).batches(self.parcel_bytes)
 
         return run
 
@@ -164,9 +145,3 @@ def within(table: Any, fragment: Fragment, cells: Cells) -> Any:
         for number, term in fragment.constants
     ]
     return reduce(np.logical_and, tests)
-
-
-def has_floats(store: Store, stratum: Stratum) -> bool:
-    """Tell whether a relation of a stratum has numbers that are not equal to themselves."""
-    types = [content(type) for name in stratum.relations for type in store.fresh(name).types]
-    return any(isinstance(type, t.Float | t.Double) for type in types)
