@@ -4,7 +4,6 @@
                             it, and to take out the edge in the middle, where the transitive rule alone has n cubed / 6
     modular, deletions      what a commit of ten edges derives that is no closure
     elastic, filter         rows that re-discovery matches with its filter whole and divided (section 4.2)
-    elastic, differences    looks at tuples of a difference, eager and lazy (section 4.2)
     elastic and ranked      updates that go on to the end
 
 Everything is made here, in this process; times are processor time. Every setting must find the same tuples.
@@ -31,7 +30,6 @@ from tidelog.plan.nodes import Scan
 from tidelog.run.columnar.store import Store
 from tidelog.run.contract.engine import Row
 from tidelog.run.contract.phase import Phase
-from tidelog.run.tuples.differences import Difference
 from tidelog.run.tuples.relation import Find
 from tidelog.run.tuples.store import Seen
 
@@ -125,25 +123,6 @@ def matches() -> Iterator[list[int]]:
         yield found
 
 
-@contextmanager
-def looks() -> Iterator[list[int]]:
-    """Count how often it is looked whether a tuple leaves or comes."""
-    found: list[int] = []
-
-    def counting(look: Callable[[Difference, Row], bool]) -> Callable[[Difference, Row], bool]:
-        def looking(self: Difference, row: Row) -> bool:
-            found.append(row in self.changes)
-            return look(self, row)
-
-        return looking
-
-    with (
-        patch.object(Difference, "leaves", counting(Difference.leaves)),
-        patch.object(Difference, "comes", counting(Difference.comes)),
-    ):
-        yield found
-
-
 def run_papers(suite: str | None, settings: Settings) -> list[str]:
     """Measure, print a table each, and return what is wrong; the suite `tiny` has small cases."""
     mistakes: list[str] = []
@@ -175,16 +154,10 @@ def tables(*, tiny: bool) -> dict[str, tuple[list[Case], list[Options], Counting
         for engine in ("columnar", "tuples")
         for how in ("whole", "divided")
     ]
-    differences: list[Options] = [{**elastic, "engine": "tuples", "differences": how} for how in ("eager", "lazy")]
     return {
         "modular, Example 1": ([path(n) for n in paths], strategies, None),
         "modular, deletions": ([closures(nodes, APART, 9)], strategies, None),
         "elastic, filter: rows matched": ([hubs(hub), closures(few), two_graphs(few)], filters, matches),
-        "elastic, differences: looks": (
-            [layers(6, few // 10), closures(few), two_graphs(few // 2)],
-            differences,
-            looks,
-        ),
         "elastic and ranked": ([closures(nodes, CLOSURE, 5), two_graphs(few)], [elastic, {"strategy": "ranked"}], None),
     }
 
@@ -217,17 +190,6 @@ def hubs(size: int) -> Case:
     own = [(x, 20 * x + i + 1) for x in range(size) for i in range(20)]
     facts: Facts = {"Has": [*common, *own], "E": [*common, *own], "Passes": [(1, 2, 0)]}
     return Case(f"a hub of {size}", HUB, facts, [common])
-
-
-def layers(count: int, width: int) -> Case:
-    """Layers of nodes, each node with an edge to all of the next: a path has many derivations, of which some go."""
-    edges = [
-        (layer * width + a, (layer + 1) * width + b)
-        for layer in range(count)
-        for a in range(width)
-        for b in range(width)
-    ]
-    return Case(f"{count + 1} layers of {width}", NONLINEAR, {"E": edges}, [edges[: width // 2]])
 
 
 def measured(name: str, case: Case, options: Options, counting: Counting | None) -> Line:

@@ -183,7 +183,7 @@ def test_dyre(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_papers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Settings find the same; paths take modules a square of rule instances, where the transitive rule has a cube."""
     assert main(["papers", "--suite", "tiny", "--json", str(tmp_path / "found")]) == 0
-    assert "== elastic, differences" in capsys.readouterr().out
+    assert "== elastic, filter" in capsys.readouterr().out
     lines = [line for line in json.loads((tmp_path / "found").read_text()) if line["table"] == "modular, Example 1"]
     derived = {(line["case"], line["setting"]): line["scratch"][1] for line in lines}
     assert derived["a path of 20 edges", "modular"] < 20 * 20

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from functools import partial
 from random import Random
 
 import pytest
@@ -54,8 +53,7 @@ def vpt(text: str) -> Counter[Fact]:
 Engine = ColumnarEngine | TuplesEngine
 MAKE: Mapping[str, Callable[..., Engine]] = {
     "columnar": ColumnarEngine,
-    "tuples, eager": TuplesEngine,
-    "tuples, lazy": partial(TuplesEngine, differences="lazy"),
+    "tuples": TuplesEngine,
 }
 
 

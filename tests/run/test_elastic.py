@@ -24,7 +24,6 @@ from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract.engine import Delta, Fallback, Row, Work
 from tidelog.run.contract.phase import Phase, Support
 from tidelog.run.maintain.cost import Cost
-from tidelog.run.tuples.differences import Difference
 from tidelog.run.tuples.engine import TuplesEngine, Ways
 from tidelog.run.tuples.relation import Find
 from tidelog.run.tuples.store import Seen
@@ -54,13 +53,9 @@ def columnar(plan: Plan, rediscovery: str | None) -> ColumnarEngine:
     return ColumnarEngine(plan, strategy="elastic", fallback=NEVER, rediscovery=rediscovery, tuning=tuning)
 
 
-def eager(plan: Plan, rediscovery: str | None, differences: str = "eager") -> TuplesEngine:
-    how: Ways = {"index": "sorted", "rediscovery": rediscovery or "whole", "differences": differences}
+def tuples(plan: Plan, rediscovery: str | None) -> TuplesEngine:
+    how: Ways = {"index": "sorted", "rediscovery": rediscovery or "whole"}
     return TuplesEngine(plan, strategy="elastic", fallback=NEVER, **how)
-
-
-def lazy(plan: Plan, rediscovery: str | None) -> TuplesEngine:
-    return eager(plan, rediscovery, "lazy")
 
 
 @pytest.mark.parametrize(
@@ -69,10 +64,8 @@ def lazy(plan: Plan, rediscovery: str | None) -> TuplesEngine:
         pytest.param(columnar, "whole", id="columnar, whole filter"),
         pytest.param(columnar, "divided", id="columnar, divided filter"),
         pytest.param(columnar, None, id="columnar, as expected"),
-        pytest.param(eager, "whole", id="tuples, eager differences, whole filter"),
-        pytest.param(eager, "divided", id="tuples, eager differences, divided filter"),
-        pytest.param(lazy, "whole", id="tuples, lazy differences, whole filter"),
-        pytest.param(lazy, "divided", id="tuples, lazy differences, divided filter"),
+        pytest.param(tuples, "whole", id="tuples, whole filter"),
+        pytest.param(tuples, "divided", id="tuples, divided filter"),
     ],
 )
 def test_theorem_3_5(make: Make, rediscovery: str | None) -> None:
@@ -144,7 +137,7 @@ def looked_at(engine: ColumnarEngine | TuplesEngine, change: Mapping[str, Delta]
     return sum(seen)
 
 
-@pytest.mark.parametrize("make", [columnar, eager, lazy])
+@pytest.mark.parametrize("make", [columnar, tuples])
 def test_a_divided_filter_does_not_multiply(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """Zhao et al., section 4.2: many tuples have left that have the same x, whose matches are looked at once."""
 
@@ -177,46 +170,6 @@ def test_a_divided_filter_goes_through_what_stayed(monkeypatch: pytest.MonkeyPat
     whole = without_the_bridge("whole")
     assert without_the_bridge("divided") > 2 * whole
     assert without_the_bridge(None) == whole
-
-
-# --- differences ------------------------------------------------------------------------------------------------------
-
-WIDTH = 6
-LAYERS = [
-    (WIDTH * layer + a, WIDTH * (layer + 1) + b) for layer in range(4) for a in range(WIDTH) for b in range(WIDTH)
-]
-"""Five layers of nodes, each with an edge to all nodes of the next."""
-
-
-def looks(make: Make, change: Delta, patch: pytest.MonkeyPatch) -> list[Row]:
-    """Return the tuples that are looked at in an update, to see whether they leave or come."""
-    engine = make(plan_text(CLOSURE), None)
-    engine.update({"Edge": Delta(LAYERS)})
-    seen: list[Row] = []
-    leaves, comes = Difference.leaves, Difference.comes
-
-    def looking(look: Callable[[Difference, Row], bool]) -> Callable[[Difference, Row], bool]:
-        def counted(self: Difference, row: Row) -> bool:
-            seen.extend([row] if row in self.changes else ())
-            return look(self, row)
-
-        return counted
-
-    with patch.context() as inside:
-        inside.setattr(Difference, "leaves", looking(leaves))
-        inside.setattr(Difference, "comes", looking(comes))
-        engine.update({"Edge": change})
-    assert not engine.verify()
-    return seen
-
-
-def test_lazy_differences_look_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Zhao et al., section 4.2: "the same check of the full relation is performed multiple times"."""
-    change = Delta((), LAYERS[: WIDTH - 1])
-    once, again = looks(eager, change, monkeypatch), looks(lazy, change, monkeypatch)
-    assert set(once) == set(again)
-    assert max(map(once.count, once)) <= 4  # leaves or comes, where it was and where it is now
-    assert len(again) > 2 * len(once)
 
 
 # --- the switching parameter ------------------------------------------------------------------------------------------

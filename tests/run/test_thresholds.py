@@ -20,7 +20,6 @@ from tidelog.session.soak.histories import random_history
 
 HISTORIES = int(os.environ.get("TIDELOG_HISTORIES", "8"))
 STRATEGIES = ENGINES["tuples"].strategies
-ELASTIC = tuple(product(CHOICES["rediscovery"], CHOICES["differences"]))
 
 
 def missing(part: str, paths: Paths) -> set[tuple[str, str]]:
@@ -41,7 +40,7 @@ def test_tuples() -> None:
     ways = list(product(STRATEGIES, EVALUATORS, INDEXES))
     for number in range(len(ways) * max(1, HISTORIES // 8)):
         strategy, evaluator, index = ways[number % len(ways)]
-        rediscovery, differences = ELASTIC[number % len(ELASTIC)] if strategy == "elastic" else ("whole", "eager")
+        rediscovery = CHOICES["rediscovery"][number // len(STRATEGIES) % 2] if strategy == "elastic" else "whole"
         engine = partial(
             TuplesEngine,
             strategy=strategy,
@@ -49,7 +48,6 @@ def test_tuples() -> None:
             evaluator=evaluator,
             index=index,
             rediscovery=rediscovery,
-            differences=differences,
             parallel=1 + number % 2,
         )
         follow(random_history(Random(900 + number), 8), engine)

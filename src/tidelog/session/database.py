@@ -45,7 +45,7 @@ class Database:
     running, or a new local one. `limits` bound each evaluation: when one is exceeded, a `LimitError` is raised and
     nothing has changed. `strategy` says how derived relations follow changes, and `fallback` when an update of some
     is given up for an evaluation from scratch; `evaluator`, `index` and `parallel` say how the engine `tuples`
-    works, `rediscovery` and `differences` how the strategy `elastic` does; docs/strategies.md explains them all.
+    works, `rediscovery` how the strategy `elastic` does; docs/strategies.md explains them all.
     `tuning` has the thresholds by which an engine chooses among ways to compute the same; it is meant for tests.
     Raises `ProgramError` with all mistakes of the program, and `DataError` with those of the facts.
 

@@ -53,7 +53,6 @@ class Options(TypedDict, total=False):
     index: Literal["hash", "sorted", "spine"] | None
     parallel: int | None
     rediscovery: Literal["whole", "divided"] | None
-    differences: Literal["eager", "lazy"] | None
     tuning: Tuning
 
 
@@ -70,7 +69,7 @@ ENGINES: dict[str, Entry] = {
         "tidelog.run.tuples.engine",
         "TuplesEngine",
         ("auto", "ranked", "dred", "elastic", "modular", "recompute"),
-        ("fallback", "evaluator", "index", "parallel", "rediscovery", "differences"),
+        ("fallback", "evaluator", "index", "parallel", "rediscovery"),
     ),
     "reference": Entry("tidelog.run.reference.engine", "ReferenceEngine"),
     "spark": Entry(
@@ -82,10 +81,9 @@ CHOICES = {
     "evaluator": ("algebra", "substitution"),
     "index": ("hash", "sorted", "spine"),
     "rediscovery": ("whole", "divided"),
-    "differences": ("eager", "lazy"),
 }
 """What an option can be, if it is one of several names. To give one of these is to ask for the engine that has it."""
-STRATEGY: dict[str, StrategyName] = {"rediscovery": "elastic", "differences": "elastic"}
+STRATEGY: dict[str, StrategyName] = {"rediscovery": "elastic"}
 """The only strategy that has an option."""
 
 

@@ -8,7 +8,6 @@ import tidelog
 from tests.generate.pipeline import answers, plan_text
 from tidelog.base.errors import EvaluationError, UserError
 from tidelog.run.contract.engine import Delta
-from tidelog.run.tuples.differences import DIFFERENCES
 from tidelog.run.tuples.engine import EVALUATORS, TuplesEngine
 from tidelog.run.tuples.index import INDEXES
 from tidelog.run.tuples.relation import Part
@@ -27,12 +26,10 @@ Far(a, 100 / (10 - n)) :- Reach(a, b), var n = b.group_by(a).max().
 def test_the_choices_are_those_of_the_engine() -> None:
     assert set(CHOICES["evaluator"]) == set(EVALUATORS)
     assert set(CHOICES["index"]) == set(INDEXES)
-    assert set(CHOICES["differences"]) == set(DIFFERENCES)
 
 
 def test_an_evaluator_or_an_index_asks_for_the_engine() -> None:
     assert tidelog.Database(PROGRAM, index="spine").engine == "tuples"
-    assert tidelog.Database(PROGRAM, strategy="elastic", differences="lazy").engine == "tuples"
     assert tidelog.Database(PROGRAM, strategy="elastic", rediscovery="divided").engine == "columnar"
     db = tidelog.Database(PROGRAM, evaluator="substitution", parallel=2, strategy="dred")
     assert db.engine == "tuples"
@@ -46,10 +43,11 @@ def test_an_evaluator_or_an_index_asks_for_the_engine() -> None:
     [
         ({"engine": "columnar", "index": "hash"}, "the engine `columnar` has no option `index`; .*`tuples`"),
         ({"parallel": 2}, "the engine `columnar` has no option `parallel`; leave it out.*`tuples`"),
-        ({"differences": "lazy"}, "the strategy `auto` has no option `differences`; leave it out, or choose `elastic`"),
-        ({"differences": "late", "strategy": "elastic"}, "there is no differences `late`; there are eager, lazy"),
+        (
+            {"rediscovery": "whole"},
+            "the strategy `auto` has no option `rediscovery`; leave it out, or choose `elastic`",
+        ),
         ({"rediscovery": "half", "strategy": "elastic"}, "there is no rediscovery `half`; there are whole, divided"),
-        ({"engine": "columnar", "differences": "lazy", "strategy": "elastic"}, "engine `columnar` has no option"),
         ({"index": "tree"}, "there is no index `tree`; there are hash, sorted, spine"),
         ({"evaluator": "algebre"}, "there is no evaluator `algebre`; .*algebra"),
         ({"engine": "tuples", "parallel": 0}, "parallel is a number of threads, at least 1, not 0"),

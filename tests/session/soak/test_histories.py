@@ -66,7 +66,7 @@ def test_everything_is_drawn() -> None:
     strategies = {"columnar": {"auto", "ranked", "dred", "elastic", "modular", "dbsp", "recompute"}}
     strategies["tuples"] = strategies["columnar"] - {"dbsp"}
     assert {(one.engine, one.strategy) for one in settings} == {(e, s) for e, many in strategies.items() for s in many}
-    options = {"evaluator", "index", "parallel", "rediscovery", "differences"}
+    options = {"evaluator", "index", "parallel", "rediscovery"}
     assert {one for setting in settings for one in setting.options} == options
     assert {setting.tuning is None for setting in settings} == {True, False}
     assert {setting.keyed is None for setting in settings} == {True, False}

@@ -4,7 +4,6 @@
 | --- | --- |
 | `engine` | `TuplesEngine`: what a session drives |
 | `store`, `absorb`, `iterations` | the relations of a program and the operations the maintenance algorithms use |
-| `differences` | what an iteration of `elastic` does to tuples, looked at eagerly or lazily |
 | `evaluator` | what evaluators are and see |
 | `substitution` | the one that extends substitutions atom by atom |
 | `algebra` | the one that joins sets of tuples |

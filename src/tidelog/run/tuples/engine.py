@@ -23,7 +23,6 @@ from tidelog.run.maintain.choose import Strategy, maintain, strategy_of, support
 from tidelog.run.maintain.commit import Committed, Recoverable, commit, kept_relations
 from tidelog.run.maintain.cost import Costs
 from tidelog.run.tuples.algebra import AlgebraEvaluator
-from tidelog.run.tuples.differences import DIFFERENCES
 from tidelog.run.tuples.evaluator import Evaluator
 from tidelog.run.tuples.index import INDEXES
 from tidelog.run.tuples.relation import Relation
@@ -48,15 +47,13 @@ class Ways(TypedDict, total=False):
     """The ways to work that can be chosen, for comparison.
 
     `evaluator` is one of `EVALUATORS`, `index` one of `INDEXES`, `parallel` the number of threads that evaluate the
-    rules of a round. Of the strategy `elastic`, `rediscovery` is whether its filter is `whole` or `divided`, and
-    `differences` one of `DIFFERENCES`.
+    rules of a round. Of the strategy `elastic`, `rediscovery` is whether its filter is `whole` or `divided`.
     """
 
     evaluator: str
     index: str
     parallel: int
     rediscovery: str
-    differences: str
 
 
 class TuplesEngine:
@@ -89,7 +86,6 @@ class TuplesEngine:
             ThreadPoolExecutor(threads, "tidelog") if threads > 1 else None,
             Scalars({}, {}),
             ways.get("rediscovery", "whole") == "divided",
-            DIFFERENCES[ways.get("differences", "eager")],
             tuning.tuples,
         )
         self._current = Recoverable(State(Committed.nothing(), equipment))

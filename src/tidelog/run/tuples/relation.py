@@ -14,26 +14,24 @@ from tidelog.base import types as t
 from tidelog.base.types import Type
 from tidelog.base.values import order_key
 from tidelog.run.contract.engine import Row
-from tidelog.run.phases import ALIVE, CURRENT, DELETED, DYING, REMOVED, View
+from tidelog.run.phases import ALIVE, CURRENT, DELETED, REMOVED, View
 from tidelog.run.tuples.index import Columns, Index, Key, Ordering
 
 Find = Callable[[Key], Collection[Row]]
 Make = Callable[[Columns, Ordering], Index]
-Check = Callable[[Row], bool]
 Support = tuple[int, ...]
 """The rank of a tuple, then its counts of derivations."""
 
 
 class Part:
-    """A set of rows with indexes, each made when it is first asked for. Of these a `check` tells which are found."""
+    """A set of rows with indexes, each made when it is first asked for."""
 
-    __slots__ = ("_check", "_indexes", "_make", "_types", "rows")
+    __slots__ = ("_indexes", "_make", "_types", "rows")
 
-    def __init__(self, types: Sequence[Type], make: Make, check: Check | None = None) -> None:
+    def __init__(self, types: Sequence[Type], make: Make) -> None:
         self.rows: set[Row] = set()
         self._types = types
         self._make = make
-        self._check = check
         self._indexes: dict[Columns, Index] = {}
 
     def add(self, rows: Collection[Row]) -> None:
@@ -54,11 +52,6 @@ class Part:
 
     def finder(self, columns: Columns) -> Find:
         """Return what finds the rows that have given values in some columns."""
-        find = self._finder(columns)
-        check = self._check
-        return find if check is None else lambda key: [row for row in find(key) if check(row)]
-
-    def _finder(self, columns: Columns) -> Find:
         rows = self.rows
         if not columns:
             return lambda _: rows
@@ -102,12 +95,10 @@ class Relation:
         self.marks: dict[Row, int] = {}
         self.gone: set[Row] = set()
         """Rows removed so far by the update at work."""
-        self.leaving: Check | None = None
-        """What tells of settled rows that are not marked whether they are removed in this round."""
 
-    def part(self, rows: Collection[Row] = (), check: Check | None = None) -> Part:
+    def part(self, rows: Collection[Row] = ()) -> Part:
         """Return a part of these rows."""
-        made = Part(self.types, self._make, check)
+        made = Part(self.types, self._make)
         if rows:
             made.add(rows)
         return made
@@ -140,9 +131,7 @@ class Relation:
         return lambda key: [row for find in found for row in find(key)]
 
     def _unmarked(self, find: Find, limit: int) -> Find:
-        marks, leaving = self.marks, self.leaving
-        if leaving is not None and limit < DYING:
-            return lambda key: [row for row in find(key) if marks.get(row, ALIVE) <= limit and not leaving(row)]
+        marks = self.marks
         return (lambda key: [row for row in find(key) if marks.get(row, ALIVE) <= limit]) if marks else find
 
     def _beside(self, view: View) -> Iterator[Part]:

@@ -20,7 +20,6 @@ from tidelog.run.phases import AFTER, BEFORE, DELETED, DYING, INSERTED, REMOVED,
 from tidelog.run.scalar.failure import ScalarError, failed
 from tidelog.run.tuples.absorb import LINES, Bag, absorbed, released, started, unsupported
 from tidelog.run.tuples.aggregate import aggregate
-from tidelog.run.tuples.differences import Difference, Kind
 from tidelog.run.tuples.evaluator import Evaluator, Run
 from tidelog.run.tuples.index import Columns
 from tidelog.run.tuples.iterations import Schedule
@@ -43,8 +42,6 @@ class Equipment:
     scalars: Scalars
     divided: bool
     """Whether `elastic` looks for tuples that left with its filter divided by variable."""
-    differences: Kind
-    """When `elastic` finds out which tuples leave and come."""
     tuning: Tuples
     prepared: dict[int, tuple[Project, Run]] = field(default_factory=dict)
     """Trees made ready, by identity."""
@@ -77,7 +74,7 @@ class Store(Dividing[Relation]):
         self.equipment = equipment
         self.journal = Journal()
         self.journals = [self.journal]
-        self._schedule = Schedule(equipment.differences)
+        self._schedule = Schedule()
 
     @property
     def support(self) -> Support:
@@ -234,23 +231,17 @@ class Store(Dividing[Relation]):
         """Let the delta become old; count what is due; make the tuples that leave their iteration the delta."""
         target = self.touch(relation)
         self._merge(target)
-        self._schedule.take(target, iteration).begin(self.journal)
+        self._schedule.begin(target, iteration, self.journal)
 
     def _merge(self, target: Relation) -> None:
-        difference = self._schedule.differences.pop(target.name, None)
-        if difference is None:
-            target.insert()
-        else:
-            self.watch.add_tuples(difference.merge(self.journal))
+        target.insert()
+        self.watch.add_tuples(self._schedule.came(target))
 
     def turn(self, relation: str) -> int:
         """Remove the delta, and make what comes the delta; what is removed and does not come is the view `deleted`."""
-        self._schedule.differences[relation].turn(self.journal)
-        return len(self.relation(relation).deleted.rows)
-
-    def difference(self, relation: str) -> Difference | None:
-        """Return what the iteration at work does to a relation."""
-        return self._schedule.differences.get(relation)
+        target = self.relation(relation)
+        self._schedule.turn(target, self.journal)
+        return len(target.deleted.rows)
 
     def rediscovery(self, rule: Rule) -> Project:
         """Return the tree that finds tuples that left again, as the user wants it."""
@@ -287,7 +278,7 @@ class Store(Dividing[Relation]):
         self.journal = Journal()
         self.journals.append(self.journal)
         self._begun = dict(self.relations), dict(self.touched)
-        self._schedule = Schedule(self.equipment.differences)
+        self._schedule = Schedule()
 
     def drop(self) -> None:
         """Undo what was done since `begin`: relations of a stratum are as they were before the update until then."""
@@ -353,8 +344,7 @@ class Seen:
             return None
         if scan.version is Version.PART:
             return None
-        difference = store.difference(scan.relation)
-        return store.relation(scan.relation).supports if difference is None else difference.supports()
+        return store.relation(scan.relation).supports
 
     def groups(self, step: Aggregate, names: Sequence[str], keys: Collection[Row], columns: Columns) -> Find:
         """Return what finds the results of an aggregate by some of its columns."""
