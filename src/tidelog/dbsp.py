@@ -8,11 +8,12 @@
 
 from __future__ import annotations
 
-from tidelog.run.dbsp.circuit import Circuit, Loop, Wire
-from tidelog.run.dbsp.draw import to_dot, to_mermaid
+from tidelog.run.dbsp.circuits.circuit import Circuit, Loop, Wire
+from tidelog.run.dbsp.circuits.draw import to_dot, to_mermaid
 from tidelog.run.dbsp.dyre import Dyre
-from tidelog.run.dbsp.indexed import IndexedZSet
-from tidelog.run.dbsp.stream import (
+from tidelog.run.dbsp.terms import Atom, Fact, Rule, Var, read
+from tidelog.run.dbsp.zsets.indexed import IndexedZSet
+from tidelog.run.dbsp.zsets.stream import (
     Group,
     Integers,
     Stream,
@@ -29,9 +30,8 @@ from tidelog.run.dbsp.stream import (
     introduce,
     lift,
 )
-from tidelog.run.dbsp.terms import Atom, Fact, Rule, Var, read
-from tidelog.run.dbsp.values import Values
-from tidelog.run.dbsp.zset import ZSet
+from tidelog.run.dbsp.zsets.values import Values
+from tidelog.run.dbsp.zsets.zset import ZSet
 
 __all__ = [
     "Atom",

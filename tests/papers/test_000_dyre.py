@@ -22,11 +22,11 @@ from tidelog.dbsp import (
     lift,
     read,
 )
+from tidelog.run.dbsp.circuits.tagged import Weighted
 from tidelog.run.dbsp.dyre import clause
-from tidelog.run.dbsp.kit import Kit
-from tidelog.run.dbsp.tagged import Weighted
+from tidelog.run.dbsp.rewriting.kit import Kit
 from tidelog.run.dbsp.terms import Atom, Var
-from tidelog.run.dbsp.values import Values
+from tidelog.run.dbsp.zsets.values import Values
 
 PAIRS = ZSets(2)
 AB, BC, CD = ("a", "b"), ("b", "c"), ("c", "d")

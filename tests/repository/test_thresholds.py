@@ -24,7 +24,7 @@ OTHERWISE = {
     "run/spark/cluster/java.py": {"NEEDED"},  # the version of Java that Spark needs
     "run/spark/rules/scalars.py": {"_SUM_WIDTH", "_PRODUCT_WIDTH"},  # widths at which a long does not overflow
     "run/spark/frames/sets.py": {"_MOST"},  # below what a word holds; `test_sets` has rows on both sides
-    "run/dbsp/zset.py": {"_SAFE"},  # below what a word holds: beyond it is an error
+    "run/dbsp/zsets/zset.py": {"_SAFE"},  # below what a word holds: beyond it is an error
     "session/frames/plain_write.py": {"LONG"},  # bits of numbers that Python shows at once
     "session/frames/rows.py": {"WIDEST"},  # bits of a number in an array
     # Bounds of the language, which programs can see.
@@ -48,7 +48,7 @@ OTHERWISE = {
     "logic/names/resolve.py": {"MAX_WIDTH"},
     "logic/names/unify.py": {"MOST_STEPS"},
     "logic/check/warn.py": {"_SMALL"},
-    "run/dbsp/stream.py": {"LONGEST"},  # of the library: a stream without a 0 in that many steps is an error
+    "run/dbsp/zsets/stream.py": {"LONGEST"},  # of the library: a stream without a 0 in that many steps is an error
     "logic/std/scalars.py": {"LONG"},  # texts that are measured before
     "logic/std/patterns.py": {"LONGEST", "MEMORY", "WORK"},  # of a regular expression
     # How closely limits are watched.
@@ -85,9 +85,9 @@ OTHERWISE = {
     "plan/join/assemble.py": {"EVERYTHING"},
     "plan/rewrite/rederive.py": {"HEAD"},
     "plan/stratify.py": {"POSITIVE", "NEGATIVE", "AGGREGATE"},
-    "run/dbsp/kit.py": {"LEVEL"},
+    "run/dbsp/rewriting/kit.py": {"LEVEL"},
     "run/dbsp/translate.py": {"STORED"},
-    "run/dbsp/values.py": {"FIRST"},
+    "run/dbsp/zsets/values.py": {"FIRST"},
     "run/phases.py": {"ALIVE", "DYING", "REMOVED", "GARBAGE"},
     "run/tuples/algebra.py": {"RANK"},
     "run/kernel_cache.py": {"WORD"},

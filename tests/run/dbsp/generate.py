@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from tidelog.run.dbsp.stream import Stream, Streams, ZSets
-from tidelog.run.dbsp.zset import ZSet
+from tidelog.run.dbsp.zsets.stream import Stream, Streams, ZSets
+from tidelog.run.dbsp.zsets.zset import ZSet
 
 PAIRS = ZSets(2)
 LENGTH = 4

@@ -20,11 +20,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tidelog.base.arguments import expect
-from tidelog.run.dbsp import kit
 from tidelog.run.dbsp.interpreter import Interpreter
+from tidelog.run.dbsp.rewriting import kit
 from tidelog.run.dbsp.terms import Atom, Fact, Rule, Var, levels, read
-from tidelog.run.dbsp.values import Values
-from tidelog.run.dbsp.zset import Row, ZSet
+from tidelog.run.dbsp.zsets.values import Values
+from tidelog.run.dbsp.zsets.zset import Row, ZSet
 
 Statement = Rule | Fact | str
 

@@ -32,9 +32,9 @@ from tidelog.run.columnar.storage.rows import DecodedRows, code_columns, decoded
 from tidelog.run.contract.engine import NO_LIMITS, Delta, Limits, Row, Rows, Update, Work
 from tidelog.run.dbsp.expressions import ColumnExpressions
 from tidelog.run.dbsp.interpreter import Interpreter
-from tidelog.run.dbsp.kit import LEVEL, Clause, Gather
+from tidelog.run.dbsp.rewriting.kit import LEVEL, Clause, Gather
 from tidelog.run.dbsp.translate import Translator, levels, refuse_side_effects
-from tidelog.run.dbsp.zset import ZSet
+from tidelog.run.dbsp.zsets.zset import ZSet
 from tidelog.run.limits import Watch
 
 

@@ -17,10 +17,10 @@ from tidelog.run.columnar.rules.bindings import Table, unit
 from tidelog.run.columnar.rules.scalars import Scalars
 from tidelog.run.columnar.storage.dictionary import Codec
 from tidelog.run.columnar.storage.layout import place, range_of
-from tidelog.run.dbsp.kit import Each, Gather, Let, Made, Where
-from tidelog.run.dbsp.parts import Bindings, Columns, head_rows
-from tidelog.run.dbsp.rewrites import order_of
-from tidelog.run.dbsp.zset import ZSet
+from tidelog.run.dbsp.rewriting.kit import Each, Gather, Let, Made, Where
+from tidelog.run.dbsp.rewriting.parts import Bindings, Columns, head_rows
+from tidelog.run.dbsp.rewriting.rewrites import order_of
+from tidelog.run.dbsp.zsets.zset import ZSet
 from tidelog.run.scalar.failure import ScalarError, failed
 
 

@@ -24,16 +24,16 @@ import numpy as np
 
 from tidelog.base.tuning.plans import Traces
 from tidelog.base.tuning.table import DEFAULT
-from tidelog.run.dbsp.aggregates import Aggregates
-from tidelog.run.dbsp.circuit import Circuit
-from tidelog.run.dbsp.ground import Ground
-from tidelog.run.dbsp.kit import Clause, Gather, Kit, start
-from tidelog.run.dbsp.operators import Distinct, Stateless
-from tidelog.run.dbsp.parts import Expressions
-from tidelog.run.dbsp.product import Product
-from tidelog.run.dbsp.rewrites import Gatekeep, History, Index
-from tidelog.run.dbsp.tagged import Tagged, Tagwise, TurnedWeights, Weighted
-from tidelog.run.dbsp.zset import ZSet
+from tidelog.run.dbsp.circuits.circuit import Circuit
+from tidelog.run.dbsp.circuits.operators import Distinct, Stateless
+from tidelog.run.dbsp.circuits.tagged import Tagged, Tagwise, TurnedWeights, Weighted
+from tidelog.run.dbsp.rewriting.aggregates import Aggregates
+from tidelog.run.dbsp.rewriting.ground import Ground
+from tidelog.run.dbsp.rewriting.kit import Clause, Gather, Kit, start
+from tidelog.run.dbsp.rewriting.parts import Expressions
+from tidelog.run.dbsp.rewriting.product import Product
+from tidelog.run.dbsp.rewriting.rewrites import Gatekeep, History, Index
+from tidelog.run.dbsp.zsets.zset import ZSet
 
 
 class Interpreter:

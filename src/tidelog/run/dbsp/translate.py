@@ -30,7 +30,7 @@ from tidelog.plan.nodes import (
     Unnest,
 )
 from tidelog.run.columnar.storage.dictionary import Codec
-from tidelog.run.dbsp.kit import Atom, Clause, Each, Gather, Let, Made, Part, Step, Term, Where
+from tidelog.run.dbsp.rewriting.kit import Atom, Clause, Each, Gather, Let, Made, Part, Step, Term, Where
 
 STORED = -1
 """The level of a relation without rules: its facts are complete before the first rule looks at them."""

@@ -8,7 +8,7 @@ Q^Delta by its definition.
 A `Loop` is a nested stream: inside, every outer step is a stream of iterations, which goes on until nothing changes any
 more. Wires go in by `introduce`, come out by `eliminate`, and go back by `feedback`, one iteration later.
 
->>> from tidelog.run.dbsp.zset import ZSet
+>>> from tidelog.run.dbsp.zsets.zset import ZSet
 >>> circuit = Circuit()
 >>> edges = circuit.input("edges", columns=2)
 >>> with circuit.loop() as loop:
@@ -32,10 +32,10 @@ from typing import Any, Self
 from tidelog.base.arguments import brief, expect
 from tidelog.base.tuning.plans import Traces
 from tidelog.base.tuning.table import DEFAULT
-from tidelog.run.dbsp.indexed import IndexedZSet
-from tidelog.run.dbsp.operators import Delay, Distinct, Grouped, Held, Introduce, Join, Operator, Stateless
-from tidelog.run.dbsp.values import VALUES, Values
-from tidelog.run.dbsp.zset import Row, ZSet
+from tidelog.run.dbsp.circuits.operators import Delay, Distinct, Grouped, Held, Introduce, Join, Operator, Stateless
+from tidelog.run.dbsp.zsets.indexed import IndexedZSet
+from tidelog.run.dbsp.zsets.values import VALUES, Values
+from tidelog.run.dbsp.zsets.zset import Row, ZSet
 
 
 class Wire:

@@ -19,7 +19,7 @@ from tidelog.base.errors import EvaluationError
 from tidelog.base.record import record
 from tidelog.run.columnar.arrays.table import Mask, Places, U, Words, no_rows
 from tidelog.run.columnar.functions import usual as arrays
-from tidelog.run.dbsp.values import VALUES, Values
+from tidelog.run.dbsp.zsets.values import VALUES, Values
 
 Weights = npt.NDArray[np.int64]
 Row = tuple[Any, ...]

@@ -9,9 +9,9 @@ from hypothesis import given
 from tests.run.dbsp.generate import zsets
 from tidelog.base.errors import EvaluationError
 from tidelog.run.columnar.arrays.table import U
-from tidelog.run.dbsp.trace import Trace
-from tidelog.run.dbsp.values import Values
-from tidelog.run.dbsp.zset import ZSet, narrowed
+from tidelog.run.dbsp.zsets.trace import Trace
+from tidelog.run.dbsp.zsets.values import Values
+from tidelog.run.dbsp.zsets.zset import ZSet, narrowed
 
 
 @given(zsets(3), zsets(3))

@@ -20,7 +20,7 @@ from tidelog.base.tuning.plans import Traces
 from tidelog.base.tuning.table import DEFAULT
 from tidelog.run.columnar.arrays.table import Mask, Places, U, Words
 from tidelog.run.columnar.functions import usual as arrays
-from tidelog.run.dbsp.zset import Weights, ZSet, matches, matches_in_pieces, merged, narrowed
+from tidelog.run.dbsp.zsets.zset import Weights, ZSet, matches, matches_in_pieces, merged, narrowed
 
 
 @record

@@ -12,8 +12,8 @@ import numpy as np
 
 from tidelog.base.record import record
 from tidelog.run.columnar.functions import usual as arrays
-from tidelog.run.dbsp.values import VALUES, Values
-from tidelog.run.dbsp.zset import Row, ZSet, matches
+from tidelog.run.dbsp.zsets.values import VALUES, Values
+from tidelog.run.dbsp.zsets.zset import Row, ZSet, matches
 
 
 @record

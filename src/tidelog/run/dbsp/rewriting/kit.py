@@ -23,7 +23,7 @@ from tidelog.base.expr import Expr
 from tidelog.base.record import record
 from tidelog.base.types import Type
 from tidelog.plan.nodes import Aggregate
-from tidelog.run.dbsp.tagged import Weighted
+from tidelog.run.dbsp.circuits.tagged import Weighted
 
 Term = str | int | None
 """The name of a variable, the code of a constant, or nothing: any value, which is not looked at."""

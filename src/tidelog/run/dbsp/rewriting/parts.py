@@ -13,8 +13,8 @@ import numpy as np
 
 from tidelog.base.record import record
 from tidelog.run.columnar.arrays.table import Mask, Places, U, Words
-from tidelog.run.dbsp.kit import Each, Gather, Let, Made, Part, Term, Where
-from tidelog.run.dbsp.zset import Weights, ZSet
+from tidelog.run.dbsp.rewriting.kit import Each, Gather, Let, Made, Part, Term, Where
+from tidelog.run.dbsp.zsets.zset import Weights, ZSet
 
 Columns = dict[str, Words]
 """A column for each variable."""

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.run.dbsp.generate import PAIRS, grid, nested, streams, zsets
-from tidelog.run.dbsp.circuit import Circuit, Wire
-from tidelog.run.dbsp.draw import to_dot, to_mermaid
-from tidelog.run.dbsp.indexed import IndexedZSet
-from tidelog.run.dbsp.operators import Distinct, Grouped, Join, Operator
-from tidelog.run.dbsp.stream import Stream, Streams, incremental, lift
-from tidelog.run.dbsp.zset import Row, ZSet
+from tidelog.run.dbsp.circuits.circuit import Circuit, Wire
+from tidelog.run.dbsp.circuits.draw import to_dot, to_mermaid
+from tidelog.run.dbsp.circuits.operators import Distinct, Grouped, Join, Operator
+from tidelog.run.dbsp.zsets.indexed import IndexedZSet
+from tidelog.run.dbsp.zsets.stream import Stream, Streams, incremental, lift
+from tidelog.run.dbsp.zsets.zset import Row, ZSet
 
 STEPS = 5
 

@@ -19,8 +19,8 @@ import numpy as np
 from tidelog.base.tuning.plans import Traces
 from tidelog.base.tuning.table import DEFAULT
 from tidelog.run.columnar.arrays.table import U, Words
-from tidelog.run.dbsp.trace import Pending, Trace, untimed
-from tidelog.run.dbsp.zset import ZSet, matches, multiplied
+from tidelog.run.dbsp.zsets.trace import Pending, Trace, untimed
+from tidelog.run.dbsp.zsets.zset import ZSet, matches, multiplied
 
 
 class Operator(Protocol):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tidelog.base.arguments import expect
-from tidelog.run.dbsp.circuit import Circuit, Feedback, Loop, Wire
+from tidelog.run.dbsp.circuits.circuit import Circuit, Feedback, Loop, Wire
 
 _SPECIAL = str.maketrans({c: f"#{ord(c)};" for c in '"#&<>`\\'})
 

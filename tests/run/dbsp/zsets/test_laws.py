@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from tests.run.dbsp.generate import LENGTH, PAIRS, nested, same, same_nested, streams, zsets
-from tidelog.run.dbsp.stream import (
+from tidelog.run.dbsp.zsets.stream import (
     Integers,
     Stream,
     Streams,
@@ -24,7 +24,7 @@ from tidelog.run.dbsp.stream import (
     introduce,
     lift,
 )
-from tidelog.run.dbsp.zset import ZSet
+from tidelog.run.dbsp.zsets.zset import ZSet
 
 Query = Callable[[Stream[ZSet]], Stream[ZSet]]
 

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from tidelog.run.columnar.arrays.table import U
-from tidelog.run.dbsp.kit import Gather, Order, start
-from tidelog.run.dbsp.operators import Stateless
-from tidelog.run.dbsp.parts import Expressions
-from tidelog.run.dbsp.rewrites import Index
-from tidelog.run.dbsp.tagged import Tagged
-from tidelog.run.dbsp.trace import untimed
-from tidelog.run.dbsp.zset import ZSet
+from tidelog.run.dbsp.circuits.operators import Stateless
+from tidelog.run.dbsp.circuits.tagged import Tagged
+from tidelog.run.dbsp.rewriting.kit import Gather, Order, start
+from tidelog.run.dbsp.rewriting.parts import Expressions
+from tidelog.run.dbsp.rewriting.rewrites import Index
+from tidelog.run.dbsp.zsets.trace import untimed
+from tidelog.run.dbsp.zsets.zset import ZSet
 
 
 class Aggregates(Stateless):

@@ -15,11 +15,11 @@ from typing import Any
 
 from tidelog.base.tuning.plans import Traces
 from tidelog.base.tuning.table import DEFAULT
-from tidelog.run.dbsp.kit import Direction, Order
-from tidelog.run.dbsp.operators import Stateless
-from tidelog.run.dbsp.tagged import Tagged
-from tidelog.run.dbsp.trace import Trace, timed
-from tidelog.run.dbsp.zset import ZSet
+from tidelog.run.dbsp.circuits.operators import Stateless
+from tidelog.run.dbsp.circuits.tagged import Tagged
+from tidelog.run.dbsp.rewriting.kit import Direction, Order
+from tidelog.run.dbsp.zsets.trace import Trace, timed
+from tidelog.run.dbsp.zsets.zset import ZSet
 
 
 class Index(Stateless):

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 
-from tidelog.run.dbsp.operators import Operator, Stateless
-from tidelog.run.dbsp.zset import ZSet
+from tidelog.run.dbsp.circuits.operators import Operator, Stateless
+from tidelog.run.dbsp.zsets.zset import ZSet
 
 
 class Tagged:

@@ -9,12 +9,12 @@ import numpy as np
 from tidelog.base.tuning.plans import Traces
 from tidelog.base.tuning.table import DEFAULT
 from tidelog.run.columnar.arrays.table import U
-from tidelog.run.dbsp.kit import Signal
-from tidelog.run.dbsp.operators import Stateless
-from tidelog.run.dbsp.parts import Bindings, Expressions, head_rows
-from tidelog.run.dbsp.rewrites import History
-from tidelog.run.dbsp.tagged import Tagged
-from tidelog.run.dbsp.trace import Pending
+from tidelog.run.dbsp.circuits.operators import Stateless
+from tidelog.run.dbsp.circuits.tagged import Tagged
+from tidelog.run.dbsp.rewriting.kit import Signal
+from tidelog.run.dbsp.rewriting.parts import Bindings, Expressions, head_rows
+from tidelog.run.dbsp.rewriting.rewrites import History
+from tidelog.run.dbsp.zsets.trace import Pending
 
 
 class Ground(Stateless):

@@ -16,13 +16,13 @@ from tidelog.base.process.meter import look
 from tidelog.base.tuning.plans import Traces
 from tidelog.base.tuning.table import DEFAULT
 from tidelog.run.columnar.arrays.table import U, Words
-from tidelog.run.dbsp.kit import Atom, Direction, Order
-from tidelog.run.dbsp.operators import Stateless
-from tidelog.run.dbsp.parts import Bindings, Expressions, apply_parts
-from tidelog.run.dbsp.rewrites import Index, order_of
-from tidelog.run.dbsp.tagged import Tagged
-from tidelog.run.dbsp.trace import Pending, Trace
-from tidelog.run.dbsp.zset import ZSet, multiplied
+from tidelog.run.dbsp.circuits.operators import Stateless
+from tidelog.run.dbsp.circuits.tagged import Tagged
+from tidelog.run.dbsp.rewriting.kit import Atom, Direction, Order
+from tidelog.run.dbsp.rewriting.parts import Bindings, Expressions, apply_parts
+from tidelog.run.dbsp.rewriting.rewrites import Index, order_of
+from tidelog.run.dbsp.zsets.trace import Pending, Trace
+from tidelog.run.dbsp.zsets.zset import ZSet, multiplied
 
 
 class Along:

@@ -25,7 +25,7 @@ from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
 from tidelog.base.record import record
-from tidelog.run.dbsp.zset import ZSet
+from tidelog.run.dbsp.zsets.zset import ZSet
 
 A = TypeVar("A")
 B = TypeVar("B")
