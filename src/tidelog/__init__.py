@@ -5,6 +5,7 @@ What users need is here:
 * `Database`: a program, its facts, and every consequence; `Limits` bound what it may take, and a
   `Fallback` what an update may before it gives way to an evaluation from scratch.
 * `Transaction`: changes facts and rules together; its `Commit` has the exact `Changes`, a `Change` for each relation.
+* `Answers`: what a goal gives (`Database.query`).
 * `RelationView`, `Rule`, `IndexView`, `Plan`: looking at what a database has, and how it is computed; `Variant` and
   `FrozenMap` are values of structs and maps.
 * `Subscription`: a callback for changes; an error that it raises becomes a `SubscriptionWarning`.
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from tidelog.session.exchange import load_facts, save_outputs
     from tidelog.session.program.rules import Rule
     from tidelog.session.program.static import Plan
+    from tidelog.session.queries.answers import Answers
     from tidelog.session.queries.index import IndexView
     from tidelog.session.relation import RelationView
     from tidelog.session.store import VerificationError
@@ -72,6 +74,7 @@ if TYPE_CHECKING:
     from tidelog.session.transaction import Transaction
 
 __all__ = [
+    "Answers",
     "CacheWarning",
     "Change",
     "Changes",
@@ -115,6 +118,7 @@ _HOMES = {
     "session.database": "Database",
     "session.engines": "EngineName StrategyName",
     "session.exchange": "load_facts save_outputs",
+    "session.queries.answers": "Answers",
     "session.queries.index": "IndexView",
     "session.program.static": "Plan",
     "session.relation": "RelationView",

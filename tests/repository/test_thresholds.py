@@ -66,6 +66,7 @@ OTHERWISE = {
     "logic/infer/mismatch.py": {"_SHORT"},
     "run/limits.py": {"MANY", "INTERVAL"},  # no limit on rounds; seconds between two reports of progress
     "session/formats/mistakes.py": {"SHOWN"},
+    "session/frames/tabular.py": {"SHOWN"},
     # Codes and names.
     "run/closure/plain.py": {"NEVER"},
     "run/closure/kernels/changes.py": {"NEVER"},
@@ -109,10 +110,13 @@ OTHERWISE = {
     "base/process/gc_pause.py": {"MANY"},  # objects that the cycle collector is told to be old
     "run/spark/frames/named.py": {"_MOST"},  # Columns that are kept; all are made again beyond it
     "run/spark/cluster/explain.py": {"_PATIENCE"},  # seconds until a master that does not answer is not there
+    "session/queries/goal.py": {"KEPT"},  # goals that stay planned; others are planned again
+    "session/queries/tables.py": {"UNUSED"},  # commits after which a table that nobody uses goes
     "run/spark/frames/recovery.py": {"ATTEMPTS"},  # how often an update is tried when executors are lost
     # What a soak looks at.
     "session/soak/sized/at_size.py": {"FEW"},
     "session/soak/draw/families.py": {"LENGTH"},
+    "session/soak/following.py": {"TRIES"},
     "session/soak/poison.py": {"BYTE"},
     "session/soak/soak.py": {"MANY"},
 }

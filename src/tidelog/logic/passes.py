@@ -23,9 +23,10 @@ from tidelog.base.process.gc_pause import collector_paused
 from tidelog.base.record import record
 from tidelog.base.span import Source, Span
 from tidelog.lang import syntax
-from tidelog.lang.parse.parse import parse_rules
+from tidelog.lang.parse.parse import parse_goal, parse_rules
 from tidelog.lang.syntax import Module, Path, RuleDef
 from tidelog.logic.check import rule_mistakes
+from tidelog.logic.check.check_goal import ValueOf, check_goal
 from tidelog.logic.check.check_rules import SourceRule, check_rules
 from tidelog.logic.check.functions import Functions
 from tidelog.logic.check.order_body import order_body
@@ -43,6 +44,7 @@ from tidelog.logic.rewrite.auxiliaries import Auxiliaries
 from tidelog.logic.rewrite.expand_disjunction import count_ways, expand_disjunction
 from tidelog.logic.rewrite.flatten_patterns import flatten_patterns
 from tidelog.logic.rewrite.fold_constants import fold_constants
+from tidelog.logic.rewrite.give_parameters import give_parameters
 from tidelog.logic.rewrite.imperative_rules import imperative_rules
 from tidelog.logic.rewrite.lift_expressions import lift_expressions
 from tidelog.logic.rewrite.replace_aggregates import replace_aggregates
@@ -59,6 +61,7 @@ REWRITES: tuple[Callable[[RuleDef], tuple[RuleDef, ...]], ...] = (
 )
 
 
+NO_VALUES: Mapping[str, Const] = {}
 MOST_WAYS = 10_000
 """How many rules the alternatives of one rule may make."""
 
@@ -113,6 +116,21 @@ class Analysis:
             return None
         return _extend(program, {}, {MAIN: module}, self.declarations, self.functions, report)
 
+    def with_goal(self, program: Program, text: Source, value_of: ValueOf, report: Report) -> Program | None:
+        """Return a program with a goal: a rule more, whose head, the relation `GOAL`, are the variables of a body.
+
+        `value_of` gives the values of its parameters. What else is doubtful in a goal is nobody's concern.
+        """
+        parsed = parse_goal(text, report)
+        if parsed is None:
+            return None
+        rules = list(_source_rules({MAIN: Module((parsed[0],))}, report))
+        goal = check_goal(rules, parsed[1], value_of, self.declarations, report) if rules else None
+        if goal is None:
+            return None
+        relations = {**program.relations, goal.relation.name: goal.relation}
+        return _complete(program, relations, goal.rules, self.declarations, self.functions, report, goal.values)
+
 
 def _analyse(modules: Modules, externs: Sequence[Externs], report: Report) -> Analysis | None:
     names: dict[str, Span] = {}
@@ -142,8 +160,21 @@ def _extend(
     checked_rules = check_rules(_source_rules(modules, report), declarations, report)
     if not sound:  # rules may have types that are not known, which the passes below rely on
         return None
-    auxiliaries = Auxiliaries({**program.relations, **relations})
-    rules = list(_typed_rules(checked_rules, declarations, auxiliaries, report))
+    return _complete(program, {**program.relations, **relations}, checked_rules, declarations, functions, report)
+
+
+def _complete(
+    program: Program,
+    relations: Mapping[str, Relation],
+    checked_rules: Iterable[checked.Rule[checked.Clause]],
+    declarations: Declarations,
+    functions: Functions,
+    report: Report,
+    values: Mapping[str, Const] = NO_VALUES,
+) -> Program | None:
+    """Return the program with these relations and with further rules, which may have parameters with values."""
+    auxiliaries = Auxiliaries(dict(relations))
+    rules = list(_typed_rules(checked_rules, declarations, auxiliaries, values, report))
     if report.errors:
         return None
     every = auxiliaries.relations
@@ -154,8 +185,8 @@ def _extend(
     if report.errors:  # of generic functions, at the types they are called with
         return None
     columns = [type for r in new for type in (r.element, *(column.type for column in r.columns))]
-    values = [type for f in made.values() for type in (*(p.type for p in f.parameters), f.result)]
-    types = dict(declarations.complete((*columns, *values)))
+    signatures = [type for f in made.values() for type in (*(p.type for p in f.parameters), f.result)]
+    types = dict(declarations.complete((*columns, *signatures)))
     return Program(types, every, {**program.functions, **made}, (*program.rules, *rules), program.indexes)
 
 
@@ -188,12 +219,16 @@ def _text(rule: RuleDef | syntax.ImperativeRule) -> str:
 
 
 def _typed_rules(
-    rules: Iterable[checked.Rule[checked.Clause]], declarations: Declarations, auxiliaries: Auxiliaries, report: Report
+    rules: Iterable[checked.Rule[checked.Clause]],
+    declarations: Declarations,
+    auxiliaries: Auxiliaries,
+    values: Mapping[str, Const],
+    report: Report,
 ) -> Iterator[Rule]:
     """The rules of the typed program, those of auxiliary relations before the rule they were made for."""
     for rule in rules:
         flat = unfold_rows(flatten_patterns(rule, declarations.definition, auxiliaries))
-        split = split_groups(flat, declarations.definition, auxiliaries)
+        split = split_groups(give_parameters(flat, values), declarations.definition, auxiliaries)
         made, auxiliaries.rules = [*auxiliaries.rules, split], []
         for one in made:
             ordered = order_body(one, report)

@@ -6,16 +6,14 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from tidelog.base import types
 from tidelog.base.arguments import expect
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import MissingExtraError, UserError
 from tidelog.base.record import record
-from tidelog.base.types import Field, Type
-from tidelog.base.values import in_order
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract.engine import Delta, Row, Rows, Work
 from tidelog.session.frames.plain import Plain
+from tidelog.session.frames.tabular import in_row_order, to_pandas, to_polars
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,36 +23,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 WEIGHT = "weight"
-
-
-def in_row_order(rows: Collection[Row], columns: tuple[Field, ...]) -> list[Row]:
-    """Sort rows in the language's order, which for most types is Python's own."""
-    return sorted(rows) if all(_python_orders(column.type) for column in columns) else in_order(rows)
-
-
-def _python_orders(type: Type) -> bool:
-    return isinstance(type, types.Bool | types.String | types.BigInt | types.Bit | types.Signed)
-
-
-def to_pandas(table: pa.Table) -> pd.DataFrame:
-    """Return an Arrow table as a pandas frame."""
-    try:
-        import pandas as pd  # noqa: F401  (optional, and slow to load)
-    except ImportError:
-        raise UserError("this needs pandas, which is not installed: pip install pandas") from None
-    frame: pd.DataFrame = table.to_pandas()
-    return frame
-
-
-def to_polars(table: pa.Table) -> pl.DataFrame:
-    """Return an Arrow table as a polars frame."""
-    try:
-        import polars as pl  # optional, and slow to load
-    except ImportError:
-        raise UserError("this needs polars, which is not installed: pip install polars") from None
-    frame = pl.from_arrow(table)
-    assert isinstance(frame, pl.DataFrame)
-    return frame
 
 
 class Change:

@@ -20,6 +20,7 @@ from tidelog.session.formats.remarks import Header, Remarks
 from tidelog.session.frames.rows import GivenRows
 from tidelog.session.program.rules import Rule, RuleBase
 from tidelog.session.program.sources import program_source
+from tidelog.session.queries.answers import Answers
 from tidelog.session.queries.index import IndexView
 from tidelog.session.relation import RelationView
 from tidelog.session.store import Store
@@ -179,6 +180,23 @@ class Database:
         """Return a view of a relation; those of an imported module are called like `lib::Edge`."""
         return RelationView(self._store.relation(name), self._store)
 
+    def __getitem__(self, name: str) -> RelationView:
+        """Return a view of a relation."""
+        return self.relation(name)
+
+    def query(self, goal: str, parameters: Mapping[str, Any] | None = None, *, limits: Limits | None = None) -> Answers:
+        """Return the answers to a goal as of the last commit: a row for each way to make its variables true.
+
+        A goal is written like the body of a rule; docs/queries.md says more. `$name` stands for the value that
+        `parameters` has for the name. `limits` bound the evaluation, in place of the database's.
+
+        >>> db = Database("input relation Edge(a: u8, b: u8)", facts={"Edge": [(1, 2), (1, 3), (2, 3)]})
+        >>> db.query("Edge($from, x), not Edge(x, _)", {"from": 1}).rows()
+        [(3,)]
+        """
+        expect(limits, (Limits, NoneType), "limits", "tidelog.Limits")
+        return self._store.answers(goal, parameters or {}, self._limits if limits is None else limits)
+
     def relations(self) -> list[RelationView]:
         """Return views of all relations, in order of declaration."""
         return [self.relation(name) for name, found in self._store.plan.relations.items() if not found.auxiliary]
@@ -208,11 +226,12 @@ class Database:
         >>> db.query_index("from_a", 1)
         [(1, 2), (1, 3)]
         """
-        return self._store.index(index).find(key)
+        return self._store.index(index).find(key, self._store.look_up)
 
     def dump_index(self, index: str) -> list[Row]:
         """Return all rows that an index of the program can find, in order."""
-        return self._store.index(index).all()
+        found = self._store.index(index)
+        return found.all(self._store.rows(found.declared.relation))
 
     def transaction(self, limits: Limits | None = None) -> Transaction:
         """Return a transaction, to be used in a `with` block. `limits` bound its commit, in place of the database's.

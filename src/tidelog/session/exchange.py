@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tidelog.base.arguments import expect
-from tidelog.base.text.write import show_cell
+from tidelog.base.errors import UserError
 from tidelog.session.database import Database, plan_of
 from tidelog.session.formats.remarks import Header
 from tidelog.session.frames.plain import Plain
-from tidelog.session.frames.plain_write import finite
+from tidelog.session.queries.answers import Answers
 from tidelog.session.relation import RelationView
 
 if TYPE_CHECKING:
@@ -54,23 +54,22 @@ def save_outputs(database: Database, folder: str | Path) -> dict[Path, int]:
     return dict(zip(paths, map(len, rows.values()), strict=True))
 
 
-def output_cells(database: Database) -> Iterator[tuple[RelationView, list[list[str]]]]:
-    """Yield the output relations with the text of their cells, rows in order."""
-    plan = plan_of(database)
-    for view in outputs(database):
-        types = [column.type for column in plan.relations[view.name].columns]
-        yield view, [[show_cell(*cell, plan.types) for cell in zip(row, types, strict=True)] for row in view.rows()]
+def as_csv(answers: Answers) -> str:
+    """Return answers as CSV: a header, and the rows in order."""
+    from tidelog.session.formats.delimited import write_rows  # noqa: PLC0415  (few are written)
+
+    text = StringIO()
+    write_rows(text, answers.raw_rows(), answers.fields, answers.plain)
+    return text.getvalue()
 
 
-def outputs_as_json(database: Database) -> dict[str, list[list[Any]]]:
-    """Return the rows of output relations as JSON has them: in order, values in their plain form."""
-    plan = plan_of(database)
-    plain = Plain(plan.types)
-    found: dict[str, list[list[Any]]] = {}
-    for view in outputs(database):
-        writers = [plain.write(column.type) for column in plan.relations[view.name].columns]
-        found[view.name] = [
-            [finite(write(value) if write else value) for write, value in zip(writers, row, strict=True)]
-            for row in view.rows()
-        ]
-    return found
+def as_parquet(answers: Answers) -> bytes:
+    """Return rows as the bytes of a Parquet file, in any order."""
+    if not answers.columns:
+        raise UserError("what has no columns cannot be written as Parquet")
+    from pyarrow import BufferOutputStream  # noqa: PLC0415  (slow to load)
+    from pyarrow.parquet import write_table  # noqa: PLC0415
+
+    sink = BufferOutputStream()
+    write_table(answers.to_arrow(), sink)
+    return bytes(sink.getvalue())

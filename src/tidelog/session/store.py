@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import field, replace
 from typing import Any, Unpack
@@ -27,9 +28,11 @@ from tidelog.base.process.meter import ask, within
 from tidelog.base.record import record
 from tidelog.base.text.write import show_row
 from tidelog.base.tuning.table import DEFAULT
+from tidelog.base.values import Value
+from tidelog.logic.check.check_goal import GOAL
 from tidelog.plan.nodes import EMPTY_PLAN, Plan, Relation
 from tidelog.plan.rewrite.separate_facts import stored_in
-from tidelog.run.contract.engine import NO_LIMITS, Delta, Engine, Fallback, Limits, Row, Rows, Update, Work
+from tidelog.run.contract.engine import NO_LIMITS, Delta, Engine, Fallback, Limits, Lookups, Row, Rows, Update, Work
 from tidelog.session.changes import Change, Changes, Commit, check_known
 from tidelog.session.engines import EngineName, Options, StrategyName, make_engine
 from tidelog.session.facts.keys import KeyedRows, key_function
@@ -38,7 +41,10 @@ from tidelog.session.frames.misfit import Misfit
 from tidelog.session.frames.plain import Plain
 from tidelog.session.frames.rows import GivenRows, RowReader, is_frame
 from tidelog.session.program.rules import RuleBase
+from tidelog.session.queries.answers import Answers
+from tidelog.session.queries.goal import Goal, Goals
 from tidelog.session.queries.index import Index
+from tidelog.session.queries.tables import Tables
 from tidelog.session.subscriptions import Subscriptions
 
 
@@ -118,7 +124,8 @@ class Store:
         self._unfinished: Unfinished | None = None
         self._readers: dict[str, RowReader] = {}
         self._keyed: dict[str, KeyedRows] = {}
-        self._indexes: dict[str, Index] = {}
+        self._tables = Tables()
+        self._goals = Goals(rules)
         self._using = Lock()
         self.writing = Lock()
         """The lock of writers, which an open transaction holds."""
@@ -207,11 +214,44 @@ class Store:
             hint = did_you_mean(name, self.plan.declared)
             raise UserError(f"the program has no index `{name}`" + (f"; {hint}" if hint else ""))
         declared = self.plan.declared[name]
-        rows = self.rows(declared.relation)
-        found = self._indexes.get(name)
-        if found is None or found.rows is not rows:
-            found = self._indexes[name] = Index(declared, self.plan.relations[declared.relation], rows, self.plain)
-        return found
+        return Index(declared, self.plan.relations[declared.relation], self.plain)
+
+    def look_up(self, relation: str, values: Mapping[int, Value]) -> Rows:
+        """Return the rows of a relation that have these values in some columns, by their places, in any order."""
+        if not values:
+            return self.rows(relation)
+        with self._use():
+            if isinstance(self._engine, Lookups):
+                return self._engine.look_up(relation, values)
+            columns = tuple(sorted(values))
+            key = tuple([values[column] for column in columns])
+            return self._tables.find(relation, columns, key, self._state.number, lambda: self.rows(relation))
+
+    def answers(self, text: str, parameters: Mapping[str, Any], limits: Limits) -> Answers:
+        """Return the answers to a goal as of the last commit."""
+        goals = self._goals
+        if goals.rules is not self._state.rules:
+            goals = self._goals = Goals(self._state.rules)
+        goal = goals.goal(text, parameters)
+        in_cluster = hasattr(self._engine, "frame")  # what is looked up would have to be brought here
+        if goal.selection is not None and not in_cluster:
+            rows = goal.selection.project(self.look_up(goal.selection.relation, dict(goal.selection.bound)))
+        else:
+            rows = self._evaluated(goal, {}, limits)
+        return Answers(rows, goal.columns, Plain(goal.plan.types))
+
+    def foreseen(
+        self, text: str, parameters: Mapping[str, Any], facts: Mapping[str, Delta], rules: RuleBase, limits: Limits
+    ) -> Answers:
+        """Return the answers that a goal would have after a commit."""
+        goal = Goals(rules).goal(text, parameters)
+        return Answers(self._evaluated(goal, facts, limits), goal.columns, Plain(goal.plan.types))
+
+    def _evaluated(self, goal: Goal, facts: Mapping[str, Delta], limits: Limits) -> Rows:
+        """Let the engine go over to the plan with a goal, read its answers, and go back."""
+        with self._tried(facts, goal.plan, limits):
+            ask(ROW_BYTES * self._engine.count(GOAL))
+            return _kept(self._engine.rows(GOAL), self.tuning.rows.kept_rows)
 
     def relation(self, name: str) -> Relation:
         """Return the declaration of a relation."""
@@ -290,6 +330,7 @@ class Store:
                 for name, keyed in self._keyed.items():
                     if name in update.changes:
                         keyed.apply(update.changes[name])
+                self._tables.follow(update.changes, number)
                 self._check_keys(rules.plan)
                 seen = {name: rows for name, rows in before.seen.items() if not update.changes.get(name)}
                 commit = outcome.commit = Commit(number, time.perf_counter() - started, changes, update.work)
@@ -301,15 +342,20 @@ class Store:
 
     def try_out(self, facts: Mapping[str, Delta], rules: RuleBase, limits: Limits) -> Changes:
         """Return the changes that a commit would make."""
-        plan = self._changed_plan(rules)
+        with self._tried(facts, self._changed_plan(rules), limits) as update:
+            return Changes(update.changes, rules.plan.relations, self.plain, None)
+
+    @contextmanager
+    def _tried(self, facts: Mapping[str, Delta], plan: Plan | None, limits: Limits) -> Iterator[Update]:
+        """Within the block the engine has made changes that are undone afterwards."""
         with self._use():
             self._unfinished = Unfinished(self._state, self._engine.snapshot())
             try:
                 update = _update(self._engine, facts, plan, limits)
                 self._check_deleted(facts)
+                yield update
             finally:
                 self._undo()
-        return Changes(update.changes, rules.plan.relations, self.plain, None)
 
     def settle(self, outcome: Outcome) -> None:
         """Undo what the interrupted update of a transaction has left."""
@@ -325,7 +371,7 @@ class Store:
             if unfinished.outcome is not None:
                 unfinished.outcome.commit = None
                 self.subscriptions.withdraw()
-                self._keyed, self._checked = {}, None
+                self._keyed, self._checked, self._tables = {}, None, Tables()
             self._engine.restore(unfinished.token)
         self._unfinished = None
 

@@ -24,6 +24,7 @@ from tidelog.session.changes import Changes, Commit
 from tidelog.session.facts.pending import PendingFacts, PendingKeyed
 from tidelog.session.frames.rows import GivenRows
 from tidelog.session.program.rules import RuleBase
+from tidelog.session.queries.answers import Answers
 from tidelog.session.store import Outcome, Store
 
 
@@ -131,6 +132,12 @@ class Transaction:
         """Return the changes that a commit would make now, without making them."""
         self._check_open()
         return self._store.try_out(self._changes(), self._rules or self._store.state.rules, self._limits)
+
+    def query(self, goal: str, parameters: Mapping[str, Any] | None = None) -> Answers:
+        """Return the answers that a goal would have after a commit now; see `Database.query`."""
+        self._check_open()
+        rules = self._rules or self._store.state.rules
+        return self._store.foreseen(goal, parameters or {}, self._changes(), rules, self._limits)
 
     def commit(self) -> Commit:
         """Make the changes and return what they were. If refused, nothing has changed and the transaction is over."""

@@ -1,6 +1,6 @@
 """Faces: the command line. Imports `session` and `base`.
 
-* `main` finds the subcommand, a module of its name: `run`, `check`, `format`, `plan`, `shell`,
+* `main` finds the subcommand, a module of its name: `run`, `query`, `check`, `format`, `plan`, `shell`,
   `pipeline`, `soak`, `doctor`.
 * `options`, `limits`: options that several share. `tables`, `terminal`: what reaches the screen, escaped.
 * `interactive`: the shell that reads DDlog's command language.

@@ -19,7 +19,7 @@ from tidelog.base.errors import UserError
 from tidelog.shell.terminal import fail, kind_warnings, say_error
 
 DEBUG = "--debug"
-COMMANDS = ("run", "shell", "check", "format", "plan", "pipeline", "doctor", "soak")
+COMMANDS = ("run", "query", "shell", "check", "format", "plan", "pipeline", "doctor", "soak")
 
 
 class Commands(click.Group):

@@ -14,7 +14,7 @@ import click
 
 from tidelog.session.database import Database
 from tidelog.session.engines import EngineName
-from tidelog.session.exchange import output_cells, outputs_as_json, save_outputs
+from tidelog.session.exchange import outputs, save_outputs
 from tidelog.shell.limits import limit_options, limits_of, shown_progress
 from tidelog.shell.options import (
     FOLDER,
@@ -26,7 +26,7 @@ from tidelog.shell.options import (
     load_source,
     program_argument,
 )
-from tidelog.shell.tables import table
+from tidelog.shell.tables import relation_table
 from tidelog.shell.terminal import say, say_diagnostics, say_json, say_note, say_warning
 
 
@@ -81,6 +81,6 @@ def command(
             if not quiet and not as_json:
                 say(f"wrote {path} ({count} row{'' if count == 1 else 's'})")
     if as_json:
-        say_json({"relations": outputs_as_json(database)})
+        say_json({"relations": {view.name: view.as_json() for view in outputs(database)}})
     elif out is None:
-        click.echo("\n".join(table(view, cells) for view, cells in output_cells(database)), nl=False)
+        click.echo("\n".join(map(relation_table, outputs(database))), nl=False)

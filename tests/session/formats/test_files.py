@@ -230,7 +230,7 @@ def test_large_files_are_read_by_arrow(tmp_path: Path) -> None:
 
 def text_of(rows: list[Row], declared: Relation, tuning: Files = DEFAULT.files) -> str:
     file = io.StringIO()
-    write_rows(file, rows, declared, PLAIN, tuning)
+    write_rows(file, rows, declared.columns, PLAIN, tuning)
     return file.getvalue()
 
 
@@ -263,7 +263,7 @@ def arrow_contents(draw: st.DrawFn) -> tuple[Relation, list[Row]]:
 def test_arrow_columns_are_written_the_same(given: tuple[Relation, list[Row]]) -> None:
     declared, rows = given
     file = io.StringIO()
-    write_rows(file, TableRows(make_table(rows, declared.columns, PLAIN)), declared, PLAIN)
+    write_rows(file, TableRows(make_table(rows, declared.columns, PLAIN)), declared.columns, PLAIN)
     assert file.getvalue() == text_of(rows, declared)
 
 

@@ -21,7 +21,7 @@ from tidelog.session.engines import StrategyName
 from tidelog.session.soak.draw.families import draw_history
 from tidelog.session.soak.draw.graphs import NODES, graph_history
 from tidelog.session.soak.histories import Step, watched
-from tidelog.session.soak.looks import Inspect, Read, SetStrategy, Verify
+from tidelog.session.soak.looks import Ask, Inspect, Read, SetStrategy, Verify
 from tidelog.session.soak.poison import poisoned, poisoning
 from tidelog.session.soak.processes import soak_by
 from tidelog.session.soak.settings import Asked
@@ -71,7 +71,7 @@ def test_everything_is_drawn() -> None:
     assert {setting.tuning is None for setting in settings} == {True, False}
     assert {setting.keyed is None for setting in settings} == {True, False}
     steps = [step for history, _ in made for step in history.steps]
-    assert {type(look) for step in steps for look in step.looks} == {Read, Inspect, Verify, SetStrategy}
+    assert {type(look) for step in steps for look in step.looks} == {Ask, Read, Inspect, Verify, SetStrategy}
     assert {look.ago > 0 for step in steps for look in step.looks if isinstance(look, Inspect)} == {True, False}
     for doing in ("undone", "previews", "frames", "looks", "rules_added", "inserted"):
         assert {bool(getattr(step, doing)) for step in steps} == {True, False}, doing

@@ -218,3 +218,36 @@ def test_a_terminal_drops_what_was_typed(shown: list[str]) -> None:
 def test_words_to_complete() -> None:
     known = words(Interpreter(Database(SHOP), print))
     assert {"insert_or_update", "Stock", "Stock_by_count", "dump_changes", ":rule"} <= set(known)
+
+
+def test_queries(tidelog: Tidelog, tmp_path: Path) -> None:
+    (tmp_path / "p.dl").write_text("input relation R(x: u8, t: string)\noutput relation S(x: u8)\nS(x) :- R(x, _).\n")
+    script = """
+        start;
+        insert R(1, "one"), insert R(2, "two"); commit;
+        R(x, t)?
+        :query R(x, _), not R(x, "one")
+        start;
+        delete R(1, "one");
+        insert R(12, "a?b;");
+        S(x),
+          x > 1 ?;
+        commit;
+        R(12, t) ?   ; # is it there
+        not R(1, _), S(12)?
+        (S(1); S(2))?
+        S(9)?
+        """.replace(" ; # is it there", "")
+    ended = tidelog("shell", "p.dl", stdin=script)
+    assert ended.err == ""
+    assert ended.out == (
+        "2 rows\nx  t\n-  ---\n1  one\n2  two\n1 row\nx\n-\n2\n2 rows\n x\n--\n 2\n12\n"
+        "1 row\nt\n----\na?b;\ntrue\ntrue\nfalse\n"
+    )
+
+
+def test_a_goal_without_its_end(tidelog: Tidelog, tmp_path: Path) -> None:
+    (tmp_path / "p.dl").write_text("input relation R(x: u8)\n")
+    assert "line 1: expected a command" in tidelog("shell", "p.dl", stdin="R(x);\nR(y)?\n").err
+    assert "was not executed" in tidelog("shell", "p.dl", stdin="R(x),\nR(y)\n").err
+    assert "E0405" in tidelog("shell", "p.dl", stdin="R(x, y)?\n").err

@@ -66,6 +66,8 @@ _KIND = {_FLOAT: FLOAT, _DECIMAL: INT, _SIZED: SIZED, _TICK: TICK, _STRAY_TICK: 
 
 _MARK: Final = "\ufeff"
 """The byte order mark, which some editors put before a text; elsewhere it is a strange character."""
+_PARAMETER: Final = re.compile(r"\$[a-z_][A-Za-z0-9_]*")
+"""The name of a value that is given with a goal."""
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 """Half a character of UTF-16, which no text in UTF-8 can have; a text from Python may."""
 _COMMENT_MARK: Final = re.compile(r"/\*|\*/")
@@ -97,14 +99,14 @@ class Tokens:
         self.ends.append(end)
 
 
-def lex(source: Source, report: Report) -> Tokens:
-    """Split a text into tokens.
+def lex(source: Source, report: Report, parameters: dict[str, None] | None = None) -> Tokens:
+    """Split a text into tokens; in a goal, names may be `parameters`, as in `$from`, which are noted there.
 
     >>> tokens = lex(Source("a.dl", 'R(x, "a${n}") :- S(x). // why'), Report())
     >>> tokens.words[:6], len(tokens.strings[4]), tokens.comments
     (['R', '(', 'x', ',', '"a${n}"', ')'], 3, [Comment(text='// why')])
     """
-    lexer = _Lexer(source, report, source.text)
+    lexer = _Lexer(source, report, source.text, parameters)
     tokens = Tokens(source)
     if not source.text.isascii():
         for found in _SURROGATE.finditer(source.text):
@@ -126,13 +128,20 @@ class _Lexer:
     """Lexes `text`, which is the source's, or (with `where`) a part of it with escapes resolved."""
 
     def __init__(
-        self, source: Source, report: Report, text: str, where: list[int] | None = None, depth: int = 0
+        self,
+        source: Source,
+        report: Report,
+        text: str,
+        parameters: dict[str, None] | None = None,
+        where: list[int] | None = None,
+        depth: int = 0,
     ) -> None:
         self.source = source
         self.report = report
         self.text = text
         self.where = where
         self.depth = depth
+        self.parameters = parameters
 
     def scan(self, position: int, tokens: Tokens, *, inside: bool = False, stop: int = sys.maxsize) -> int:
         """Append tokens up to the end of the text, or (`inside` of `${`) up to the brace that closes it."""
@@ -196,6 +205,10 @@ class _Lexer:
         elif group == _MALFORMED:
             self._malformed(found[group], start, end)
             tokens.add(INT, "0", start, end)
+        elif self.parameters is not None and (name := _PARAMETER.match(self.text, start)):
+            self.parameters[name[0]] = None
+            tokens.add(LOWER, name[0], start, name.end())
+            return name.end()
         else:
             self.stray(found[group], start, end)
         return end
@@ -293,7 +306,7 @@ class _Lexer:
     def _escaped_parts(self, found: re.Match[str], report: Report) -> tuple[str | Tokens, ...]:
         """Resolve escapes first, then lex what `${}` embeds."""
         inner = self._unescape(found.start(1), found.end(1), report)
-        lexer = _Lexer(self.source, report, inner.text, inner.where, self.depth + 1)
+        lexer = _Lexer(self.source, report, inner.text, self.parameters, inner.where, self.depth + 1)
         parts: list[str | Tokens] = []
         position = 0
         while (dollar := inner.find_interpolation(position)) >= 0:

@@ -52,6 +52,17 @@ def parse_rules(source: Source, report: Report) -> tuple[RuleDef | ImperativeRul
     return tuple(rules)
 
 
+def parse_goal(source: Source, report: Report) -> tuple[RuleDef, tuple[str, ...]] | None:
+    """Parse a goal, as a rule without head, and name its parameters in order; None if it is mistaken.
+
+    >>> parse_goal(Source("goal", "Reach($from, x), not Blocked(x)"), Report())[1]
+    ('$from',)
+    """
+    parameters: dict[str, None] = {}
+    body = _alone(DeclarationParser.goal, source, report, parameters)
+    return None if body is None else (RuleDef((), body, (), Span(source, 0, len(source.text))), tuple(parameters))
+
+
 def parse_expression(source: Source, report: Report) -> Expr | None:
     """Parse one expression; None if it is mistaken.
 
@@ -70,9 +81,14 @@ def parse_type(source: Source, report: Report) -> TypeExpr | None:
     return _alone(DeclarationParser.type_expression, source, report)
 
 
-def _alone(production: Callable[[DeclarationParser], Item], source: Source, report: Report) -> Item | None:
+def _alone(
+    production: Callable[[DeclarationParser], Item],
+    source: Source,
+    report: Report,
+    parameters: dict[str, None] | None = None,
+) -> Item | None:
     """Parse a text that is one production; None if it is mistaken."""
-    parser = DeclarationParser(lex(source, report), report)
+    parser = DeclarationParser(lex(source, report, parameters), report)
     try:
         found = production(parser)
         parser.expect(END)

@@ -92,6 +92,15 @@ class RuleParser(BlockParser):
             raise Failure
         return clauses
 
+    def goal(self) -> tuple[syntax.Clause, ...]:
+        """Parse `goal = clause { "," clause } [ "," ] [ "." ]`."""
+        clauses: list[syntax.Clause] = []
+        while not clauses or (self.accept(",") and self.kinds[self.at] not in {".", END}):
+            self.clause(clauses)
+        if not self.accept(".") and self.kinds[self.at] != END:
+            self.expected("`,` or the end of the goal", "a goal is written like the body of a rule")
+        return tuple(clauses)
+
     def _semicolon_clause(self) -> None:
         self.report.add(
             "E0114",

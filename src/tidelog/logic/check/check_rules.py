@@ -74,6 +74,27 @@ def check_rules(
     return found
 
 
+@record
+class CheckedBody:
+    """A typed body, the variables asked for that it binds, and what is known of the types of its parameters."""
+
+    body: Body
+    columns: tuple[Var, ...]
+    parameters: Mapping[str, Type]
+
+
+def check_body(
+    source: SourceRule, names: Iterable[str], parameters: Iterable[str], declarations: Declarations, report: Report
+) -> CheckedBody | None:
+    """Return the typed form of a rule without head whose body binds `names`; None if it has a mistake."""
+    checker = _Checker(declarations.environments[source.module], report)
+    try:
+        return checker.asked(source.rule, names, parameters)
+    except TypeSizeError:
+        checker.inference.too_large(source.rule.span)
+        return None
+
+
 @dataclass(slots=True)
 class _Checker:
     """The check of one rule."""
@@ -85,6 +106,8 @@ class _Checker:
     groups: int = 0
     hidden: dict[str, Span] = field(default_factory=dict)
     """Variables that a `group_by` hides, with its place."""
+    parameters: dict[str, Variable] = field(default_factory=dict)
+    """What is given with a goal: bound everywhere in it."""
 
     def __post_init__(self) -> None:
         self.inference = BodyInference(self.environment, self.report)
@@ -110,6 +133,25 @@ class _Checker:
         if self.report.mistakes > mistakes:
             return None
         return finished
+
+    def asked(self, rule: RuleDef, names: Iterable[str], parameters: Iterable[str]) -> CheckedBody | None:
+        mistakes = self.report.mistakes
+        given = self.scope()
+        for name in parameters:
+            self.parameters[name] = given.declare(name, self.inference.fresh(), "rule", rule.span)
+        body, scope = self.body(rule.body, {})
+        if self.report.mistakes > mistakes:
+            return None
+        self.inference.settle()
+        finisher = Finisher(self.inference)
+        columns = tuple([finisher.variable(scope.variables[name].use(rule.span)) for name in names])
+        head = Relation("", "internal", (), types.UNIT)
+        finished = finish_rule(checked.Rule(head, (), body, Origin("")), finisher)
+        if self.report.mistakes > mistakes:
+            return None
+        known = {name: finisher.type(variable.type) for name, variable in self.parameters.items()}
+        variables = tuple([column for column in columns if isinstance(column, Var)])
+        return CheckedBody(finished.body, variables, known)
 
     # --- scopes ------------------------------------------------------------------------------------------------------
 
@@ -142,6 +184,7 @@ class _Checker:
     def scope(self) -> Scope:
         scope = Scope(rule=True)
         scope.taken = self.taken
+        scope.variables.update(self.parameters)
         return scope
 
     def declare(
@@ -204,7 +247,7 @@ class _Checker:
         for name, span in common_names(bodies).items():
             if name in keys and name in given:
                 inner.variables[name] = given[name]
-            else:
+            elif name not in self.parameters:
                 inner.declare(name, self.inference.fresh(), "rule", span)
         made = tuple(self.body(body, inner.variables)[0] for body in bodies)
         value = self.expression(grouping.receiver, inner)

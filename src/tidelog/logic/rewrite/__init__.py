@@ -2,6 +2,6 @@
 
 * While rules are syntax: `imperative_rules`, `expand_disjunction`, `split_heads`, `replace_aggregates`,
   `lift_expressions`, with `rule_names`.
-* When they are typed (`checked`): `flatten_patterns`, `split_groups`, `unfold_rows`, `fold_constants`, with `rows` and
-  `auxiliaries`.
+* When they are typed (`checked`): `flatten_patterns`, `give_parameters`, `split_groups`, `unfold_rows`,
+  `fold_constants`, with `rows` and `auxiliaries`.
 """

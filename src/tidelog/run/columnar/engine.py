@@ -24,7 +24,7 @@ from tidelog.run.columnar.rules.ordering import Orders
 from tidelog.run.columnar.rules.scalars import Scalars
 from tidelog.run.columnar.storage.dictionary import Codec
 from tidelog.run.columnar.storage.relation import Relation
-from tidelog.run.columnar.storage.rows import decoded, find
+from tidelog.run.columnar.storage.rows import decoded, find, look_up
 from tidelog.run.columnar.support.verify import check_support
 from tidelog.run.contract.engine import NO_LIMITS, Delta, Fallback, Limits, Row, Rows, Update, Work
 from tidelog.run.contract.phase import Support
@@ -119,6 +119,10 @@ class ColumnarEngine:
         """Tell whether a tuple is in a relation."""
         found = self._relation(relation)
         return find(row, found, self._codec)
+
+    def look_up(self, relation: str, values: Mapping[int, Any]) -> Rows:
+        """Return the tuples of a relation that have these values in some columns."""
+        return look_up(self._relation(relation), values, self._codec)
 
     def holding(self, relation: str) -> tuple[Relation, Codec]:
         """Return a relation as it is held, and what its codes mean: for an engine that goes on from it."""

@@ -19,7 +19,7 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from numbers import Integral, Real
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from tidelog.base.errors import UserError
 from tidelog.base.process.meter import memory_in_use
@@ -162,3 +162,14 @@ class Engine(Protocol):
 
         The token stays good until the next snapshot: restoring it twice, or again after an interrupt, is no mistake.
         """
+
+
+@runtime_checkable
+class Lookups(Protocol):
+    """An engine with indexes in which tuples can be looked up by what they have in some columns.
+
+    An index is built by the first look-up that needs it, and kept up to date by `Engine.update`.
+    """
+
+    def look_up(self, relation: str, values: Mapping[int, Any]) -> Rows:
+        """Return the tuples of a relation that have these values in some columns, by their places; at least one."""

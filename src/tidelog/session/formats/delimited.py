@@ -40,10 +40,10 @@ from tidelog.base.types import Field, Type
 from tidelog.base.values import Value
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract.engine import Row, Rows
-from tidelog.session.changes import in_row_order
 from tidelog.session.formats.mistakes import Mistakes
 from tidelog.session.formats.remarks import Header
 from tidelog.session.frames.plain import Plain
+from tidelog.session.frames.tabular import in_row_order
 
 PIECE = 1 << 20
 """Bytes that are uncompressed between two looks at the limits."""
@@ -275,17 +275,16 @@ def write_csv(path: Path, rows: Rows, relation: Relation, plain: Plain, tuning: 
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with draft.open("w", encoding="utf-8", newline="") as file:
-            write_rows(file, rows, relation, plain, tuning)
+            write_rows(file, rows, relation.columns, plain, tuning)
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
 
 
 def write_rows(
-    file: TextIO | io.StringIO, rows: Rows, relation: Relation, plain: Plain, tuning: Files = DEFAULT.files
+    file: TextIO | io.StringIO, rows: Rows, columns: tuple[Field, ...], plain: Plain, tuning: Files = DEFAULT.files
 ) -> None:
     """Write a header and the rows in order."""
-    columns = relation.columns
     if not columns:
         file.write(f"{UNIT_LINE}\n" * len(rows))
         return

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tidelog.base.errors import DataError
 from tidelog.base.expr import Const, Var
 from tidelog.base.record import record
 from tidelog.base.types import show
+from tidelog.base.values import Value
 from tidelog.plan.nodes import DeclaredIndex, Relation
 from tidelog.run.contract.engine import Row, Rows
-from tidelog.session.changes import in_row_order
 from tidelog.session.frames.misfit import Misfit
 from tidelog.session.frames.plain import Plain
+from tidelog.session.frames.tabular import in_row_order
 
 
 @record
@@ -26,11 +26,14 @@ class IndexView:
     parameters: Mapping[str, str]
 
 
-class Index:
-    """An index over the rows of one commit; its table is made when first asked."""
+LookUp = Callable[[str, Mapping[int, Value]], Rows]
+"""Gives the rows of a relation that have values in some columns, by their places."""
 
-    def __init__(self, declared: DeclaredIndex, relation: Relation, rows: Rows, plain: Plain) -> None:
-        self.rows = rows
+
+class Index:
+    """A declared index."""
+
+    def __init__(self, declared: DeclaredIndex, relation: Relation, plain: Plain) -> None:
         self.declared = declared
         self._columns = relation.columns
         self._readers = [plain.read(parameter.type) for parameter in declared.parameters]
@@ -40,7 +43,7 @@ class Index:
         declared = self.declared
         return IndexView(declared.name, declared.relation, {one.name: show(one.type) for one in declared.parameters})
 
-    def find(self, key: Sequence[Any]) -> list[Row]:
+    def find(self, key: Sequence[Any], look_up: LookUp) -> list[Row]:
         """Return the rows with a key, in order."""
         parameters = self.declared.parameters
         if len(key) != len(parameters):
@@ -52,30 +55,28 @@ class Index:
                 proper.append(read(value))
             except Misfit as misfit:
                 raise DataError(f"index {self.declared.name}, parameter `{parameter.name}`: {misfit}") from None
-        return in_row_order(self._table.get(tuple(proper), ()), self._columns)
+        given = dict(zip([parameter.name for parameter in parameters], proper, strict=True))
+        bound: dict[int, Value] = {}
+        for column, term in enumerate(self.declared.terms):
+            if isinstance(term, Const):
+                bound[column] = term.value
+            elif isinstance(term, Var) and term.name in given:
+                bound[column] = given[term.name]
+        return self.all(look_up(self.declared.relation, bound))
 
-    def all(self) -> list[Row]:
-        """Return every row that some key finds, in order."""
-        return in_row_order([row for rows in self._table.values() for row in rows], self._columns)
+    def all(self, rows: Rows) -> list[Row]:
+        """Return the rows that some key finds, in order."""
+        return in_row_order([row for row in rows if self._fits(row)], self._columns)
 
-    @cached_property
-    def _table(self) -> dict[Row, list[Row]]:
-        table: dict[Row, list[Row]] = {}
-        for row in self.rows:
-            key = self._key(row)
-            if key is not None:
-                table.setdefault(key, []).append(row)
-        return table
-
-    def _key(self, row: Row) -> Row | None:
-        """Return the values of the parameters in a row; None if it does not fit the index's atom."""
+    def _fits(self, row: Row) -> bool:
+        """Tell whether a row fits the index's atom."""
         values: dict[str, Any] = {}
         for term, value in zip(self.declared.terms, row, strict=True):
             match term:
                 case Var(name):
                     if values.setdefault(name, value) != value:
-                        return None
+                        return False
                 case Const(constant):
                     if constant != value:
-                        return None
-        return tuple(values[parameter.name] for parameter in self.declared.parameters)
+                        return False
+        return True

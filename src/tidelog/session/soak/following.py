@@ -17,12 +17,15 @@ from tidelog.base.errors import LimitError
 from tidelog.base.tuning.thresholds import Paths
 from tidelog.run.contract.engine import Limits, Row
 from tidelog.session.changes import Change, Changes
+from tidelog.session.soak.brute import Patience, TooBigError, consequences
 from tidelog.session.soak.histories import History, Step
-from tidelog.session.soak.looks import Inspect, Look, Read, SetStrategy, Verify
+from tidelog.session.soak.looks import Ask, Inspect, Look, Read, SetStrategy, Verify
 from tidelog.session.soak.settings import INDEX, Setting
-from tidelog.session.soak.spec import Declared
+from tidelog.session.soak.spec import Declared, Goal
 from tidelog.session.transaction import Transaction
 
+TRIES = 20_000
+"""How many tuples brute force tries for a goal."""
 Told = dict[str, list[tuple[Row, int]]]
 """Changes as data."""
 ARROW: dict[str, pa.DataType] = {
@@ -51,6 +54,9 @@ class Following:
         self._awaited: dict[int, Changes] = {}
         self._later: list[tuple[int, Callable[[], None]]] = []
         self._heard: list[Change] = []
+        self._foreseen: list[tuple[Ask, list[Row]]] = []
+        self.goals = 0
+        """How many goals were asked."""
         if setting.subscribed is not None and setting.subscribed in self._declared:
             self._database.subscribe(setting.subscribed, self._heard.append)
 
@@ -92,6 +98,8 @@ class Following:
         result = self._refused(step)
         if result is None:
             result = self._committed(step, number)
+            for look, rows in self._foreseen:
+                same(rows, self._database.query(str(look.goal), dict(look.goal.given)).rows(), f"what {look} foresaw")
         with self._twin.transaction() as other:
             self._play(other, replace(step, frames=False))
         self._told.append(plain(other.result.changes))
@@ -117,6 +125,8 @@ class Following:
         with self._database.transaction() as tx:
             self._play(tx, step)
             self._preview(tx, step, number, lambda: self._told[number])
+            asks = [look for look in step.looks if isinstance(look, Ask) and look.inside and self._can_ask(look.goal)]
+            self._foreseen = [(look, tx.query(str(look.goal), dict(look.goal.given)).rows()) for look in asks]
         return tx.result.changes
 
     def _preview(self, tx: Transaction, step: Step, number: int, wanted: Callable[[], Told]) -> None:
@@ -165,6 +175,9 @@ class Following:
             case Inspect(ago):
                 if number - ago in self._awaited:
                     self._inspect(look, number - ago)
+            case Ask(goal):
+                if self._can_ask(goal):
+                    self._ask(goal, number)
             case Verify():
                 self._database.verify()
             case SetStrategy(choice):
@@ -217,6 +230,24 @@ class Following:
             for key in [row[0] for row in rows[:: max(1, len(rows) // 3)]]:
                 same(self._database.query_index(INDEX, key), self._twin.query_index(INDEX, key), f"index at {key!r}")
             same(self._database.dump_index(INDEX), rows, "index")
+
+    def _can_ask(self, goal: Goal) -> bool:
+        return goal.relations <= self._declared.keys()
+
+    def _ask(self, goal: Goal, number: int) -> None:
+        """Ask a goal, and compare with what brute force finds in the twin's rows, or if that takes long the twin."""
+        found = self._database.query(str(goal), dict(goal.given))
+        if sorted(found.columns) != sorted(goal.columns):
+            raise Difference(f"the goal {goal} has the columns {[*found.columns]}")
+        places = [goal.columns.index(name) for name in found.columns]
+        facts = {name: set(self._twin.relation(name).rows()) for name in goal.relations}
+        try:
+            rows = {row for _, row in consequences(goal.rule, facts, Patience(TRIES))}
+            wanted = [tuple(row[place] for place in places) for row in rows]
+        except TooBigError:
+            wanted = self._twin.query(str(goal), dict(goal.given)).rows()
+        same_set(found.rows(), wanted, f"the answers to {goal} with {dict(goal.given)} after step {number}")
+        self.goals += 1
 
     def _inspect(self, look: Inspect, commit: int) -> None:
         """Look at the changes of a commit, and compare them with the twin's."""

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal
 
-from tidelog.session.soak.spec import Program
+from tidelog.session.soak.draw.grow import Grower
+from tidelog.session.soak.spec import Goal, Program
 
 ReadingWay = Literal["rows", "unordered", "iterate", "count", "contains", "arrow", "held", "index"]
 ChangeWay = Literal["rows", "sizes", "arrow"]
@@ -61,7 +62,19 @@ class SetStrategy:
         return f"follow by strategy number {self.choice}"
 
 
-Look = Read | Inspect | Verify | SetStrategy
+@dataclass(frozen=True)
+class Ask:
+    """Ask a goal, first `inside` the transaction before the commit or not."""
+
+    goal: Goal
+    inside: bool = False
+
+    def __str__(self) -> str:
+        given = "".join(f", ${name} = {value!r}" for name, value in self.goal.given)
+        return f"ask {self.goal}{given}{' (also before the commit)' if self.inside else ''}"
+
+
+Look = Ask | Read | Inspect | Verify | SetStrategy
 
 
 class Watcher:
@@ -71,6 +84,12 @@ class Watcher:
         self._random = random
         self._names = [relation.name for relation in program.relations]
         self._reads, self._inspects, self._acts = (random.choice((0.0, 0.1, 0.3, 1.0)) for _ in range(3))
+        # Goals have a source of their own, so that a seed's history is the same with them and without.
+        self._asking = Random(str(program))  # noqa: S311  (a test needs no secrets)
+        kinds = dict.fromkeys(kind for relation in program.relations for kind in relation.kinds)
+        self._grower = Grower(self._asking, (*kinds,), None)
+        self._relations = program.relations
+        self._asks = self._asking.choice((0.0, 0.1, 0.3))
 
     def may(self, chance: float) -> bool:
         """Tell whether to do something beside committing."""
@@ -99,7 +118,14 @@ class Watcher:
         if self.may(0.06):
             found.append(SetStrategy(random.randrange(100)))
         random.shuffle(found)
-        return tuple(found)
+        return (*found, *self._goals())
+
+    def _goals(self) -> list[Ask]:
+        asking = self._asking
+        if asking.random() >= self._asks:
+            return []
+        goals = [self._grower.goal(self._relations) for _ in range(asking.choice((1, 1, 3)))]
+        return [Ask(goal, asking.random() < 0.2) for goal in goals]
 
     def last(self, commits: int) -> tuple[Look, ...]:
         """Return what to look at in the end, beside all relations: mostly what all commits changed."""

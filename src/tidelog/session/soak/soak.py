@@ -49,6 +49,7 @@ class Tally:
     histories: int = 0
     commits: int = 0
     changes: int = 0
+    goals: int = 0
     paths: Paths = field(default_factory=Paths)
 
     def add(self, other: Tally) -> None:
@@ -56,6 +57,7 @@ class Tally:
         self.histories += other.histories
         self.commits += other.commits
         self.changes += other.changes
+        self.goals += other.goals
         self.paths.taken.update(other.paths.taken)
 
     @property
@@ -127,6 +129,7 @@ def _error(made: Callable[[], Following | AtSize], tally: Tally, asked: Asked) -
         followed = made()
         tally.commits += followed.follow()
         tally.changes += followed.changes
+        tally.goals += followed.goals
     except (ProgramError, LimitError):
         return None
     except Exception as error:  # noqa: BLE001  (whatever an engine raises is what a soak looks for)

@@ -81,6 +81,16 @@ class C:
 
 
 @dataclass(frozen=True)
+class Given(C):
+    """A constant that is given with a goal, as the value of a parameter."""
+
+    name: str = ""
+
+    def __str__(self) -> str:
+        return f"${self.name}"
+
+
+@dataclass(frozen=True)
 class Wild:
     """`_`."""
 
@@ -261,6 +271,30 @@ class Rule:
         heads = ", ".join(map(str, self.heads))
         body = ", ".join(str(self.body[i]) for i in self.written)
         return f"{heads} :- {body}." if body else f"{heads}."
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A goal: a rule whose head has the variables to be answered, and the values of parameters by name."""
+
+    rule: Rule
+    given: tuple[tuple[str, Any], ...] = ()
+
+    def __str__(self) -> str:
+        return str(self.rule).partition(" :- ")[2].removesuffix(".")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the variables, in the order of the head."""
+        return tuple(str(term) for term in self.rule.heads[0].terms)
+
+    @property
+    def relations(self) -> set[str]:
+        """The relations that the goal reads."""
+        either = [
+            atom for clause in self.rule.body if isinstance(clause, Either) for a in clause.alternatives for atom in a
+        ]
+        return {atom.relation for atom in (*self.rule.body, *either) if isinstance(atom, Atom)}
 
 
 @dataclass(frozen=True)

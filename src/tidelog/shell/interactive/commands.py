@@ -7,7 +7,8 @@
     echo text; timestamp; sleep 100; log_level 1; profile; profile cpu on; exit; # comment
 
 A comma after an update says that more belong to the same batch; `;` ends it. Commands that begin with a colon are
-Tidelog's own: one line each, except `:rule add`, whose text ends with the line that ends in a dot.
+Tidelog's own: one line each, except `:rule add`, whose text ends with the line that ends in a dot. What begins like a
+goal is one, up to the line that ends in `?`, and the same as `:query` without it.
 """
 
 from __future__ import annotations
@@ -150,6 +151,9 @@ _UPDATE = re.compile(r"(insert_or_update|insert|delete_key|delete|modify)\b")
 _ECHO = re.compile(r"\s*([^;]*);")
 _LINE = re.compile(r":(\w*)[ \t]*([^\n]*)\n")
 _ADD = re.compile(r":rule[ \t]+add\b")
+_GOAL = re.compile(r"(?:[A-Z(]|not\b|var\b)")
+_ASKED = re.compile(r"(.*?)\?[ \t]*;?[ \t]*\n", re.DOTALL)
+_ENDED = re.compile(r"[^?\s]\s*;\s*$")
 _RULE = re.compile(r":(rule)[ \t]+(add\b(?:[^\n]*\n)*?[^\n]*\.[ \t]*;?[ \t]*)\n")
 
 
@@ -169,6 +173,8 @@ def read_command(text: str, position: int = 0) -> tuple[Command | None, int]:
             raise IncompleteError("a comment without the end of its line")
         case ":":
             return _colon(reader), reader.position
+    if _GOAL.match(text, reader.position):
+        return _goal(reader), reader.position
     update = reader.match(_UPDATE)
     try:
         command = _update(reader, update[1]) if update else _simple(reader)
@@ -262,6 +268,16 @@ def _colon(reader: RecordReader) -> Colon:
         if found is None:
             raise IncompleteError("a line without its end")
     return Colon(found[1], found[2].strip().removesuffix(";").strip())
+
+
+def _goal(reader: RecordReader) -> Colon:
+    line = reader.text[reader.position :].partition("\n")[0]
+    if _ENDED.search(line):
+        raise reader.error("a command (`:help` lists them)")
+    found = reader.match(_ASKED)
+    if found is None:
+        raise IncompleteError("a goal without its `?`")
+    return Colon("query", found[1].strip())
 
 
 _READ: dict[str, Callable[[RecordReader], Command]] = {

@@ -13,6 +13,7 @@ from tidelog.session.database import Database
 from tidelog.session.engines import StrategyName
 from tidelog.session.program.static import PLAN_FORMATS
 from tidelog.session.transaction import Transaction
+from tidelog.shell.tables import answers_table
 
 HELP = """\
 start;                            begin a transaction
@@ -28,6 +29,7 @@ dump; dump R;                     show all output relations; show one relation
 query_index I(1); dump_index I;   show what an index has for a key; all it has
 profile; timestamp;               show the work of the last commit; nanoseconds since the start
 echo text; sleep 100; exit;       show a text; wait (milliseconds); leave
+:query GOAL                       show the answers to a goal, such as R(1, x), not S(x); also: GOAL ?
 :rule add TEXT                    add rules, in the open transaction or else at once
 :rule remove NAME-OR-TEXT         remove rules
 :rule list                        show the rules in force
@@ -56,6 +58,7 @@ class OwnCommands:
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
         self._execute: dict[str, Callable[[str], None]] = {
+            "query": self._query,
             "rule": self._rule,
             "plan": self._plan,
             "preview": self._preview,
@@ -70,6 +73,11 @@ class OwnCommands:
             hint = did_you_mean(name, self._execute)
             raise UserError(f"there is no command `:{name}`; {hint or '`:help` lists them'}")
         self._execute[name](text)
+
+    def _query(self, text: str) -> None:
+        asked = self._shell.transaction or self._shell.database
+        answers = asked.query(text)
+        self._shell.say(answers_table(answers, len(answers)).rstrip("\n"))
 
     def _rule(self, text: str) -> None:
         action, _, rest = text.partition(" ") if " " in text.partition("\n")[0] else text.partition("\n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from importlib import import_module
 from typing import Any
@@ -19,6 +19,7 @@ from tidelog.run.columnar.storage.dictionary import Codec, code_floats, code_sig
 from tidelog.run.columnar.storage.layout import Layout, Range, range_of
 from tidelog.run.columnar.storage.relation import Relation
 from tidelog.run.contract.engine import Row, Rows
+from tidelog.run.phases import CURRENT, GARBAGE
 
 Columns = Sequence[Words]
 
@@ -212,6 +213,32 @@ def find(row: Row, relation: Relation, codec: Codec) -> bool:
     """Tell whether a tuple of values is in a relation."""
     codes = _coded(row, relation.layout, relation.types, codec)
     return codes is not None and relation.contains(codes)
+
+
+def look_up(relation: Relation, values: Mapping[int, Any], codec: Codec) -> list[Row]:
+    """Return the tuples that have these values in some columns, from an order that begins with them.
+
+    The order is made when it is first asked for, and from then on follows every update.
+    """
+    order = relation.order(frozenset(values))
+    layout, count = order.layout, len(values)
+    codes = {column: codec.known(value, relation.types[column]) for column, value in values.items()}
+    known = {column: code for column, code in codes.items() if code is not None}
+    if len(known) < count or not all(layout.fields[c].range.covers(Range(code, code)) for c, code in known.items()):
+        return []
+    (full, shift), key = layout.prefix(count), layout.key(count).constant(known)  # type: ignore[arg-type]
+    found: list[Row] = []
+    for batch, limit in relation.batches(order, CURRENT):
+        low, high, total = relation.arrays(batch.size).ranges(
+            key, batch.rows, full, shift, batch.fence(1, relation.arrays)
+        )
+        if total:
+            rows = batch.rows[:, low[0] : high[0]]
+            if batch.mark is not None and limit < GARBAGE:
+                rows = rows[:, batch.mark[low[0] : high[0]] <= limit]
+            columns = [(layout.codes(rows, column), type) for column, type in enumerate(relation.types)]
+            found += codec.rows(columns, rows.shape[1])
+    return found
 
 
 def _packed(row: Row, layout: Layout, types: Sequence[Type], codec: Codec) -> Words | None:

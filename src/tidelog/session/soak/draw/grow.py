@@ -7,7 +7,10 @@ aggregates, self-joins, repeated variables, constants in heads, relations withou
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from random import Random
+from typing import Any
 
 from tidelog.session.soak.brute import Facts, Patience, TooBigError, consequences, saturate
 from tidelog.session.soak.spec import (
@@ -20,6 +23,8 @@ from tidelog.session.soak.spec import (
     Compute,
     Declared,
     Either,
+    Given,
+    Goal,
     GroupBy,
     Kind,
     PairOf,
@@ -83,6 +88,8 @@ class Grower:
         self.kinds: tuple[Kind, ...] = ("int", *random.sample(others, min(len(others), number)))
         self.features = features
         self.fresh = 0
+        self.given: dict[str, Any] | None = None
+        """The parameters of a goal so far; None in a program, which has none."""
 
     def may(self, feature: str, chance: float) -> bool:
         """Tell whether to use a feature here: negation, group, either, spread, compute, heads, shuffle."""
@@ -131,6 +138,16 @@ class Grower:
         """Make a rule for a relation; `around` are the relations of its stratum it may use."""
         if self.random.random() < 0.04:
             return Rule((self.head(head, [], constant=1.0),), (), ())
+        body, order, bound = self.body(below, around)
+        heads = [self.head(head, bound)]
+        if self.may("heads", 0.1):
+            heads.append(self.head(self.random.choice(group), bound))
+        return Rule(tuple(heads), body, order)
+
+    def body(
+        self, below: list[Declared], around: list[Declared]
+    ) -> tuple[tuple[Clause, ...], tuple[int, ...], list[V]]:
+        """Make a body; return it with the order in which it is written, and the variables visible at its end."""
         body: list[Clause] = []
         bound: list[V] = []
         grouped = not around and self.may("group", 0.25)
@@ -154,10 +171,15 @@ class Grower:
         if grouped:
             order.append(len(body))
             bound = self.grouped(body, bound)
-        heads = [self.head(head, bound)]
-        if self.may("heads", 0.1):
-            heads.append(self.head(self.random.choice(group), bound))
-        return Rule(tuple(heads), tuple(body), tuple(order))
+        return tuple(body), tuple(order), bound
+
+    def goal(self, relations: Sequence[Declared]) -> Goal:
+        """Make a goal about relations, in which some constants are given as parameters."""
+        self.given = {}
+        body, order, bound = self.body(list(relations), [])
+        rule = Rule((Atom("goal", tuple(bound)),), body, order)
+        written = set(re.findall(r"\$(\w+)", str(rule)))
+        return Goal(rule, tuple((name, value) for name, value in self.given.items() if name in written))
 
     def variable(self, kind: Kind) -> V:
         """Make a new variable."""
@@ -170,8 +192,13 @@ class Grower:
         return self.random.choice(found) if found and self.random.random() < chance else None
 
     def constant(self, kind: Kind) -> C:
-        """Choose a constant."""
-        return C(self.random.choice(CONSTANTS[kind]), kind)
+        """Choose a constant, of a goal perhaps one that is given with it."""
+        value = self.random.choice(CONSTANTS[kind])
+        if self.given is None or self.random.random() < 0.5:
+            return C(value, kind)
+        name = f"p{len(self.given)}"
+        self.given[name] = value
+        return Given(value, kind, name)
 
     def atom(self, relation: Declared, bound: list[V]) -> Atom:
         """Make a positive atom; its new variables become bound."""
