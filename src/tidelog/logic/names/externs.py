@@ -58,7 +58,7 @@ def _registered(signature: Signature, text: str, report: Report) -> Type | None:
 def same_up_to_names(a: Type, b: Type) -> bool:
     """Tell whether two types are equal but for the names of their type variables.
 
-    >>> same_up_to_names(Tuple((TypeVariable("A"), types.BOOL)), Tuple((TypeVariable("X"), types.BOOL)))
+    >>> same_up_to_names(types.Tuple((TypeVariable("A"), types.BOOL)), types.Tuple((TypeVariable("X"), types.BOOL)))
     True
     """
     there: dict[str, str] = {}
