@@ -59,6 +59,16 @@ def test_watch_needs_a_folder(reach: Path, tidelog: Tidelog) -> None:
 def test_without_pyspark(reach: Path, tidelog: Tidelog, monkeypatch: pytest.MonkeyPatch) -> None:
     (reach / "p.toml").write_text(CONFIG)
     monkeypatch.setattr("tidelog.session.pipeline.run.find_spec", lambda name: None)
+    assert tidelog("pipeline", "run", "p.toml").status == 0  # small files need none
+    (reach / "p.toml").write_text(CONFIG.replace('format = "csv"', 'format = "orc"'))
     ended = tidelog("pipeline", "run", "p.toml")
     assert ended.status == 1
-    assert "pip install 'tidelog[spark]'" in ended.err
+    assert "this needs pyspark, which is not installed: pip install 'tidelog[spark]'" in ended.err
+
+
+def test_without_deltalake(reach: Path, tidelog: Tidelog, monkeypatch: pytest.MonkeyPatch) -> None:
+    (reach / "p.toml").write_text(CONFIG)
+    monkeypatch.setattr("tidelog.session.pipeline.state.versions.find_spec", lambda name: None)
+    ended = tidelog("pipeline", "run", "p.toml")
+    assert ended.status == 1
+    assert "this needs deltalake, which is not installed: pip install 'tidelog[spark]'" in ended.err

@@ -1,7 +1,8 @@
 """`tidelog pipeline`: run a data pipeline on Spark, look at its versions, go back, and follow a folder of changes.
 
-With `--json` standard output has one object for each version made or listed: `version`, `at`, `reason`, `changes` (rows
-gained and lost by relation), and for versions just made `fresh`, `seconds`, `rules`, `quarantined` and `strata`.
+With `--json` standard output has one object for each version made or listed: `version`, `at`, `reason`, `engine`,
+`changes` (rows gained and lost by relation), and for versions just made `fresh`, `seconds`, `rules`, `quarantined` and
+`strata`.
 """
 
 from __future__ import annotations
@@ -121,7 +122,8 @@ def _signed(name: str, counts: Iterable[int]) -> str:
 
 def _version(version: Version) -> dict[str, Any]:
     changes = {name: {"inserted": gained, "deleted": lost} for name, (gained, lost) in version.changes.items()}
-    return {"version": version.number, "at": version.at, "reason": version.reason, "changes": changes}
+    told = {"version": version.number, "at": version.at, "reason": version.reason, "engine": version.engine}
+    return told | {"changes": changes}
 
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tidelog import UserError
-from tidelog.session.pipeline.config import read_config
+from tidelog.base.span import Source
+from tidelog.session.pipeline.config import Config, Sink, read_config
+from tidelog.session.pipeline.facts import check_relations
+from tidelog.session.program.static import plan_source
 
 GOOD = """
 program = "network.dl"
@@ -157,15 +161,17 @@ def test_a_full_sink_never_replaces_anything_else(tmp_path: Path, path: str, tol
         read_config(file)
 
 
-def test_what_a_full_sink_uses_on_the_way_is_its_own_too(tmp_path: Path) -> None:
-    (tmp_path / "program.old").mkdir()
-    text = PLACES.replace("program/network.dl", "program.old/network.dl").replace("PATH", "program")
-    (tmp_path / "p.toml").write_text(text)
-    with pytest.raises(UserError, match=r"program\.old contains the program"):
-        read_config(tmp_path / "p.toml")
-
-
 def test_two_sinks_of_changes_in_one_place(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="has the path of another sink"):
         read_config(places(tmp_path, "out/other", "changes"))
     read_config(places(tmp_path, "out/other/reach", "changes"))
+
+
+@pytest.mark.parametrize("column", ["weight", "version"])
+def test_columns_that_changes_have_of_their_own(tmp_path: Path, column: str) -> None:
+    relations = plan_source(Source("p.dl", f"output relation R({column}: u8)"), (), None).relations
+    sink = Sink("R", "csv", str(tmp_path / "out"), mode="changes")
+    config = Config(tmp_path / "p.toml", tmp_path / "p.dl", tmp_path / "state", sinks=(sink,))
+    with pytest.raises(UserError, match=f"changes have a column `{column}` of their own, and so has R"):
+        check_relations(config, relations)
+    check_relations(replace(config, sinks=(replace(sink, mode="full"),)), relations)

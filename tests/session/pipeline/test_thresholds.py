@@ -50,11 +50,11 @@ TAGS = ['é,"[1, 2]"', "a b,[]"]
 CHANGES = "op,n,small,text,sold,weight\ndelete,7,0,a b,true,1e300\ninsert,9,1,é,false,3\n"
 
 
-def played(folder: Path, spark: SparkSession, tables: list[Tuning]) -> list[object]:
+def played(folder: Path, spark: SparkSession | None, tables: list[Tuning], config: str = CONFIG) -> list[object]:
     """Run a pipeline, change its facts and go back, each time by a new start with other thresholds."""
     folder.mkdir()
     (folder / "items.dl").write_text(PROGRAM)
-    (folder / "pipeline.toml").write_text(CONFIG)
+    (folder / "pipeline.toml").write_text(config)
     (folder / "items.csv").write_text("\n".join(("n,small,text,sold,weight", *ITEMS)) + "\n")
     (folder / "tags.csv").write_text("\n".join(("text,kinds", *TAGS)) + "\n")
     (folder / "day").mkdir()
@@ -73,17 +73,20 @@ def lines(folder: Path, files: str) -> list[str]:
 
 def test_thresholds_that_differ_from_start_to_start(spark: SparkSession, tmp_path: Path) -> None:
     paths = Paths()
-    few, many = (
-        Tuning(
-            pipelines=Pipelines(
-                driver_rows=paths.drawn("pipelines.driver_rows", rows),
-                file_rows=paths.drawn("pipelines.file_rows", rows),
-            )
-        )
-        for rows in (0, 100_000)
-    )
+
+    def drawn(driver: int, here: int, file: int) -> Tuning:
+        rows = {"driver_rows": driver, "here_rows": here, "here_bytes": 1000 * here, "file_rows": file}
+        noted = {name: paths.drawn(f"pipelines.{name}", value) for name, value in rows.items()}
+        return Tuning(pipelines=Pipelines(**noted))
+
+    few, many, pieces = drawn(0, 0, 0), drawn(100_000, 100_000, 100_000), drawn(0, 0, 100_000)
     expected = played(tmp_path / "default", spark, [Tuning()] * 3)
     assert expected[0] == {"Item": (3, 0), "Tag": (2, 0), "Heavy": (2, 0)}
-    assert played(tmp_path / "to and fro", spark, [few, many, few]) == expected
-    wanted = ("pipelines.driver_rows", "pipelines.file_rows")
-    assert {path for path in all_paths(elsewhere=True) if path[0] in wanted} <= paths.taken.keys()
+    assert played(tmp_path / "to and fro", spark, [few, many, pieces]) == expected
+    no_rows = CONFIG.replace("driver_rows = 0\n", "")
+    assert played(tmp_path / "here", None, [Tuning()] * 3, no_rows) == expected
+    assert played(tmp_path / "here and there", spark, [few, many, few], no_rows) == expected
+    assert played(tmp_path / "there and here", spark, [many, few, many], no_rows) == expected
+    wanted = ("driver_rows", "here_rows", "here_bytes", "file_rows")
+    all_ways = {path for path in all_paths(elsewhere=True) if path[0] in {f"pipelines.{name}" for name in wanted}}
+    assert all_ways <= paths.taken.keys()

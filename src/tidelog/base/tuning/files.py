@@ -39,6 +39,10 @@ class Pipelines:
 
     driver_rows: int = threshold(100_000, draws=(0, 2), fitted="none: like the engine's `driver_rows`")
     """Up to this number of rows the driver reads and writes a source or a table of the state, without jobs."""
+    here_rows: int = threshold(4_000_000, draws=(0, 3), fitted="none: a million rows take a second and some 100 MB")
+    """Up to this number of input rows a pipeline is evaluated in the driver's own process, without Spark."""
+    here_bytes: int = threshold(1 << 28, draws=(0, 60), fitted="none: a second or two")
+    """Up to this size the driver reads files of a source by itself, if it knows their form."""
     file_rows: int = threshold(100_000, draws=(0, 2), fitted="none: like the engine's `driver_rows`")
     """Up to this number of rows a sink is one file; more are written by all executors at once."""
     change_files: int = threshold(32, draws=(0, 2), fitted="none: a small file takes a millisecond to open")

@@ -1,7 +1,8 @@
-"""A data pipeline on Spark: tables in, a program kept true over them, results or signed changes out.
+"""A data pipeline: tables in, a program kept true over them, results or changes out, on Spark where they are large.
 
 `config` reads the file that describes it, and `paths` checks where its sinks go; `state` keeps what was committed, a
-version a commit; `reading` and `writing` are its two ends in Spark; `run` makes versions (`facts` fills
+version a commit, and `sinks` sends it out. Sources are read by `reading` in Spark, or by `reading_here` in this
+process; signed rows add up (`adding`); `told` names the source or sink of an error. `run` makes versions (`facts` fills
 their transactions, `revise` brings in an edited program, `effect` tells what changed), and `watch` makes one for each
 batch of `files` that arrives.
 """

@@ -46,7 +46,8 @@ from tidelog.session.pipeline.paths import TABLE, check_paths
 ON_ERROR = ("fail", "quarantine")
 MODES = ("full", "changes")
 STRATEGIES: tuple[StrategyName, ...] = ("auto", "ranked", "recompute")
-OPTIONS = {"partitions": ("spark.tidelog.partitions", 1), "driver_rows": ("spark.tidelog.driverRows", 0)}
+DRIVER_ROWS = "spark.tidelog.driverRows"
+OPTIONS = {"partitions": ("spark.tidelog.partitions", 1), "driver_rows": (DRIVER_ROWS, 0)}
 """Numbers of the engine: what a session calls them, and the least they may be."""
 PATHLESS = ("jdbc",)
 """Formats whose options say where the data is."""

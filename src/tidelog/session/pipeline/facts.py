@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,11 +15,16 @@ from tidelog.base.tuning.files import Pipelines
 from tidelog.base.tuning.table import DEFAULT
 from tidelog.plan.nodes import Plan, Relation
 from tidelog.session.database import Database
+from tidelog.session.frames.arrow import read_table
 from tidelog.session.frames.plain import Plain
+from tidelog.session.pipeline.adding import Signed, add_up
 from tidelog.session.pipeline.config import Config, SourceTable
 from tidelog.session.pipeline.files import change_files
 from tidelog.session.pipeline.paths import TABLE
+from tidelog.session.pipeline.reading_here import read_here
+from tidelog.session.pipeline.sinks.output import SHOWN, VERSION, Output
 from tidelog.session.pipeline.state.facts import inputs
+from tidelog.session.pipeline.told import told
 
 
 class Writer(Protocol):
@@ -57,47 +62,62 @@ class Edit:
     sources: dict[str, str]
     database: Database | None = None
     """The database, if there is one."""
-    refused: dict[str, tuple[Any, int]] = field(default_factory=dict)
+    refused: dict[str, Output] = field(default_factory=dict)
+    """What goes to the quarantine."""
+    here: bool = False
+    """Whether all facts are to be on the driver."""
 
-    def refuse(self, name: str, frame: Any, count: int) -> None:
+    def refuse(self, name: str, output: Output | None) -> None:
         """Remember rows for the quarantine."""
-        if count:
-            before = self.refused.get(name)
-            both = (frame, count) if before is None else (before[0].unionByName(frame), before[1] + count)
-            self.refused[name] = both
+        if output is not None and output.rows:
+            self.refused[name] = self.refused[name] + output if name in self.refused else output
 
 
-def fill_from_sources(edit: Edit, config: Config, spark: Any, tuning: Pipelines = DEFAULT.pipelines) -> None:
+def fill_from_sources(
+    edit: Edit, config: Config, spark: Callable[[], Any], tuning: Pipelines = DEFAULT.pipelines
+) -> None:
     """Let input relations hold what their sources hold, where these are new."""
-    from tidelog.session.pipeline.reading import load  # noqa: PLC0415  (loads PySpark)
-
     for source in config.sources:
         mark = fingerprint(source)
         if mark and edit.sources.get(source.relation) == mark:
             continue
-        relation = edit.plan.relations[source.relation]
-        loaded = load(spark, source, relation, Plain(edit.plan.types), tuning)
-        edit.refuse(source.relation, loaded.refused, loaded.refused_count)
+        relation, plain = edit.plan.relations[source.relation], Plain(edit.plan.types)
+        table = read_here(source, relation, tuning)
+        if table is not None:
+            with told(source):
+                rows = read_table(table, relation, plain)
+        else:
+            from tidelog.session.pipeline.reading import load  # noqa: PLC0415  (loads PySpark)
+
+            loaded = load(spark(), source, relation, plain, tuning.here_rows if edit.here else tuning.driver_rows)
+            edit.refuse(source.relation, loaded.refused)
+            rows = loaded.rows
         with _naming(source):
-            replace_rows(edit, source.relation, loaded.rows)
+            replace_rows(edit, source.relation, rows)
         edit.sources[source.relation] = mark
 
 
 def fill_from_files(
-    edit: Edit, config: Config, spark: Any, paths: Iterable[str], tuning: Pipelines = DEFAULT.pipelines
+    edit: Edit, config: Config, spark: Callable[[], Any], paths: Iterable[str], tuning: Pipelines = DEFAULT.pipelines
 ) -> None:
     """Apply the signed rows of files; the rows of all files of a relation add up."""
-    from tidelog.session.pipeline.reading import Signed, add_up, load_changes  # noqa: PLC0415  (loads PySpark)
-
     known = inputs(edit.plan)
     files: dict[str, list[Signed]] = {}
     for file in change_files(paths, config, known):
-        loaded = load_changes(spark, file.source, known[file.relation])
-        edit.refuse(file.relation, loaded.refused, loaded.refused_count)
+        relation = known[file.relation]
+        table = read_here(file.source, relation, tuning, signed=True)
+        if table is not None:
+            loaded = Signed(file.source, table.num_rows, lambda table=table: table)  # type: ignore[misc]
+        else:
+            from tidelog.session.pipeline.reading import load_changes  # noqa: PLC0415  (loads PySpark)
+
+            loaded = load_changes(spark(), file.source, relation)
+        edit.refuse(file.relation, loaded.refused)
         files.setdefault(file.relation, []).append(loaded)
     plain = Plain(edit.plan.types)
     for name, signed in files.items():
-        gone, come = add_up(signed, known[name], plain, tuning)
+        most = tuning.here_rows if edit.here else tuning.driver_rows
+        gone, come = add_up(signed, known[name], plain, most)
         with _naming(f"changes of {name}"):  # deletions first: an insertion may take over their key
             edit.tx.delete(name, gone)
             edit.tx.insert(name, come)
@@ -106,8 +126,11 @@ def fill_from_files(
 def replace_rows(edit: Edit, name: str, rows: Any) -> None:
     """Let a relation hold exactly these rows: a DataFrame, or rows on the driver."""
     view = edit.database.relation(name) if edit.database is not None else None
+    in_spark = hasattr(rows, "subtract")
+    if in_spark and edit.database is not None and edit.database.engine != "spark":
+        rows, in_spark = rows.toArrow(), False
     if view is not None and view.count():
-        if hasattr(rows, "subtract"):
+        if in_spark:
             stored = view.to_spark(text=True)
             edit.tx.delete(name, stored.subtract(rows))
             edit.tx.insert(name, rows.subtract(stored))
@@ -144,6 +167,13 @@ def check_relations(config: Config, relations: Mapping[str, Relation]) -> None:
             hint = did_you_mean(name, shown)
             missing = f"{config.file}: {entry}: {config.program.name} has no relation `{name}`"
             raise UserError(missing + (f"; {hint}" if hint else ""))
+    for sink in config.sinks:
+        for column in shown[sink.relation].columns if sink.mode == "changes" else ():
+            if column.name in {SHOWN, VERSION}:
+                raise UserError(
+                    f"{config.file}: {sink}: changes have a column `{column.name}` of their own, and so has "
+                    f"{sink.relation}: write a relation with another name for it"
+                )
     for source in config.sources:
         relation = shown[source.relation]
         if relation.role != "input":

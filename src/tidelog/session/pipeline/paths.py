@@ -1,8 +1,8 @@
 """A full sink has a place of its own: whatever else is there would be deleted when the sink is written.
 
-A full sink on a local path replaces what is there, and on the way uses the same name with `.writing` and `.old` after
-it. So none of these may be, contain or be inside the pipeline's file, its program, a library, the state, the folder of
-changes, a source or another sink. Paths are compared where they lead to, through links.
+A full sink on a local path replaces what is there, so its path may not be, contain or be inside the pipeline's file,
+its program, a library, the state, the folder of changes, a source or another sink. Paths are compared where they lead
+to, through links.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 TABLE = "table"
 """The format whose path is the name of a table in Spark's catalogue."""
-BESIDE = ("", ".writing", ".old")
-"""What follows the name of a full sink in the paths that it uses."""
+DELTA = "delta"
+"""The format of tables of Delta Lake, which on this machine need no jar."""
 WILD = frozenset("*?[{")
 
 
@@ -67,14 +67,12 @@ def _inputs(config: Config) -> Iterator[tuple[str, Path]]:
 
 
 def _check(config: Config, sink: Sink, path: Path, what: str, other: Path) -> None:
-    for ending in BESIDE:
-        used = path.with_name(f"{path.name}{ending}") if ending else path
-        how = _relation(used.resolve(), other)
-        if how:
-            raise UserError(
-                f"{config.file}: {sink}: a full sink replaces all that is at its path, and {used} {how} {what} "
-                f"({other}); give it a folder of its own"
-            )
+    how = _relation(path.resolve(), other)
+    if how:
+        raise UserError(
+            f"{config.file}: {sink}: a full sink replaces all that is at its path, and {path} {how} {what} "
+            f"({other}); give it a folder of its own"
+        )
 
 
 def _relation(mine: Path, other: Path) -> str:

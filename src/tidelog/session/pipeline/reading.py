@@ -8,17 +8,12 @@ column `op` (insert or delete) or `weight` (positive or negative) beside the rel
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import reduce
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
 
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql import types as s
@@ -28,18 +23,19 @@ from tidelog.base.conform import bounds
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError
 from tidelog.base.record import record
-from tidelog.base.tuning.files import Pipelines
-from tidelog.base.tuning.table import DEFAULT
 from tidelog.base.types import Field, Type
 from tidelog.plan.nodes import Relation
-from tidelog.run.contract.engine import Row
 from tidelog.session.frames.arrow import is_simple, read_table
 from tidelog.session.frames.plain import Plain
+from tidelog.session.pipeline.adding import Signed, may_stay
 from tidelog.session.pipeline.config import SourceTable
 from tidelog.session.pipeline.paths import TABLE
+from tidelog.session.pipeline.sinks.output import Output
+from tidelog.session.pipeline.state.cells import WEIGHT
+from tidelog.session.pipeline.told import told
 
 CORRUPT = "_corrupt_record"
-FILE, NUMBER, REASON, WHOLE, WEIGHT = "#file", "#number", "#reason", "#row", "#weight"
+FILE, NUMBER, REASON, WHOLE = "#file", "#number", "#reason", "#row"
 TEXT_FORMATS = ("csv", "json")
 _WIDE = s.DecimalType(38, 0)
 _DEFAULTS = {
@@ -54,100 +50,44 @@ class Loaded:
     """What a source holds: a DataFrame of the relation's columns or rows on the driver, and the rows refused."""
 
     rows: Any
-    refused: DataFrame | None = None
-    refused_count: int = 0
+    refused: Output | None = None
 
 
-@record
-class Signed:
-    """The rows of a file of changes with their weights, their number, and the rows refused."""
+def load(spark: SparkSession, source: SourceTable, relation: Relation, plain: Plain, most: int) -> Loaded:
+    """Return the facts of a source, more than `most` in Spark if they may stay there.
 
-    source: SourceTable
-    frame: DataFrame
-    rows: int
-    refused: DataFrame | None = None
-    refused_count: int = 0
-
-
-def load(
-    spark: SparkSession,
-    source: SourceTable,
-    relation: Relation,
-    plain: Plain,
-    tuning: Pipelines = DEFAULT.pipelines,
-) -> Loaded:
-    """Return the facts of a source; raise `DataError` at the first that does not fit, unless they go to quarantine."""
+    Raises `DataError` at the first that does not fit, unless they go to quarantine.
+    """
     with told(source):
-        good, refused, count, rows = _checked(spark, source, relation, signed=False)
+        good, refused, rows = _checked(spark, source, relation, signed=False)
         frame = good.select(*[f.col(f"`{column.name}`") for column in relation.columns])
-        if rows > tuning.driver_rows and _may_stay(relation):
-            return Loaded(frame, refused, count)
-        return Loaded(read_table(frame.toArrow(), relation, plain), refused, count)
+        if rows > most and may_stay(relation):
+            return Loaded(frame, refused)
+        return Loaded(read_table(frame.toArrow(), relation, plain), refused)
 
 
 def load_changes(spark: SparkSession, source: SourceTable, relation: Relation) -> Signed:
     """Return the signed rows of a file of changes, and what was refused."""
     with told(source):
-        good, refused, count, rows = _checked(spark, source, relation, signed=True)
-        columns = [f.col(f"`{column.name}`") for column in relation.columns]
-        return Signed(source, good.select(*columns, WEIGHT), rows, refused, count)
-
-
-def add_up(
-    files: Sequence[Signed], relation: Relation, plain: Plain, tuning: Pipelines = DEFAULT.pipelines
-) -> tuple[Any, Any]:
-    """Return what files of changes delete and what they insert, all rows added up: many rows stay in Spark."""
-    if sum(file.rows for file in files) > tuning.driver_rows and _may_stay(relation):
-        columns = [f.col(f"`{column.name}`") for column in relation.columns]
-        every = reduce(DataFrame.unionByName, [file.frame for file in files])
-        sums = every.groupBy(*columns).agg(f.sum(f.col(f"`{WEIGHT}`")).alias(WEIGHT))
-        weight = f.col(f"`{WEIGHT}`")
-        return sums.where(weight < 0).drop(WEIGHT), sums.where(weight > 0).drop(WEIGHT)
-    total: dict[Row, int] = {}
-    for file in files:
-        with told(file.source):
-            table = file.frame.toArrow()
-            weights = table.column(WEIGHT).to_pylist()
-            rows = read_table(table.drop_columns([WEIGHT]), relation, plain)
-        for row, change in zip(rows, weights, strict=True):
-            total[row] = total.get(row, 0) + change
-    return [row for row, weight in total.items() if weight < 0], [row for row, weight in total.items() if weight > 0]
-
-
-def _may_stay(relation: Relation) -> bool:
-    return bool(relation.columns) and all(is_simple(column.type) for column in relation.columns)
-
-
-@contextmanager
-def told(what: object) -> Iterator[None]:
-    """Within the block, let errors of Spark, of values and of the file system name the source or sink."""
-    try:
-        yield
-    except DataError as error:
-        raise error if str(error).startswith(str(what)) else DataError(f"{what}: {error}") from None
-    except OSError as error:
-        raise DataError(f"{what}: {error.strerror or error}") from None
-    except (PySparkException, Py4JJavaError) as error:
-        java = error.java_exception if isinstance(error, Py4JJavaError) else error
-        lines = [line for line in str(java).split("\n") if line.strip()]
-        told_by_spark = re.sub(r"^[\w.]+(Exception|Error): ", "", lines[0]) if lines else type(error).__name__
-        raise DataError(f"{what}: {told_by_spark}") from None
+        good, refused, rows = _checked(spark, source, relation, signed=True)
+        frame = good.select(*[f.col(f"`{column.name}`") for column in relation.columns], WEIGHT)
+        return Signed(source, rows, frame.toArrow, frame, refused)
 
 
 def _checked(
     spark: SparkSession, source: SourceTable, relation: Relation, *, signed: bool
-) -> tuple[DataFrame, DataFrame | None, int, int]:
-    """Return the good rows; for a source with a quarantine the others and their number; the number of all rows."""
+) -> tuple[DataFrame, Output | None, int]:
+    """Return the good rows; for a source with a quarantine the others; the number of all rows."""
     converted = _converted(_raw(spark, source), source, relation, signed=signed)
     wrong = converted.where(f.col(REASON).isNotNull())
     counted = converted.agg(f.count(f.lit(1)), f.count_if(f.col(REASON).isNotNull())).first()
     rows, count = counted or (0, 0)
     if not count:
-        return converted, None, 0, rows
+        return converted, None, rows
     if source.on_error == "fail":
         raise _first_mistake(spark, source, relation, wrong, count, signed=signed)
     refused = wrong.select(*[f.col(name).alias(name[1:]) for name in (FILE, REASON, WHOLE)])
-    return converted.where(f.col(REASON).isNull()), refused, count, rows
+    return converted.where(f.col(REASON).isNull()), Output(count, refused.toArrow, lambda: refused), rows
 
 
 def _raw(spark: SparkSession, source: SourceTable) -> DataFrame:

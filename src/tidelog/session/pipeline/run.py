@@ -11,32 +11,38 @@ not read again, so changes that came in another way stay.
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from tidelog.base.errors import MissingExtraError, ProgramError, UserError
+from tidelog.base.errors import LimitError, MissingExtraError, ProgramError, UserError
 from tidelog.base.extern import Externs
+from tidelog.base.process.meter import memory_in_use
 from tidelog.base.record import record
 from tidelog.base.span import Source
 from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.plan import nodes
-from tidelog.run.contract.engine import Work
+from tidelog.run.contract.engine import NO_LIMITS, Limits, Work
+from tidelog.run.limits import tell
 from tidelog.session.changes import Changes
 from tidelog.session.database import Database, plan_of
 from tidelog.session.frames.plain import Plain
-from tidelog.session.pipeline.config import Config, Sink
-from tidelog.session.pipeline.effect import CommitEffect, Effect, RebuildEffect
+from tidelog.session.pipeline.config import DRIVER_ROWS, Config, Sink
+from tidelog.session.pipeline.effect import CommitEffect, Effect, RebuildEffect, whole
 from tidelog.session.pipeline.facts import Edit, FirstFacts, check_relations, fill_from_files, fill_from_sources
 from tidelog.session.pipeline.files import folder_files
 from tidelog.session.pipeline.revise import Revision, revise
+from tidelog.session.pipeline.sinks.output import Output
+from tidelog.session.pipeline.sinks.staging import QUARANTINE, Sinks
 from tidelog.session.pipeline.state.carried import carry_over
 from tidelog.session.pipeline.state.facts import FactTables, inputs
 from tidelog.session.pipeline.state.versions import Batch, StateFolder, Version
+from tidelog.session.pipeline.told import told
 from tidelog.session.program.sources import read_source
 from tidelog.session.program.static import Plan, plan_source
 
@@ -91,6 +97,8 @@ class Pipeline:
         self._tuning = tuning
         self.state = StateFolder(config.state)
         self._facts = FactTables(self.state, lambda: self.spark, tuning.pipelines)
+        self._sinks = Sinks(self.state, config.sinks, lambda: self.spark, tuning.pipelines)
+        self._here = True
         self._externs = externs
         self._given = spark
         self._started: SparkSession | None = None
@@ -122,12 +130,15 @@ class Pipeline:
             if find_spec("pyspark") is None:
                 raise MissingExtraError("pyspark", "spark")
             from tidelog.run.spark.cluster.session import (  # noqa: PLC0415  (loads PySpark)
+                running_session,
                 start_session,
                 stop_session,
             )
 
+            running = running_session()
             self._started = start_session(self.config.cores, dict(self.config.spark))
-            self._closing.callback(stop_session, self._started)
+            if self._started is not running:  # one that others have started is theirs to stop
+                self._closing.callback(stop_session, self._started)
         return self._started
 
     @property
@@ -149,7 +160,7 @@ class Pipeline:
         return outcomes
 
     def _fill(self, edit: Edit) -> None:
-        fill_from_sources(edit, self.config, self.spark, self._tuning.pipelines)
+        fill_from_sources(edit, self.config, lambda: self.spark, self._tuning.pipelines)
 
     def apply(self, paths: Iterable[str], reason: str, batch: Batch | None = None, *, lenient: bool = False) -> Outcome:
         """Apply files of changes; a batch that was applied is answered from its version.
@@ -158,10 +169,12 @@ class Pipeline:
         """
         known = self.state.find(batch) if batch is not None else None
         if known is not None:
+            self._sinks.settle()
             return Outcome(known, fresh=False)
+        files = [*paths]
 
         def fill(edit: Edit) -> None:
-            fill_from_files(edit, self.config, self.spark, paths, self._tuning.pipelines)
+            fill_from_files(edit, self.config, lambda: self.spark, files, self._tuning.pipelines)
 
         return self._commit(reason, fill, batch, lenient=lenient)
 
@@ -195,7 +208,8 @@ class Pipeline:
 
     def _open(self, last: Version) -> Database:
         if self._database is None or self._at != last.number:
-            self._database = self._load(last.program, self._stored(self._planned(last.program), last))
+            stored = self._stored(self._planned(last.program), last)
+            self._database = self._load(last.program, stored, here=self._is_here(last))
             self._at, self._text = last.number, last.program
         return self._database
 
@@ -215,28 +229,42 @@ class Pipeline:
     def _stored(self, plan: nodes.Plan, version: Version) -> dict[str, Any]:
         """Return the facts of a version that a program has relations for."""
         plain = Plain(plan.types)
+        here = self._is_here(version)
         return {
-            name: self._facts.read(relation, table, plain)
+            name: self._facts.read(relation, table, plain, here=here)
             for name, relation in inputs(plan).items()
             if (table := version.tables.get(name)) is not None
         }
 
-    def _load(self, text: str, facts: Mapping[str, Any]) -> Database:
-        """Return a database with a program and facts."""
-        session = self.spark
-        if self.config.options:
-            session = session.newSession()  # the user's own stays as it is
-            for name, value in self.config.options.items():
-                session.conf.set(name, value)
-        source = Source(str(self.config.program), text)
+    @property
+    def _here_rows(self) -> int:
+        """How many rows of facts are evaluated in this process."""
+        given = self.config.options.get(DRIVER_ROWS)
+        return self._tuning.pipelines.here_rows if given is None else int(given)
+
+    def _is_here(self, version: Version) -> bool:
+        """Tell whether a version is evaluated in this process."""
+        rows = sum(table.rows for table in version.tables.values())
+        return self._here and version.engine != "spark" and rows <= self._here_rows
+
+    def _load(self, text: str, facts: Mapping[str, Any], *, here: bool) -> Database:
+        """Return a database with a program and facts: in this process, or on Spark."""
+        spark = None
+        if not here:
+            spark = self.spark
+            if self.config.options:
+                spark = spark.newSession()  # the user's own stays as it is
+                for name, value in self.config.options.items():
+                    spark.conf.set(name, value)
         return Database(
-            source,
+            Source(str(self.config.program), text),
             facts=facts,
-            engine="spark",
+            engine="columnar" if here else "spark",
             strategy=self.config.strategy,
+            limits=_memory() if here else NO_LIMITS,
             externs=self._externs,
             library=self._library,
-            spark=session,
+            spark=spark,
             tuning=self._tuning,
         )
 
@@ -252,33 +280,49 @@ class Pipeline:
         lenient: bool = False,
     ) -> Outcome:
         started = time.perf_counter()
+        self._sinks.settle()
         last = self.state.last()
         wanted = read_source(self.config.program).text if text is None else text
-        number = last.number + 1 if last else 1
-        step = self._begin(fill, wanted) if last is None else self._continue(fill, wanted, last, lenient=lenient)
+        step = self._step(fill, wanted, last, lenient=lenient)
         self._database = None  # until the version is there, so that a failure starts from the last one
         database, edit, effect, wanted = step.database, step.edit, step.effect, step.text
-        refused = {name: count for name, (_, count) in edit.refused.items()}
+        refused = {name: output.rows for name, output in edit.refused.items()}
         quiet = last is not None and batch is None and not effect.counts and not refused
+        going = self._outgoing(step, first=last is None, everything=reason == "run")
         if quiet and last is not None and last.program == wanted and dict(last.sources) == edit.sources:
             version, fresh = last, False
-            self._write_sinks(database, effect, last.number, everything=reason == "run")
+            entry = self._sinks.stage(going, last.number)
+            self._sinks.confirm(entry)
         else:
-            self._write_sinks(database, effect, number, everything=reason == "run")
-            self._quarantine(edit, number)
+            number = last.number + 1 if last else 1
+            entry = self._sinks.stage([*going, *self._quarantine(edit)], number)
             made = Version(number, wanted, {}, reason=reason, changes=effect.counts, batch=batch, sources=edit.sources)
-            version, fresh = self._save(made, step, last), True
+            version, fresh = self._save(replace(made, engine=database.engine, journal=entry.id), step, last), True
         self._database, self._at, self._text = database, version.number, wanted
+        self._sinks.publish(entry)
         seconds = time.perf_counter() - started
         return Outcome(version, fresh, seconds, step.revision, step.work, refused, step.warnings)
+
+    def _step(self, fill: Callable[[Edit], None], wanted: str, last: Version | None, *, lenient: bool) -> _Step:
+        """Compute a version; what is too large for this process goes on in Spark."""
+        try:
+            return self._begin(fill, wanted) if last is None else self._continue(fill, wanted, last, lenient=lenient)
+        except LimitError as error:
+            if not self._here:
+                raise
+            tell(f"this is too large for one process ({error}): it goes on in Spark")
+            self._here, self._database = False, None
+            return self._step(fill, wanted, last, lenient=lenient)
 
     def _begin(self, fill: Callable[[Edit], None], wanted: str) -> _Step:
         """Open the first database, with the facts of the first version."""
         facts = FirstFacts()
-        edit = Edit(self._planned(wanted), facts, {})
+        edit = Edit(self._planned(wanted), facts, {}, here=self._here and self._here_rows > 0)
         fill(edit)
-        database = self._load(wanted, facts.rows)
-        effect = RebuildEffect(None, database, self.spark)
+        in_spark = any(hasattr(rows, "sparkSession") for rows in facts.rows.values())
+        here = edit.here and not in_spark and sum(map(len, facts.rows.values())) <= self._here_rows
+        database = self._load(wanted, facts.rows, here=here)
+        effect = RebuildEffect(None, database, lambda: self.spark)
         return _Step(database, edit, effect, wanted, Revision(), None, database.opening)
 
     def _continue(self, fill: Callable[[Edit], None], wanted: str, last: Version, *, lenient: bool) -> _Step:
@@ -293,14 +337,19 @@ class Pipeline:
             warnings.append(f"{self.config.program} is not applied, the rules in force stay:\n{error}")
             database, revision, wanted = old, Revision(), self._text
         with database.transaction() as tx:
-            edit = Edit(plan_of(database), tx, dict(last.sources), database)
+            here = database.engine != "spark"
+            edit = Edit(plan_of(database), tx, dict(last.sources), database, here=here)
             for rule in revision.removed if revision else ():
                 tx.remove_rules(rule)
             if revision and revision.added:
                 tx.add_rules("\n".join(revision.added))
             fill(edit)
         rebuilt = database is not old
-        effect = RebuildEffect(old, database, self.spark) if rebuilt else CommitEffect(tx.result, self.spark)
+        effect = (
+            RebuildEffect(old, database, lambda: self.spark)
+            if rebuilt
+            else CommitEffect(tx.result, database, lambda: self.spark)
+        )
         return _Step(database, edit, effect, wanted, revision, tx.result.changes, tx.result.profile, warnings)
 
     def _revised(self, old: Database, last: Version, wanted: str) -> tuple[Database, Revision | None]:
@@ -311,33 +360,31 @@ class Pipeline:
         revision = revise(old, self._text, source, self._library, self._externs)
         if revision is not None:
             return old, revision
-        return self._load(wanted, self._stored(self._planned(wanted), last)), None
+        stored = self._stored(self._planned(wanted), last)
+        return self._load(wanted, stored, here=self._is_here(last)), None
 
     def _save(self, version: Version, step: _Step, last: Version | None) -> Version:
-        from tidelog.session.pipeline.reading import told  # noqa: PLC0415  (loads PySpark)
-
         with told(f"cannot write version {version.number}"):
             tables = self._facts.save(step.database, last.tables if last else {}, step.changes)
             return self.state.commit(replace(version, tables=tables))
 
-    def _write_sinks(self, database: Database, effect: Effect, number: int, *, everything: bool) -> None:
-        from tidelog.session.pipeline.writing import forget_changes, write_changes, write_full  # noqa: PLC0415
-
+    def _outgoing(self, step: _Step, *, first: bool, everything: bool) -> Iterator[tuple[Sink, Output]]:
+        """Return what each sink is to get."""
         for sink in self.config.sinks:
-            forget_changes(sink, self._last_number())
-            rows = sum(effect.counts.get(sink.relation, (0, 0)))
-            if sink.mode == "full" and (rows or everything or number == 1):
-                view = database.relation(sink.relation)
-                write_full(sink, view.to_spark(text=True), view.count(), self._tuning.pipelines)
-            elif sink.mode == "changes" and rows:
-                write_changes(sink, effect.frame(sink.relation), rows, number, self._tuning.pipelines)
+            changed = any(step.effect.counts.get(sink.relation, ()))
+            if sink.mode == "full" and (changed or everything or first):
+                yield sink, whole(step.database, sink.relation)
+            elif sink.mode == "changes" and changed:
+                yield sink, step.effect.output(sink.relation)
 
-    def _last_number(self) -> int:
-        return max(self.state.numbers(), default=0)
+    def _quarantine(self, edit: Edit) -> Iterator[tuple[Sink, Output]]:
+        for relation, output in edit.refused.items():
+            path = self.state.folder / "quarantine" / relation.replace("::", ".")
+            yield Sink(relation, "parquet", str(path), mode=QUARANTINE), output
 
-    def _quarantine(self, edit: Edit, number: int) -> None:
-        from tidelog.session.pipeline.writing import write_changes  # noqa: PLC0415  (loads PySpark)
 
-        for relation, (frame, count) in edit.refused.items():
-            path = str(self.state.folder / "quarantine" / relation)
-            write_changes(Sink(relation, "parquet", path), frame, count, number, self._tuning.pipelines)
+def _memory() -> Limits:
+    """Return limits for an evaluation in this process, where they can be kept: half of the machine's memory."""
+    if not memory_in_use():
+        return NO_LIMITS
+    return Limits(memory=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)

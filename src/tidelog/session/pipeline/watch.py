@@ -17,8 +17,9 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from tidelog.base.errors import TidelogError
-from tidelog.session.pipeline.reading import local_path, told
+from tidelog.session.pipeline.reading import local_path
 from tidelog.session.pipeline.state.versions import Batch, StateFolder
+from tidelog.session.pipeline.told import told
 
 LISTED = "path string, modificationTime timestamp, length long, content binary"
 INTERVAL = "1 second"

@@ -43,14 +43,14 @@ class FactTables:
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
-    def read(self, relation: Relation, table: Table, plain: Plain) -> Any:
-        """Return the facts of a table, as a database takes them."""
+    def read(self, relation: Relation, table: Table, plain: Plain, *, here: bool = True) -> Any:
+        """Return the facts of a table, as a database takes them; those of many rows in Spark, if not `here`."""
         if table.version is None:
             return [()] * table.rows
         log = self._state.log(table.path)
         self._check_columns(relation, log)
         base, changes = _parts(log.files(table.version))
-        if not self._on_driver(relation, table.rows):
+        if not here and not self._on_driver(relation, table.rows):
             return self._frame(log, relation, base, changes)
         schema = schema_of(relation.columns)
         rows = added_up(log.read(base, schema), log.read(changes, schema) if changes else None)
@@ -120,7 +120,7 @@ class FactTables:
             rows = earlier.rows + change.sizes[0] - change.sizes[1]
             return self._renew(log, database, change.relation, rows, earlier.version)
         schema = schema_of(relation.columns)
-        if not self._on_driver(relation, sum(change.sizes)):
+        if database.engine == "spark" and not self._on_driver(relation, sum(change.sizes)):
             added = self._written(log, self._signed(change, relation, database), sum(change.sizes), CHANGES, schema)
             return log.commit(schema, earlier.version, added)
         plain = Plain(plan_of(database).types)
@@ -178,6 +178,13 @@ _SPARK = {
     pa.float64(): "double",
     pa.decimal128(20, 0): "decimal(20, 0)",
 }
+
+
+def in_cells(frame: Any, schema: pa.Schema) -> Any:
+    """Return a DataFrame in the types of the state's tables."""
+    from pyspark.sql import functions as f
+
+    return frame.select(*[f.col(f"`{one.name}`").cast(_SPARK[one.type]).alias(one.name) for one in schema])
 
 
 def _parts(files: Mapping[str, DataFile]) -> tuple[list[DataFile], list[DataFile]]:

@@ -59,6 +59,10 @@ class Log:
         """Return the columns."""
         return pa.schema(self._table().schema())
 
+    def identity(self) -> str:
+        """Return what no other table is called, wherever it is."""
+        return str(self._table().metadata().id)
+
     def transaction(self, application: str) -> int | None:
         """Return the number of the application's last transaction."""
         found = self._table().transaction_version(application) if self.exists() else None
@@ -100,8 +104,16 @@ class Log:
         """Let executors write a folder of files below the table's, and return them."""
         path = f"{kind}/{uuid.uuid4()}"
         write(address(self.folder / path))
+        return self.beside(path)
+
+    def beside(self, path: str) -> list[DataFile]:
+        """Return the files in a folder below the table's, which need not be part of the table."""
         found = sorted((self.folder / path).glob("*.parquet"))
         return [self.described(f"{path}/{one.name}") for one in found]
+
+    def schema_of(self, files: Sequence[DataFile]) -> pa.Schema:
+        """Return the columns of files."""
+        return pq.read_schema(self.folder / files[0].path).remove_metadata()
 
     def commit(
         self,

@@ -19,12 +19,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, field, replace
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from tidelog.base.errors import UserError
+from tidelog.base.errors import MissingExtraError, UserError
 from tidelog.base.record import record
 from tidelog.session.pipeline.state.log import DataFile, Log
 
@@ -40,6 +41,8 @@ _COLUMNS = pa.schema(
         ("changes", pa.string()),
         ("batch", pa.string()),
         ("sources", pa.string()),
+        ("engine", pa.string()),
+        ("journal", pa.string()),
     ]
 )
 _TEXTS = ("tables", "changes", "batch", "sources")
@@ -79,12 +82,18 @@ class Version:
     batch: Batch | None = None
     sources: Mapping[str, str] = field(default_factory=dict)
     """What the files of each source were when it was read."""
+    engine: str = ""
+    """What evaluated it."""
+    journal: str = ""
+    """What is on its way to the sinks."""
 
 
 class StateFolder:
     """The folder of a pipeline's state."""
 
     def __init__(self, folder: Path) -> None:
+        if find_spec("deltalake") is None:
+            raise MissingExtraError("deltalake", "spark")
         self.folder = folder
         self.tables = folder / "tables"
         self._log = Log(self.tables / "versions")
@@ -106,6 +115,15 @@ class StateFolder:
             return None
         found = self._read([max(files, key=lambda one: one.most["number"])])
         return found[max(found)]
+
+    def since(self, number: int) -> list[Version]:
+        """Return the versions from a number on."""
+        files = [one for one in self._files() if one.most["number"] >= number]
+        return [version for at, version in sorted(self._read(files).items()) if at >= number]
+
+    def identity(self) -> str:
+        """Return what no other state is called."""
+        return self._log.identity()
 
     def version(self, number: int) -> Version:
         """Return a version."""
