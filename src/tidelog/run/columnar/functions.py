@@ -19,7 +19,7 @@ class Arrays:
         self._table = NumpyArrays(tuning) if table is None else table
 
     def __call__(self, rows: int = 0) -> NumpyArrays:
-        """Return the table to use for an input of so many rows."""
+        """Return the table to use for an input of `rows` rows."""
         if rows >= self.tuning.compiling.rows and not isinstance(self._table, CompiledArrays):
             self._table = CompiledArrays(self.tuning)
         return self._table

@@ -60,7 +60,7 @@ def stepping(find: Find) -> Find:
 
 
 def in_chunks(bindings: Sequence[Bindings], sight: Sight, step: Callable[[Sequence[Bindings]], list[Any]]) -> list[Any]:
-    """Apply a step to bindings, so many at a time that about `chunk` come out; there is a look after each time."""
+    """Apply a step to bindings, a part at a time from which about `chunk` come out; there is a look after each."""
     tuning = sight.tuning
     size = tuning.first
     if len(bindings) <= size:

@@ -32,7 +32,7 @@ from tidelog.run.columnar.backend import ColumnarBackend
 from tidelog.run.columnar.closures.closed import Closed, Shape, Steps, closed
 from tidelog.run.columnar.closures.fed import all_fed, columns_of, step
 from tidelog.run.columnar.closures.generations import generate
-from tidelog.run.columnar.closures.paired import Columns
+from tidelog.run.columnar.closures.paired import CodeColumns
 from tidelog.run.columnar.storage.batch import Batch
 from tidelog.run.columnar.storage.layout import range_of
 from tidelog.run.columnar.storage.lazy import LazyBatch
@@ -88,7 +88,7 @@ class Claims:
         watch.begin_round(stratum, 1)
         store.enter(Phase.BOOT, frozenset(stratum.relations))
         target = store.touch(name)
-        others: Columns = {}
+        others: CodeColumns = {}
         if name in self._generations:
             generated = generate(store, self._generations[name])
             if generated is None:
@@ -175,7 +175,7 @@ class Claims:
                 yield f"{name}: {held.shape[1]} tuples are held, the closure has {rows.shape[1]}"
 
 
-def tried(store: ColumnarBackend, stratum: Stratum, closure: Closure, fed: Columns, watch: Watch) -> int | None:
+def tried(store: ColumnarBackend, stratum: Stratum, closure: Closure, fed: CodeColumns, watch: Watch) -> int | None:
     """Evaluate a closure by its rules, if it is fed little and they take little; return the rounds, or None."""
     thresholds, steps = store.tuning.closures, sum(store.relation(scan.relation).count() for scan in closure.steps)
     along = closure.form is not Form.NONLINEAR and not closure.exact and store.support is not Support.COUNTED
@@ -197,14 +197,14 @@ def tried(store: ColumnarBackend, stratum: Stratum, closure: Closure, fed: Colum
         watch.unbind()
 
 
-def close(store: ColumnarBackend, closure: Closure, fed: Columns, *, lasting: bool) -> tuple[Closed, Columns]:
+def close(store: ColumnarBackend, closure: Closure, fed: CodeColumns, *, lasting: bool) -> tuple[Closed, CodeColumns]:
     """Return the closure of what it is fed, and the tuples fed that are not of it for their constants."""
     shape = Shape.of(closure, store.codec)
     fed, others = _divided(shape, fed)
     return closed(shape, fed, _steps(store, closure, shape, AFTER), store.tools, lasting=lasting), others
 
 
-def _divided(shape: Shape, columns: Columns) -> tuple[Columns, Columns]:
+def _divided(shape: Shape, columns: CodeColumns) -> tuple[CodeColumns, CodeColumns]:
     """Return the tuples that have the constants of a closure, and the others."""
     fits = shape.fits(columns)
     if fits.all():

@@ -24,7 +24,7 @@ from tidelog.run.closure.plain import NEVER, Nodes
 from tidelog.run.closure.reach import Graph, reach, reach_both_ways, reach_undirected
 from tidelog.run.columnar.arrays.table import Mask, Words
 from tidelog.run.columnar.closures.nodes import Key, Numbers, numbered
-from tidelog.run.columnar.closures.paired import Columns, Paired, Side
+from tidelog.run.columnar.closures.paired import CodeColumns, Paired, Side
 from tidelog.run.columnar.equipment import Tools
 from tidelog.run.columnar.storage.dictionary import Codec
 from tidelog.run.threads import helpers
@@ -75,7 +75,7 @@ class Shape:
         wanted[:] = np.arange(len(wanted))
         return found
 
-    def fits(self, columns: Columns) -> Mask:
+    def fits(self, columns: CodeColumns) -> Mask:
         """Tell which tuples have the constants."""
         fits = np.ones(len(columns[self.sources[0]]), bool)
         for column, code in self.constants:
@@ -116,7 +116,7 @@ class Closed:
         return Paired(sources, targets, self.shape.constants, self.pairs)
 
     def change(
-        self, lost: Columns, gained: Columns, steps_lost: Steps, steps_gained: Steps
+        self, lost: CodeColumns, gained: CodeColumns, steps_lost: Steps, steps_gained: Steps
     ) -> tuple[Closed, Pairs, Pairs]:
         """Take tuples fed and steps away and add others; return also the pairs deleted and inserted."""
         values, others = self.values, self.others
@@ -150,7 +150,7 @@ class Closed:
         return difference.of(nodes % stride == self.shape.first, nodes // stride)
 
 
-def closed(shape: Shape, fed: Columns, steps: Steps, tools: Tools, *, lasting: bool) -> Closed:
+def closed(shape: Shape, fed: CodeColumns, steps: Steps, tools: Tools, *, lasting: bool) -> Closed:
     """Close what is fed, tuples that have the shape's constants, along steps. `lasting` if it is to change."""
     begin: Key = [fed[c] for c in shape.sources]
     end: Key = [fed[c] for c in shape.targets]

@@ -11,7 +11,7 @@ from tidelog.plan.closures.recognise import head_terms
 from tidelog.plan.join.spine import spine
 from tidelog.plan.nodes import Rule, Scan
 from tidelog.run.columnar.arrays.table import Words
-from tidelog.run.columnar.closures.paired import Columns
+from tidelog.run.columnar.closures.paired import CodeColumns
 from tidelog.run.columnar.rules.bag import Bag
 from tidelog.run.columnar.rules.bindings import unit
 from tidelog.run.columnar.rules.deriving import Deriving
@@ -21,7 +21,7 @@ from tidelog.run.maintain.rounds import full
 from tidelog.run.phases import AFTER, View
 
 
-def all_fed(store: Deriving, relation: str, feeds: Sequence[Rule]) -> Columns:
+def all_fed(store: Deriving, relation: str, feeds: Sequence[Rule]) -> CodeColumns:
     """Return what rules derive of a relation."""
     scan = _copied(feeds)
     if scan is not None and analysis.get() is None:
@@ -41,7 +41,7 @@ def _copied(feeds: Sequence[Rule]) -> Scan | None:
     return nodes[0] if plain and set(terms) == set(head) else None
 
 
-def _columns_of_all(store: Deriving, scan: Scan, rule: Rule) -> Columns:
+def _columns_of_all(store: Deriving, scan: Scan, rule: Rule) -> CodeColumns:
     """Return the tuples of a relation by the columns of a head that they become, as they stand."""
     relation = store.relation(scan.relation)
     parts = [relation.nothing().rows]
@@ -54,7 +54,7 @@ def _columns_of_all(store: Deriving, scan: Scan, rule: Rule) -> Columns:
     return {column: relation.layout.codes(rows, places[name]) for column, name in enumerate(head)}
 
 
-def columns_of(bags: Sequence[Bag], arity: int) -> Columns:
+def columns_of(bags: Sequence[Bag], arity: int) -> CodeColumns:
     """Return the codes of derived tuples by column."""
     found = {}
     for column in range(arity):

@@ -14,7 +14,7 @@ from tidelog.run.columnar.storage.layout import Layout, Range, range_of
 from tidelog.run.columnar.storage.lazy import Codes, LazyBatch
 from tidelog.run.threads import helpers
 
-Columns = Mapping[int, Words]
+CodeColumns = Mapping[int, Words]
 """Codes of tuples by column."""
 
 

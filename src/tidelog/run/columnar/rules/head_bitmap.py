@@ -90,7 +90,7 @@ class HeadBitmap:
         self._counting = Lock()
 
     def note(self, count: int) -> None:
-        """Note that so many bits were set."""
+        """Note that `count` bits were set."""
         with self._counting:
             self.count += count
 

@@ -347,7 +347,7 @@ def match(table: Table, probe: Probe, seen: Seen) -> Matches | None:
 
 
 def _directories(seen: Seen, key: Key, probes: int) -> list[Directory] | None:
-    """Return the directories by which so many keys are found in all batches; None: they are to be searched."""
+    """Return the directories by which keys are found in all batches; None: so few are to be searched for."""
     if probes < seen.arrays.tuning.joins.few or key.full + (key.shift < 64) != 1:
         return None
     shift = key.shift if key.shift < 64 else 0

@@ -47,7 +47,7 @@ class Filters:
     def of(self, relation: Relation, column: int, rows: int) -> Filter | None:
         """Return the values in a column of a relation that does not change.
 
-        None if they spread too wide, or if the relation is too large to look through it for so many rows.
+        None if they spread too wide, or if the relation is too large to look through it for `rows` rows.
         """
         key = relation.name, column
         if key not in self._known:

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tidelog.base import types as t
-from tidelog.base.errors import EvaluationError
 from tidelog.base.types import Type
 from tidelog.run.columnar.arrays.table import U, Words
 from tidelog.run.columnar.storage.dictionary import SMALL, Codec, code_floats, code_signed, read_floats, read_signed
@@ -218,9 +217,3 @@ def _concatenate(a: Vector, b: Vector, second: Type, type: Type) -> Vector | Non
 def slice_bits(a: Vector, high: int, low: int) -> Vector:
     """Return bits `low` to `high` of unsigned numbers."""
     return (a >> U(low)) & U((1 << (high - low + 1)) - 1)
-
-
-def division_by_zero(operands: list[Vector]) -> EvaluationError:
-    """Return the error for the first division by zero."""
-    place = int(np.flatnonzero(operands[1] == 0)[0])
-    return EvaluationError(f"division by zero: {operands[0][place]} / 0")

@@ -105,7 +105,7 @@ class Batch:
         """The number of rows that do not hold."""
 
     def fence(self, probes: int, arrays: Arrays) -> Words | None:
-        """The first of every so many rows, if so few probes for so many rows are found faster by it."""
+        """The first of every `fence_gap` rows, if this number of probes is found faster by it: few, in many rows."""
         thresholds = arrays.tuning.batches
         if self.size < thresholds.fence_from or thresholds.fence_gap * probes > self.size:
             return None
@@ -114,7 +114,7 @@ class Batch:
         return self._fence
 
     def directory(self, shift: int, probes: int, arrays: Arrays) -> Directory | None:
-        """Where the runs of words, shifted right, begin, if so many probes in any order are found faster by it."""
+        """Where the runs of words, shifted right, begin, if this number of probes, in any order, is found faster."""
         thresholds, known = arrays.tuning.batches, self._directories
         if known is None:
             if thresholds.directory_probes * probes < self.size or not self.size or self.rows.shape[0] != 1:
@@ -163,11 +163,6 @@ class Batch:
         if self.mark is None:
             self.mark = np.zeros(self.size, np.uint8)
         return self.mark
-
-    @property
-    def alive_size(self) -> int:
-        """The number of rows that hold."""
-        return self.size - self.gone
 
     def taken(self, which: Mask | Places) -> Batch:
         """Return the rows at ascending places, or where a mask is true."""

@@ -80,7 +80,7 @@ class Field:
 
 @record
 class Layout:
-    """Named fields in packed rows of so many words, in order of significance."""
+    """Named fields in packed rows, in order of significance, and how many words a row has."""
 
     fields: Mapping[Hashable, Field]
     words: int
@@ -168,11 +168,6 @@ class Layout:
 def place(ranges: Iterable[tuple[Hashable, Range]]) -> Layout:
     """Lay fields out in order with as few bits as their ranges need."""
     return _place(tuple([(name, codes.low if codes.low <= codes.high else 0, codes.bits) for name, codes in ranges]))
-
-
-def place_fields(fields: Iterable[tuple[Hashable, Field]]) -> Layout:
-    """Lay fields out in another order, each with the base and bits it has."""
-    return _place(tuple([(name, field.base, field.bits) for name, field in fields]))
 
 
 def roomy(ranges: Sequence[Range]) -> list[Range]:

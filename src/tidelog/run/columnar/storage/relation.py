@@ -144,7 +144,7 @@ class Relation:
         return Batch(rows, None if self.support is Support.NONE else 0)
 
     def counts(self, size: int, value: int) -> Places | None:
-        """Return counts for so many tuples, all the same; None if none are kept."""
+        """Return counts for `size` tuples, all the same; None if none are kept."""
         return np.full((self.lines, size), value, np.int64) if self.lines else None
 
     def order(self, bound: frozenset[int]) -> Order:

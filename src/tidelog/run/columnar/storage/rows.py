@@ -21,10 +21,10 @@ from tidelog.run.columnar.storage.relation import Relation
 from tidelog.run.contract.engine import Row, Rows
 from tidelog.run.phases import CURRENT, GARBAGE
 
-Columns = Sequence[Words]
+Block = Sequence[Words]
 
 
-def pack_columns(parts: Sequence[Columns], rows: Rows, relation: Relation) -> Words:
+def pack_columns(parts: Sequence[Block], rows: Rows, relation: Relation) -> Words:
     """Return the columns of rows, sorted and distinct, packed in the relation's layout, which has room for them."""
     layout = relation.layout
     if len(parts) > 1 and layout.words > 1:
@@ -37,7 +37,7 @@ def pack_columns(parts: Sequence[Columns], rows: Rows, relation: Relation) -> Wo
     return table.unique(table.sort_parts(packed))
 
 
-def ranges_of(parts: Sequence[Columns]) -> list[Range]:
+def ranges_of(parts: Sequence[Block]) -> list[Range]:
     """Return the range of each column."""
     return [reduce(Range.join, map(range_of, pieces)) for pieces in zip(*parts, strict=True)]
 

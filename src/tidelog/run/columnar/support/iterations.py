@@ -6,7 +6,7 @@ iteration is to add up what is due for each head:
 | the head is | it |
 | --- | --- |
 | in an earlier iteration | stays: only the first iteration of a tuple is kept |
-| in this iteration | has so many more derivations in it, and leaves if none is left |
+| in this iteration | wins or loses derivations in it, and leaves if none is left |
 | in a later iteration | leaves it and comes here, if it has derivations here |
 | absent | comes, if it has derivations |
 """

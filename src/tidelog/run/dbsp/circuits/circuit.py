@@ -177,7 +177,7 @@ class Circuit(Scope):
         return self._count - 1
 
     def input(self, name: str, columns: int = 0, zero: Any = None) -> Wire:
-        """Return a wire that `step` is given; its values are Z-sets of so many columns, or have another `zero`."""
+        """Return a wire that `step` is given; its values are Z-sets of `columns` columns, or have another `zero`."""
         expect(name, str, "name", "the name of an input")
         if type(columns) is not int or columns < 0:
             raise TypeError(f"columns: expected a number of columns, found {brief(columns)}")

@@ -32,7 +32,7 @@ LEVEL = 32
 
 
 def start(level: int) -> int:
-    """Return the first inner time of a level: no level has so many iterations that it comes there."""
+    """Return the first inner time of a level: no level has iterations enough to come there."""
     return level << LEVEL
 
 

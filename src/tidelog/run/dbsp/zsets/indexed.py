@@ -63,7 +63,7 @@ class IndexedZSet:
     def aggregate(
         self, reduce: Callable[[dict[Row, int]], Iterable[Row]], columns: int, values: Values = VALUES
     ) -> ZSet:
-        """Return for each key the rows that a function makes of its group, each of so many columns, once.
+        """Return for each key the rows that a function makes of its group, each of `columns` columns, once.
 
         >>> sales = ZSet.of({("oslo", 3): 1, ("oslo", 4): 2, ("rome", 5): 1})
         >>> total = lambda group: [(sum(amount * weight for (amount,), weight in group.items()),)]

@@ -32,7 +32,7 @@ B = TypeVar("B")
 C = TypeVar("C")
 
 LONGEST = 10_000
-"""After so many steps without a zero a stream is not taken to have an end."""
+"""Steps without a zero after which a stream is taken to have no end."""
 
 
 class Group(Protocol[A]):
@@ -69,7 +69,7 @@ class Integers:
 
 @record
 class ZSets:
-    """The Z-sets of so many columns."""
+    """The Z-sets of `columns` columns."""
 
     columns: int
 

@@ -34,7 +34,7 @@ class Found:
 
 
 class Trace:
-    """Sorted batches of timed rows of so many columns; `tuning` says how they are looked up."""
+    """Sorted batches of timed rows of `columns` columns; `tuning` says how they are looked up."""
 
     __slots__ = ("batches", "columns", "tuning")
 

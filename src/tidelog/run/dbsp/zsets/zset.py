@@ -1,6 +1,6 @@
 """Z-sets on columns (Definition 4.1 of paper 000): rows with integer weights, an Abelian group under addition.
 
-A `ZSet` of so many columns is a sorted array of distinct rows, a 64-bit word for each column, and an array of weights,
+A `ZSet` is a sorted array of distinct rows, a 64-bit word for each column, and an array of weights,
 none of them zero. Both never change. A row is absent when its weight is 0; a Z-set whose weights are all 1 is a set.
 Values become words by `Values`. Sums of weights and products of them are checked: beyond 64 bits is an error.
 """
@@ -185,7 +185,7 @@ class ZSet:
         return ZSet.made(np.ascontiguousarray(self.rows[list(columns)]), self.weights)
 
     def map(self, function: Callable[[Row], Sequence[Hashable]], columns: int, values: Values = VALUES) -> ZSet:
-        """Return what a function makes of each row's values: rows of so many columns."""
+        """Return what a function makes of each row's values: rows of `columns` columns."""
         return ZSet.made(values.codes([function(row) for row in values.rows(self.rows)], columns), self.weights)
 
     # --- bilinear ----------------------------------------------------------------------------------------------------
@@ -279,7 +279,7 @@ def matches(keys: Words, batch: Words) -> tuple[Places, Places]:
 
 
 def matches_in_pieces(keys: Words, batch: Words, size: int) -> Iterator[tuple[Places, Places]]:
-    """Yield the pairs of `matches` in order, about so many at a time."""
+    """Yield the pairs of `matches` in order, about `size` at a time."""
     low, high, total = _ranges(keys, batch)
     if not total:
         return
