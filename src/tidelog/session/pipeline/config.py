@@ -41,6 +41,7 @@ from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import UserError
 from tidelog.base.record import record
 from tidelog.session.engines import StrategyName
+from tidelog.session.pipeline.addresses import local_folder, qualified
 from tidelog.session.pipeline.paths import TABLE, check_paths
 
 ON_ERROR = ("fail", "quarantine")
@@ -129,10 +130,10 @@ def _config(path: Path, top: _Table) -> Config:
     _check_once(path, [source.relation for source in sources])
     return Config(
         file=path,
-        program=folder / top.needed("program"),
-        state=folder / top.needed("state"),
-        library=tuple(folder / name for name in top.texts("library")),
-        changes=folder / changes if changes is not None else None,
+        program=top.local(top.needed("program"), "program", folder),
+        state=top.local(top.needed("state"), "state", folder),
+        library=tuple(top.local(name, "library", folder) for name in top.texts("library")),
+        changes=top.local(changes, "changes", folder) if changes is not None else None,
         cores=engine.count("cores"),
         strategy=engine.one_of("strategy", STRATEGIES),
         options={
@@ -169,9 +170,7 @@ def _sink(table: _Table, folder: Path) -> Sink:
 def _where(table: _Table, folder: Path) -> tuple[str, str | None]:
     kind = table.needed("format")
     path = table.text("path", required=kind not in PATHLESS)
-    if path is None or kind == TABLE or "://" in path:
-        return kind, path
-    return kind, str(folder / path)
+    return kind, path if path is None or kind == TABLE else qualified(path, folder)
 
 
 def _check_once(path: Path, relations: Iterable[str]) -> None:
@@ -217,6 +216,10 @@ class _Table:
         value = self.text(name, required=True)
         assert value is not None, "text() has raised"
         return value
+
+    def local(self, text: str, name: str, folder: Path) -> Path:
+        """Return a path that has to be on this machine."""
+        return local_folder(text, folder, f"{self.file}: `{self.key(name)}`")
 
     def texts(self, name: str) -> list[str]:
         value = self.content.get(name, [])

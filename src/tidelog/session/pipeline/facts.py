@@ -18,6 +18,7 @@ from tidelog.session.database import Database
 from tidelog.session.frames.arrow import read_table
 from tidelog.session.frames.plain import Plain
 from tidelog.session.pipeline.adding import Signed, add_up
+from tidelog.session.pipeline.addresses import is_local
 from tidelog.session.pipeline.config import Config, SourceTable
 from tidelog.session.pipeline.files import change_files
 from tidelog.session.pipeline.paths import TABLE
@@ -149,7 +150,7 @@ def _naming(what: object) -> Iterator[None]:
 
 def fingerprint(source: SourceTable) -> str:
     """Return what tells a source's files from others: names, sizes and times; nothing if they are not local files."""
-    if source.path is None or source.format == TABLE or "://" in source.path:
+    if source.path is None or source.format == TABLE or not is_local(source.path):
         return ""
     path = Path(source.path)
     root = next(parent for parent in (path, *path.parents) if not set(str(parent)) & set("*?[{"))

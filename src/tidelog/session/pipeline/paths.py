@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlparse
 
 from tidelog.base.errors import UserError
+from tidelog.session.pipeline.addresses import is_local
 
 if TYPE_CHECKING:
     from tidelog.session.pipeline.config import Config, Sink, SourceTable
@@ -42,15 +42,12 @@ def local_path_of(entry: SourceTable | Sink) -> Path | None:
     """Return the path of a source or a sink on this machine; None if it is elsewhere.
 
     >>> from tidelog.session.pipeline.config import Sink
-    >>> local_path_of(Sink("R", "csv", "file:///data/r")), local_path_of(Sink("R", "csv", "s3://bucket/r"))
+    >>> local_path_of(Sink("R", "csv", "/data/r")), local_path_of(Sink("R", "csv", "s3://bucket/r"))
     (PosixPath('/data/r'), None)
     """
-    if entry.path is None or entry.format == TABLE:
+    if entry.path is None or entry.format == TABLE or not is_local(entry.path):
         return None
-    parts = urlparse(entry.path) if "://" in entry.path else None
-    if parts is None:
-        return Path(entry.path)
-    return Path(unquote(parts.path)) if parts.scheme == "file" else None
+    return Path(entry.path)
 
 
 def _inputs(config: Config) -> Iterator[tuple[str, Path]]:

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlparse
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
@@ -28,8 +27,9 @@ from tidelog.plan.nodes import Relation
 from tidelog.session.frames.arrow import is_simple, read_table
 from tidelog.session.frames.plain import Plain
 from tidelog.session.pipeline.adding import Signed, may_stay
+from tidelog.session.pipeline.addresses import address, is_local, local_path
 from tidelog.session.pipeline.config import SourceTable
-from tidelog.session.pipeline.paths import TABLE
+from tidelog.session.pipeline.paths import TABLE, WILD
 from tidelog.session.pipeline.sinks.output import Output
 from tidelog.session.pipeline.state.cells import WEIGHT
 from tidelog.session.pipeline.told import told
@@ -105,12 +105,12 @@ def _read(spark: SparkSession, source: SourceTable, options: dict[str, str], sch
     reader = spark.read.format(source.format).options(**options)
     if schema is not None:
         reader = reader.schema(schema)
-    return reader.load(source.path) if source.path is not None else reader.load()
+    return reader.load(address(source.path)) if source.path is not None else reader.load()
 
 
 def _check_path(source: SourceTable) -> None:
     path = source.path
-    local = path is not None and "://" not in path and source.format != TABLE and not set(path) & set("*?[{")
+    local = path is not None and is_local(path) and source.format != TABLE and not set(path) & WILD
     if local and not Path(str(path)).exists():
         raise DataError(f"{source}: there is no such file or folder")
 
@@ -236,13 +236,3 @@ def _first_mistake(
     first = numbered.where(f.col(REASON).isNotNull()).select(NUMBER, REASON).sort(NUMBER).first()
     row, reason = first or (-1, reason)
     return DataError(f"source {source.relation}, {path}, row {row + 1}: {reason}{more}")
-
-
-def local_path(uri: str) -> str:
-    """Return the path of a file that Spark names, or its address if it is elsewhere.
-
-    >>> local_path("file:///data/my%20links.csv"), local_path("s3://bucket/a.csv")
-    ('/data/my links.csv', 's3://bucket/a.csv')
-    """
-    parts = urlparse(uri)
-    return unquote(parts.path) if parts.scheme in ("", "file") else uri

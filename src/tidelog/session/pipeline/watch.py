@@ -17,7 +17,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from tidelog.base.errors import TidelogError
-from tidelog.session.pipeline.reading import local_path
+from tidelog.session.pipeline.addresses import address, local_path
 from tidelog.session.pipeline.state.versions import Batch, StateFolder
 from tidelog.session.pipeline.told import told
 
@@ -43,8 +43,8 @@ def follow(
             raise
 
     files = spark.readStream.format("binaryFile").schema(LISTED).option("recursiveFileLookup", "true")
-    writer = files.load(str(folder)).select("path").writeStream.foreachBatch(handle)
-    writer = writer.option("checkpointLocation", str(place))
+    writer = files.load(address(folder)).select("path").writeStream.foreachBatch(handle)
+    writer = writer.option("checkpointLocation", address(place))
     query = (writer.trigger(availableNow=True) if once else writer.trigger(processingTime=INTERVAL)).start()
     try:
         with told(f"watching {folder}"):

@@ -12,10 +12,10 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from tidelog.session.pipeline.addresses import address
 from tidelog.session.pipeline.config import Sink
 from tidelog.session.pipeline.paths import TABLE
 from tidelog.session.pipeline.sinks.output import VERSION
-from tidelog.session.pipeline.state.log import address
 from tidelog.session.pipeline.told import told
 
 _DEFAULTS = {"csv": {"header": "true"}}

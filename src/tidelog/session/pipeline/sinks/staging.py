@@ -18,13 +18,14 @@ import pyarrow as pa
 
 from tidelog.base.errors import UserError
 from tidelog.base.tuning.files import Pipelines
+from tidelog.session.pipeline.addresses import address
 from tidelog.session.pipeline.config import Sink
 from tidelog.session.pipeline.paths import DELTA, local_path_of
 from tidelog.session.pipeline.sinks.journal import Entry, Journal, Note, fresh_id
 from tidelog.session.pipeline.sinks.local import write_here
 from tidelog.session.pipeline.sinks.output import VERSION, Output
 from tidelog.session.pipeline.sinks.place import mark, remove, take_place
-from tidelog.session.pipeline.state.log import Log, address
+from tidelog.session.pipeline.state.log import Log
 from tidelog.session.pipeline.state.versions import StateFolder
 from tidelog.session.pipeline.told import told
 

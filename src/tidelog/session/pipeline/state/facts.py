@@ -20,8 +20,9 @@ from tidelog.session.changes import Change, Changes
 from tidelog.session.database import Database, plan_of
 from tidelog.session.frames.arrow import is_simple
 from tidelog.session.frames.plain import Plain
+from tidelog.session.pipeline.addresses import address
 from tidelog.session.pipeline.state.cells import WEIGHT, added_up, cells, rows_of, schema_of, summed
-from tidelog.session.pipeline.state.log import DataFile, Log, address
+from tidelog.session.pipeline.state.log import DataFile, Log
 from tidelog.session.pipeline.state.versions import StateFolder, Table
 
 BASE, CHANGES = "base", "changes"

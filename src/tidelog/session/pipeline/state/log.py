@@ -25,6 +25,7 @@ import pyarrow.parquet as pq
 
 from tidelog.base.errors import UserError
 from tidelog.base.record import record
+from tidelog.session.pipeline.addresses import address
 
 LONGEST = 64
 """Texts longer than this have no minimum and maximum in the log."""
@@ -192,15 +193,6 @@ class Log:
             yield
         except (DeltaError, OSError, pa.ArrowException) as error:
             raise UserError(f"{self.folder} cannot be read: the state was damaged from outside ({error})") from None
-
-
-def address(path: Path) -> str:
-    """Return a local path as Spark takes it, whatever its default file system is.
-
-    >>> address(Path("/data/my links"))
-    'file:///data/my links'
-    """
-    return f"file://{path.resolve()}"  # not `as_uri`: Hadoop takes paths as they are, without escapes
 
 
 def sync(path: Path) -> None:
