@@ -16,6 +16,7 @@ from benchmarks.dyre import run_dyre
 from benchmarks.loading import run_loading
 from benchmarks.measure import Bounds
 from benchmarks.papers import run_papers
+from benchmarks.queries import run_queries
 from benchmarks.spark import LANES, RACE, run_spark
 from benchmarks.start import run_start
 from benchmarks.strategies import run_strategies
@@ -30,6 +31,7 @@ WHAT = {
     "dyre": {"suite", "data", "work"},
     "papers": {"suite"},
     "loading": {"work", "quick", "rows", "timeout", "memory"},
+    "queries": {"quick"},
     "start": {"timeout", "memory"},
     "regret": {"suite", "data", "quick", "seed", "count", "memory"},
     "compare": {"suite", "data", "work", "base", "runs", "timeout", "memory"},
@@ -106,6 +108,8 @@ def main(given: list[str] | None = None) -> int:
             mistakes = run_regret(wanted, options.json)
         case "loading":
             mistakes = run_loading(100_000 if options.quick else options.rows, settings)
+        case "queries":
+            mistakes = run_queries(10_000 if options.quick else 1_000_000, settings)
         case _:
             mistakes = run_start(settings)
     for mistake in mistakes:

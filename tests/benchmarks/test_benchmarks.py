@@ -215,3 +215,11 @@ def test_what_became_slower_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().out
     assert "5 in 2    6 in 2" in shown
     assert "same" in shown
+
+
+def test_queries_of_few_rows(tmp_path: Path) -> None:
+    told = tmp_path / "told.json"
+    main(["queries", "--quick", "--json", str(told)])  # times of so few rows decide nothing
+    found = json.loads(told.read_text())
+    assert {"Edge.where(b=...)", "query_index(by_b)", "Edge($n, x)"} <= set(found)
+    assert all(0 <= time < 60 for times in found.values() for time in times)

@@ -185,6 +185,20 @@ def read(stage: Stage) -> None:
     stage.db.relation("Path").rows()
 
 
+def asked(stage: Stage) -> None:
+    """Ask goals and look rows up, before a commit and after it."""
+
+    def ask(tx: Transaction) -> None:
+        facts(tx)
+        assert tx.query("Reach(7, x)").rows() == [(5,), (6,)]
+
+    stage.db.query("Path(x, y), not Reach(x, y)")
+    stage.db["Reach"].where(b=1)
+    stage.commit(ask)
+    assert stage.db.query("Reach($x, $x)", {"x": 1}).rows() == []
+    assert stage.db["Reach"].where(b=2).rows() == [(1, 2)]
+
+
 @dataclass(frozen=True)
 class Scene:
     """What is played, and the transactions that the commits in it amount to."""
@@ -201,10 +215,11 @@ SCENES = (
     Scene("subscribed", subscribed, (facts, more)),
     Scene("followed", followed, ()),
     Scene("read", read, (facts,)),
+    Scene("asked", asked, (facts,)),
 )
 
 
-LONG = followed, read
+LONG = followed, read, asked
 """What takes long, and is played only for lines that do not run elsewhere."""
 
 

@@ -14,11 +14,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import copy_context
 from dataclasses import field, replace
-from typing import Any, Unpack
+from typing import Any, TypeVar, Unpack
 
 from tidelog.base.arguments import brief, expect
 from tidelog.base.diagnostic import did_you_mean
@@ -100,6 +99,7 @@ class _Use(Hold):
         return taken
 
 
+Found = TypeVar("Found")
 ROW_BYTES = 100
 """Bytes that a row takes as a Python tuple, at least."""
 
@@ -249,9 +249,11 @@ class Store:
 
     def _evaluated(self, goal: Goal, facts: Mapping[str, Delta], limits: Limits) -> Rows:
         """Let the engine go over to the plan with a goal, read its answers, and go back."""
-        with self._tried(facts, goal.plan, limits):
-            ask(ROW_BYTES * self._engine.count(GOAL))
-            return _kept(self._engine.rows(GOAL), self.tuning.rows.kept_rows)
+
+        def read(_: Update) -> Rows:
+            return within(None, self.limits.memory, lambda: self._read_rows(GOAL))
+
+        return self._tried(facts, goal.plan, limits, read)
 
     def relation(self, name: str) -> Relation:
         """Return the declaration of a relation."""
@@ -342,18 +344,19 @@ class Store:
 
     def try_out(self, facts: Mapping[str, Delta], rules: RuleBase, limits: Limits) -> Changes:
         """Return the changes that a commit would make."""
-        with self._tried(facts, self._changed_plan(rules), limits) as update:
-            return Changes(update.changes, rules.plan.relations, self.plain, None)
+        update = self._tried(facts, self._changed_plan(rules), limits, lambda update: update)
+        return Changes(update.changes, rules.plan.relations, self.plain, None)
 
-    @contextmanager
-    def _tried(self, facts: Mapping[str, Delta], plan: Plan | None, limits: Limits) -> Iterator[Update]:
-        """Within the block the engine has made changes that are undone afterwards."""
+    def _tried(
+        self, facts: Mapping[str, Delta], plan: Plan | None, limits: Limits, read: Callable[[Update], Found]
+    ) -> Found:
+        """Let the engine make changes, and undo them; return what is read in between."""
         with self._use():
             self._unfinished = Unfinished(self._state, self._engine.snapshot())
             try:
                 update = _update(self._engine, facts, plan, limits)
                 self._check_deleted(facts)
-                yield update
+                return read(update)
             finally:
                 self._undo()
 

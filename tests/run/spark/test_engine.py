@@ -346,3 +346,22 @@ def test_database(spark: SparkSession) -> None:
         tx.insert("E", [(1, 2), (2, 3)])
     assert db.relation("T").rows() == [(1, 2), (1, 3), (2, 3)]
     assert db.engine == "spark"
+
+
+def test_goals(spark: SparkSession) -> None:
+    text = """
+        input relation Edge(a: u32, b: string)
+        output relation Last(a: u32, b: string)
+        Last(a, b) :- Edge(a, b), a > 1.
+    """
+    db = Database(text, engine="spark", spark=spark, facts={"Edge": [(1, "x"), (2, "y"), (3, "y")]})
+    assert db.query("Edge($n, t)", {"n": 1}).rows() == [("x",)]
+    assert db.query("Last(n, t), var c = n.group_by(t).count()").rows() == [("y", 2)]
+    assert db["Edge"].where(b="y").rows() == [(2, "y"), (3, "y")]
+    with db.transaction() as tx:
+        tx.insert("Edge", [(4, "x")])
+        assert tx.query("Last(n, t), not Edge(1, t)").rows() == [(2, "y"), (3, "y")]
+        assert tx.query('Last(n, "x")').rows() == [(4,)]
+        assert db.query('Last(n, "x")').rows() == []
+    assert db["Edge"].where(b="x").rows() == [(1, "x"), (4, "x")]
+    db.verify()

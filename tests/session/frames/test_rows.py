@@ -111,3 +111,18 @@ def test_numbers_of_several_kinds_arrive() -> None:
     with db.transaction() as tx:
         tx.insert("N", [(2**63 - 1 - i, -(i % 2)) for i in range(MANY)])
     assert sorted(db.relation("M").rows()) == sorted((2**63 - 1 - i,) for i in range(1, MANY, 2))
+
+
+def test_arrays_of_numpy() -> None:
+    db = tidelog.Database("input relation R(a: u8, b: signed<16>)  input relation T(t: string, n: u8)")
+    with db.transaction() as tx:
+        tx.insert("R", np.array([[1, -2], [3, 4]]))
+        tx.insert("R", np.arange(200, dtype=np.int64).reshape(100, 2))
+        tx.insert("T", np.array([["a", 1], ["b", 2]], dtype=object))
+        with pytest.raises(DataError, match=r"rows\[0\], column `a`: expected bit<8>"):
+            tx.insert("R", np.array([[300, 1]]))
+        with pytest.raises(DataError, match=r"expected \(a: bit<8>, b: signed<16>\)"):
+            tx.insert("R", np.array([[1, 2, 3]]))
+    assert len(db["R"]) == 102
+    assert db["T"].rows() == [("a", 1), ("b", 2)]
+    assert np.array_equal(np.array(db["R"].where(a=2).to_numpy()), [[2, 3]])

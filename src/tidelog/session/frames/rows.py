@@ -1,7 +1,8 @@
 """Reading rows in every form a user may have them into tuples of `base.values`, checked.
 
 A row is a tuple or list in column order, a mapping by column name, or an object with an attribute for each column. A
-frame is anything that speaks Arrow's C stream: Arrow tables and batches, pandas, polars. A row that does not fit is a
+frame is anything that speaks Arrow's C stream: Arrow tables and batches, pandas, polars. An array of numpy has a row in
+each line. A row that does not fit is a
 `DataError` that names relation, row, column, the type expected and the value found.
 
 Tuples of numbers, strings and truth values are checked a column at a time, in C, and taken as they are; only when that
@@ -101,7 +102,7 @@ class RowReader:
         if isinstance(rows, str | bytes | Mapping):
             raise DataError(f"{self.relation.name}: expected rows, found {brief(rows)}; one row is written [row]")
         try:
-            given: list[Any] = list(rows)  # type: ignore[call-overload]  # a copy: the user's list may change later
+            given = _listed(rows)  # a copy: the user's list may change later
         except TypeError:
             raise DataError(f"{self.relation.name}: expected rows, found {brief(rows)}") from None
         numbers = self._numbers(given) if len(given) >= self.tuning.array_rows else None
@@ -187,6 +188,11 @@ class RowReader:
             return read(value)
         except Misfit as misfit:
             raise DataError(f"{self.relation.name}, {place}, column `{column.name}`: {misfit}") from None
+
+
+def _listed(rows: Any) -> list[Any]:
+    """Return rows as a list; a line of a two-dimensional array is a tuple."""
+    return [*map(tuple, rows.tolist())] if getattr(rows, "ndim", 0) == 2 else list(rows)
 
 
 def _shown(columns: Sequence[Field]) -> str:
