@@ -216,7 +216,7 @@ def test_switching_by_time() -> None:
     engine._tuning = DEFAULT.having({"budgets.seconds": 0.0})
     committed = engine._state.committed
     costs = {members: Cost(cost.work, 0.0) for members, cost in committed.costs.items()}
-    engine._current.state = replace(engine._state, committed=replace(committed, costs=costs))
+    engine._state = replace(engine._state, committed=replace(committed, costs=costs))
     work = cut(engine, 10)
     assert (work.strategy, work.reason) == ("recompute", "the update took more than 0.0 ms")
     assert next(iter(engine._state.committed.costs.values())).time > 0

@@ -48,7 +48,7 @@ class State:
     closed: Mapping[str, Closed]
 
 
-class ColumnarEngine:
+class ColumnarEngine(Recoverable[State]):
     """The state of one program in this process.
 
     `strategy` is one of `run.maintain.choose.ALGORITHMS`, `auto` or `recompute`, and `fallback` says when it is given
@@ -88,17 +88,8 @@ class ColumnarEngine:
         self._orders = Orders(self._codec, tuning)
         claims = Claims(EMPTY_PLAN, self._wants_closure, lasting=False)
         scalars = Scalars(self._codec, {}, {}, self._tools.arrays)
-        self._current = Recoverable(State(Committed.nothing(), claims, scalars, {}))
+        super().__init__(State(Committed.nothing(), claims, scalars, {}))
         self.update({}, plan, limits)
-
-    @property
-    def plan(self) -> Plan:
-        """The program whose consequences the state holds."""
-        return self._state.committed.given
-
-    @property
-    def _state(self) -> State:
-        return self._current.state
 
     def update(self, facts: Mapping[str, Delta], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
         """Change stored facts and the program; after an error nothing has changed."""
@@ -135,14 +126,6 @@ class ColumnarEngine:
         store = self._store(self._state, self._state.claims, Watch())
         return [*check_support(store), *self._state.claims.check(store, self._state.closed)]
 
-    def snapshot(self) -> Any:
-        """Return the current state. Only the last snapshot can be restored."""
-        return self._current.snapshot()
-
-    def restore(self, token: Any) -> None:
-        """Go back to the state of the last snapshot, also from the middle of an update or of going back."""
-        self._current.restore(token)
-
     def _relation(self, name: str) -> Relation:
         found = self._state.committed.relations.get(name)
         if found is None:
@@ -170,7 +153,7 @@ class ColumnarEngine:
 
         before_helpers = helpers.set(self._pool)
         try:
-            return self._current.update(store.journals, change)
+            return self._change(store.journals, change)
         finally:
             helpers.reset(before_helpers)
 

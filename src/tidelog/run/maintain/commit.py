@@ -11,15 +11,15 @@
 What is particular to an engine are the operations of its `Store`, the backend of one update. An engine makes one of the
 relations that the plan goes on with (`kept_relations`), calls `commit`, and makes its next state of what that returns.
 
-Where relations are changed in place, the store writes what it overwrites to journals, and the engine keeps its state in
-a `Recoverable`. An interrupt may come anywhere: the journals are known before the first change, the new state becomes
+Where relations are changed in place, the store writes what it overwrites to journals, and the engine is a
+`Recoverable`. An interrupt may come anywhere: the journals are known before the first change, the new state becomes
 visible by one assignment, and undoing can be interrupted and done again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 from tidelog.base.expr import Function
 from tidelog.base.record import record
@@ -52,7 +52,7 @@ class Journal(Protocol):
 
 
 R = TypeVar("R", bound=Held)
-S = TypeVar("S")
+S = TypeVar("S", bound="State")
 
 
 class Store(Backend, Protocol[R]):
@@ -178,35 +178,48 @@ def _differs(before: Committed[R], name: str, plan: Plan) -> bool:
     return name in before.relations and not _fits(before.relations[name], name, plan)
 
 
+class State(Protocol):
+    """What an engine holds between updates."""
+
+    @property
+    def committed(self) -> Committed[Any]:
+        """What the last commit has left."""
+
+
 class Recoverable(Generic[S]):
-    """The state of an engine that changes relations in place, and the journals that put back what they were."""
+    """An engine that changes relations in place: its state, and the journals that put back what it was."""
 
     def __init__(self, state: S) -> None:
-        self.state = state
+        self._state = state
         self._journals: list[Sequence[Journal]] = []
         """Those of each update since the last snapshot."""
 
-    def snapshot(self) -> S:
-        """Return the state. Only the last snapshot can be restored."""
-        self._journals = []
-        return self.state
+    @property
+    def plan(self) -> Plan:
+        """The program whose consequences the state holds."""
+        return self._state.committed.given
 
-    def restore(self, state: S) -> None:
+    def snapshot(self) -> Any:
+        """Return the current state. Only the last snapshot can be restored."""
+        self._journals = []
+        return self._state
+
+    def restore(self, token: Any) -> None:
         """Go back to the state of the last snapshot, also from the middle of an update or of going back."""
         for journals in reversed(self._journals):
             _undo(journals)
-        self.state = state
+        self._state = token
         self._journals = []
 
-    def update(self, journals: Sequence[Journal], change: Callable[[], tuple[Update, S]]) -> Update:
+    def _change(self, journals: Sequence[Journal], change: Callable[[], tuple[Update, S]]) -> Update:
         """Go over to the state that a change makes, which writes to these journals; whatever it raises, undo it."""
-        before = self.state
+        before = self._state
         self._journals.append(journals)
         try:
-            update, self.state = change()
+            update, self._state = change()
             return update  # noqa: TRY300 -- an interrupt may come here, too
         except BaseException:
-            self.state = before
+            self._state = before
             _undo(journals)
             raise
 

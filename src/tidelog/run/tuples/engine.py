@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 from tidelog.base.process.gc_pause import collector_paused
 from tidelog.base.record import record
@@ -56,7 +56,7 @@ class Ways(TypedDict, total=False):
     rediscovery: str
 
 
-class TuplesEngine:
+class TuplesEngine(Recoverable[State]):
     """The state of one program in this process, as Python tuples.
 
     `strategy` is one of `run.maintain.choose.ALGORITHMS`, `auto` or `recompute`; `fallback` says when an update is
@@ -88,18 +88,9 @@ class TuplesEngine:
             ways.get("rediscovery", "whole") == "divided",
             tuning.tuples,
         )
-        self._current = Recoverable(State(Committed.nothing(), equipment))
+        super().__init__(State(Committed.nothing(), equipment))
         with Watch(limits) as watch:
             self._update({}, plan, watch)
-
-    @property
-    def plan(self) -> Plan:
-        """The program whose consequences the state holds."""
-        return self._state.committed.given
-
-    @property
-    def _state(self) -> State:
-        return self._current.state
 
     def update(self, facts: Mapping[str, Delta], plan: Plan | None = None, limits: Limits = NO_LIMITS) -> Update:
         """Change stored facts and the program; after an error nothing has changed."""
@@ -128,14 +119,6 @@ class TuplesEngine:
             return []
         return list(check_support(self._store(self._state, self.plan, Watch())))
 
-    def snapshot(self) -> Any:
-        """Return the current state. Only the last snapshot can be restored."""
-        return self._current.snapshot()
-
-    def restore(self, token: Any) -> None:
-        """Go back to the state of the last snapshot, also from the middle of an update or of going back."""
-        self._current.restore(token)
-
     # --- updating ----------------------------------------------------------------------------------------------------
 
     def _update(self, facts: Mapping[str, Delta], plan: Plan, watch: Watch) -> Update:
@@ -151,7 +134,7 @@ class TuplesEngine:
             update, committed = commit(store, before.committed, plan, facts, follow)
             return update, State(committed, store.equipment)
 
-        return self._current.update(store.journals, change)
+        return self._change(store.journals, change)
 
     @staticmethod
     def _store(before: State, plan: Plan, watch: Watch) -> Store:
