@@ -40,7 +40,7 @@ def imports(text: str) -> Iterator[str]:
 def allowed_in_kernels(module: str) -> bool:
     top = module.partition(".")[0]
     inside = re.match(r"tidelog\.run\.(closure|columnar|columnar\.machine)\.kernels(\.|$)", module) is not None
-    compiling = module == "tidelog.run.kernel_cache"  # the decorator
+    compiling = module in {"tidelog.run.kernel_cache", "tidelog.run.kernel_types"}  # decorators and annotations
     return inside or compiling or top in {"numpy", "numba"} or top in sys.stdlib_module_names
 
 

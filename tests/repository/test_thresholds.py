@@ -80,7 +80,7 @@ OTHERWISE = {
     "run/columnar/machine/kernels/losing.py": {"DYING", "REMOVED"},
     "run/columnar/machine/kernels/proving.py": {"PASSED"},
     "run/columnar/kernels/ranks.py": {"ROOM", "APART"},  # how ranks stand in 32 bits
-    "run/columnar/kernels/searching.py": {"ALIVE"},
+    "run/columnar/kernels/memory.py": {"ALIVE"},
     "run/maintain/elastic.py": {"LOST", "GAINED"},
     "logic/std/groups.py": {"_UNIT"},  # the least part of a double
     "plan/join/assemble.py": {"EVERYTHING"},

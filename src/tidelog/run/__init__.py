@@ -6,6 +6,7 @@
 * `limits`: bounds on rounds, tuples, time and memory, and looking on.
 * `threads`: the threads that share the work of large operations.
 * `compiling`, `kernel_cache`: whether kernels were compiled before; compiling them, and keeping their code.
+* `kernel_types`: what kernels take, as their annotations say.
 * `maintain`: the algorithms.
 * `closure`: structures for transitive closures and equivalences, which engines use for strata that are nothing else.
 * `reference`: the definition of the semantics, naive over Python sets.

@@ -23,10 +23,12 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, overload
+from types import UnionType
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 import numba
-from numba import njit
+import numpy as np
+from numba import njit, types
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
@@ -38,27 +40,80 @@ WORD = 4
 """Bytes of the checksum, and of the length of the key."""
 
 Function = Callable[..., Any]
-Inline = Literal["never", "always"]
 
 
-@overload
-def kernel(function: Function) -> Any: ...
-@overload
-def kernel(*, inline: Inline) -> Callable[[Function], Any]: ...
-def kernel(function: Function | None = None, *, inline: Inline = "never") -> Any:
-    """Return a function compiled when it is first called, without the interpreter's lock, and kept for the next run."""
-    if function is None:
-        return lambda found: _compiled(found, inline)
-    return _compiled(function, inline)
+def kernel(function: Function) -> Any:
+    """Return a function compiled without the interpreter's lock for the types that its annotations say, and kept.
+
+    That happens when it is first called. Code for other types is compiled, too, but nobody prepares it.
+    """
+    return _compiled(function)
 
 
-def _compiled(function: Function, inline: Inline) -> Any:
-    dispatcher: Any = njit(nogil=True, inline=inline)(function)
+def part(function: Function) -> Any:
+    """Return a function that only kernels call: it has no way in for Python, which takes as long to compile as itself.
+
+    It counts no references, which also takes longer than the rest: so it makes no arrays and returns none.
+    """
+    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
+
+
+def inlined(function: Function) -> Any:
+    """Return a part of a kernel that becomes part of the code of each call."""
+    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False, forceinline=True)
+
+
+def _compiled(function: Function, **options: bool) -> Any:
+    compiler: Any = njit  # some of its options have no types
+    dispatcher = compiler(nogil=True, error_model="numpy", **options)(function)
     source = Path(function.__code__.co_filename)
     folder = _folder(source.parent) if source.is_file() else None  # in an archive its sources could not be compared
     if folder is not None:
         dispatcher._cache = KernelCache(function, folder)  # noqa: SLF001  (numba has no other place for it)
+    usual = dispatcher.get_call_template
+
+    def call_template(arguments: Any, names: Any) -> Any:
+        """Convert what another kernel passes, rather than compile this one again for a literal."""
+        if signatures := signatures_of(dispatcher):
+            for signature in signatures:
+                dispatcher.compile(signature)
+            dispatcher.disable_compile()
+        try:
+            return usual(arguments, names)
+        finally:
+            dispatcher.disable_compile(False)
+
+    dispatcher.get_call_template = call_template
     return dispatcher
+
+
+def signatures_of(compiled: Any) -> list[tuple[Any, ...]]:
+    """Return the types of arguments that the annotations of a kernel say; none if it has none.
+
+    Alternatives of several arguments go together: the first of each, the second of each.
+    """
+    hints = get_type_hints(compiled.py_func)
+    names = compiled.py_func.__code__.co_varnames[: compiled.py_func.__code__.co_argcount]
+    if not all(name in hints for name in names):
+        return []
+    alternatives = [get_args(hints[name]) if isinstance(hints[name], UnionType) else (hints[name],) for name in names]
+    count = max(map(len, alternatives), default=1)
+    return [tuple(_numba_type(some[min(n, len(some) - 1)]) for some in alternatives) for n in range(count)]
+
+
+def _numba_type(hint: Any) -> Any:
+    if isinstance(hint, TypeVar):  # of which kernels take the first
+        hint = hint.__constraints__[0]
+    if hasattr(hint, "_fields"):
+        fields = [_numba_type(one) for one in get_type_hints(hint).values()]
+        alike: Any = types.NamedUniTuple
+        named: Any = types.NamedTuple
+        return alike(fields[0], len(fields), hint) if len(set(fields)) == 1 else named(fields, hint)
+    if get_origin(hint) is np.ndarray:
+        shape, element = get_args(hint)
+        return types.Array(numba.from_dtype(np.dtype(get_args(element)[0])), len(get_args(shape)), "C")
+    typeof: Any = numba.typeof
+    return typeof(hint(0))
 
 
 def kept_signatures(compiled: Any) -> list[Any]:

@@ -150,5 +150,5 @@ class Estimates:
     """If the sample has this many rows for each distinct value they are taken for all, else scaled up."""
     courses: int = threshold(10_000, draws=(0, 2), fitted="none: a bound on memory")
     """Trees made ready that are kept; they are forgotten when there are more."""
-    scripts: int = threshold(1_000, draws=(0, 1), fitted="none: a bound on memory")
-    """The same of what the kernel for small rounds was told of rules."""
+    programs: int = threshold(1_000, draws=(0, 1), fitted="none: a bound on memory")
+    """Programs of the machine for small rounds that are kept."""

@@ -306,7 +306,7 @@ def altered(offsets: Places, targets: Nodes, n: int, lost: Nodes, gained: Nodes)
 
 
 def apart(offsets: Places, targets: Nodes, edges: Nodes, most: int) -> Mask:
-    """Tell of each edge whether its source does not reach its target, as far as at most so many steps tell."""
+    """Tell of each edge whether its source does not reach its target, as far as `most` steps tell."""
     found = np.ones(edges.shape[1], bool)
     for i, (u, v) in enumerate(edges.T.tolist()):
         seen = _reach(offsets, targets, u) if most > 0 else set()

@@ -249,11 +249,11 @@ def asked_for(place: Nodes) -> Mask | None:
 
 
 def _estimated(graph: Graph, place: Nodes, nodes: Nodes, rows: int) -> int | None:
-    """Estimate the steps of searching from each node; None if so many rows of bits are quicker, and not too large."""
+    """Estimate the steps of searching from each node; None if rows of bits are quicker, and not too large."""
     if not len(nodes):
         return 0
     words, thresholds = width(place), graph.functions.tuning.closures
-    some = nodes[:: len(nodes) // thresholds.sample if thresholds.sample < len(nodes) else 1]
+    some = np.ascontiguousarray(nodes[:: len(nodes) // thresholds.sample if thresholds.sample < len(nodes) else 1])
     fresh = np.ones(len(some), bool)
     found = SearchedRows(graph, place).search(some, fresh)
     walked = sum(work for _, work in found)

@@ -15,7 +15,7 @@ from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.columnar.machine import small_rounds
-from tidelog.run.columnar.machine.inputs import Told
+from tidelog.run.columnar.machine.inputs import Inputs
 from tidelog.run.contract.engine import Delta, Limits, Row, Update
 from tidelog.session.soak.histories import random_history
 
@@ -230,7 +230,7 @@ def test_interrupted(calls: Calls, place: str, monkeypatch: pytest.MonkeyPatch) 
         engine.restore(token)
     else:
         with monkeypatch.context() as patched:
-            where = Told if place == "take_marks" else small_rounds
+            where = Inputs if place == "take_marks" else small_rounds
             done = getattr(where, place)
             patched.setattr(where, place, lambda *arguments: interrupted(done(*arguments)))
             with pytest.raises(KeyboardInterrupt):

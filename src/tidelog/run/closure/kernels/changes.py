@@ -6,13 +6,14 @@ import numpy as np
 
 from tidelog.run.closure.kernels.words import lowest, ones
 from tidelog.run.kernel_cache import kernel
+from tidelog.run.kernel_types import Edges, Mask, Nodes, Places, Rows
 
 U = np.uint64
 NEVER = -2
 
 
 @kernel
-def altered(offsets, targets, n, lost, gained):  # type: ignore[no-untyped-def]
+def altered(offsets: Places, targets: Nodes, n: int, lost: Edges, gained: Edges) -> tuple[Places, Nodes, int]:
     """Return a graph of n nodes without some edges and with others, given as two lines in order of their sources.
 
     Also return how many edges to take away were not there.
@@ -47,8 +48,8 @@ def altered(offsets, targets, n, lost, gained):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def apart(offsets, targets, edges, most):  # type: ignore[no-untyped-def]
-    """Tell of each edge whether its source does not reach its target, as far as at most so many steps tell."""
+def apart(offsets: Places, targets: Nodes, edges: Edges, most: int) -> Mask:
+    """Tell of each edge whether its source does not reach its target, as far as `most` steps tell."""
     n = offsets.shape[0] - 1
     seen, stack = np.zeros(n, np.int32), np.empty(n, np.int32)
     found = np.ones(edges.shape[1], np.bool_)
@@ -73,7 +74,7 @@ def apart(offsets, targets, edges, most):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def bypassed(offsets, targets, place, row, bits, edges):  # type: ignore[no-untyped-def]
+def bypassed(offsets: Places, targets: Nodes, place: Nodes, row: Nodes, bits: Rows, edges: Edges) -> Mask:
     """Tell of each edge whether another successor of its source reaches its target, and not its source, by old rows."""
     found = np.zeros(edges.shape[1], np.bool_)
     for i in range(edges.shape[1]):
@@ -91,7 +92,7 @@ def bypassed(offsets, targets, place, row, bits, edges):  # type: ignore[no-unty
 
 
 @kernel
-def list_bits(bits, rows):  # type: ignore[no-untyped-def]
+def list_bits(bits: Rows, rows: Nodes) -> tuple[Places, Nodes]:
     """Return the positions of each row, -1 being an empty one, as lists one after another."""
     ends = np.zeros(rows.shape[0] + 1, np.int64)
     for i in range(rows.shape[0]):
@@ -114,17 +115,20 @@ def list_bits(bits, rows):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _longer(lists, count, more):  # type: ignore[no-untyped-def]
+def _longer(lists: Nodes, count: int, more: int) -> Nodes:
     """Return a list with room for more positions."""
     if count + more <= lists.shape[0]:
         return lists
     longer = np.empty(2 * (count + more), np.int32)
-    longer[:count] = lists[:count]
+    for i in range(count):
+        longer[i] = lists[i]
     return longer
 
 
 @kernel
-def bits_differing(bits, rows, other, others, room):  # type: ignore[no-untyped-def]
+def bits_differing(
+    bits: Rows, rows: Nodes, other: Rows, others: Nodes, room: int
+) -> tuple[Places, Nodes, Places, Nodes]:
     """Return the positions of each row that are not in the other one, and the other way round; -1 is an empty row.
 
     There is `room` for some at first.
@@ -165,7 +169,7 @@ def bits_differing(bits, rows, other, others, room):  # type: ignore[no-untyped-
 
 
 @kernel
-def lists_without(ends, lists, other_ends, others):  # type: ignore[no-untyped-def]
+def lists_without(ends: Places, lists: Nodes, other_ends: Places, others: Nodes) -> tuple[Places, Nodes]:
     """Return the positions of each list that are not in the other of the same number; all are ascending."""
     out_ends = np.zeros(ends.shape[0], np.int64)
     out = np.empty(lists.shape[0], np.int32)

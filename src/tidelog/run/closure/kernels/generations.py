@@ -5,15 +5,29 @@ from __future__ import annotations
 import numpy as np
 
 from tidelog.run.closure.kernels.words import lowest, ones
-from tidelog.run.kernel_cache import kernel
+from tidelog.run.kernel_cache import inlined, kernel
+from tidelog.run.kernel_types import Int, Nodes, Places, Rows, Words
 
 U = np.uint64
 
 
 @kernel
-def generations(  # type: ignore[no-untyped-def]
-    offsets, targets, other, others, back, sources, bits, left, crossed, apart, few, dense, room, most
-):
+def generations(
+    offsets: Places,
+    targets: Nodes,
+    other: Places,
+    others: Nodes,
+    back: Places,
+    sources: Nodes,
+    bits: Rows,
+    left: Rows,
+    crossed: bool,
+    apart: bool,
+    few: int,
+    dense: int,
+    room: int,
+    most: int,
+) -> Rows:
     """Add to rows of bits, one for each node, all pairs that those `left` lead on to; `most` bounds the steps, roughly.
 
     Return what is left then to lead on, as such rows; none if that is nothing.
@@ -69,14 +83,26 @@ def generations(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _walk(offsets, targets, other, others, bits, left, crossed, apart, room, most):  # type: ignore[no-untyped-def]
+def _walk(
+    offsets: Places,
+    targets: Nodes,
+    other: Places,
+    others: Nodes,
+    bits: Rows,
+    left: Rows,
+    crossed: bool,
+    apart: bool,
+    room: int,
+    most: int,
+) -> Rows:
     """Do the same pair by pair."""
     stack, size = np.empty(room, np.int64), 0
     for a in range(left.shape[0]):
         for w in range(left.shape[1]):
             word = left[a, w]
             while word:
-                stack = _with_room(stack, size)
+                if size == stack.shape[0]:
+                    stack = _doubled(stack)
                 stack[size] = (np.int64(a) << 32) | (64 * w + lowest(word))
                 size += 1
                 word &= word - U(1)
@@ -99,31 +125,31 @@ def _walk(offsets, targets, other, others, bits, left, crossed, apart, room, mos
                 if bits[x, y >> 6] & mask or (apart and x == y):
                     continue
                 bits[x, y >> 6] |= mask
-                stack = _with_room(stack, size)
+                if size == stack.shape[0]:
+                    stack = _doubled(stack)
                 stack[size] = (x << 32) | y
                 size += 1
     return rest
 
 
-@kernel(inline="always")
-def _with_room(stack, size):  # type: ignore[no-untyped-def]
-    if size < stack.shape[0]:
-        return stack
-    more = np.empty(2 * size, np.int64)
-    more[:size] = stack
+@kernel
+def _doubled(stack: Places) -> Places:
+    more = np.empty(2 * stack.shape[0], np.int64)
+    for i in range(stack.shape[0]):
+        more[i] = stack[i]
     return more
 
 
-@kernel(inline="always")
-def _size(row):  # type: ignore[no-untyped-def]
+@inlined
+def _size(row: Words) -> Int:
     total = 0
     for w in range(row.shape[0]):
         total += ones(row[w])
     return total
 
 
-@kernel(inline="always")
-def _listed(row, found):  # type: ignore[no-untyped-def]
+@inlined
+def _listed(row: Words, found: Nodes) -> Int:
     """List the positions of a row; return how many there are."""
     count = 0
     for w in range(row.shape[0]):
@@ -135,8 +161,8 @@ def _listed(row, found):  # type: ignore[no-untyped-def]
     return count
 
 
-@kernel(inline="always")
-def _missing(bits, heads, wanted):  # type: ignore[no-untyped-def]
+@inlined
+def _missing(bits: Rows, heads: Nodes, wanted: Words) -> Int:
     """Find the positions that some of the rows of heads do not have; return how many there are."""
     wanted[:] = 0
     for i in range(heads.shape[0]):
@@ -145,8 +171,8 @@ def _missing(bits, heads, wanted):  # type: ignore[no-untyped-def]
     return _size(wanted)
 
 
-@kernel(inline="always")
-def _follow(offsets, targets, row, image):  # type: ignore[no-untyped-def]
+@inlined
+def _follow(offsets: Places, targets: Nodes, row: Words, image: Words) -> None:
     """Add to an image the successors of all nodes in a row."""
     for w in range(row.shape[0]):
         word = row[w]
@@ -158,8 +184,8 @@ def _follow(offsets, targets, row, image):  # type: ignore[no-untyped-def]
                 image[y >> 6] |= U(1) << U(y & 63)
 
 
-@kernel(inline="always")
-def _look_back(back, sources, row, wanted, image):  # type: ignore[no-untyped-def]
+@inlined
+def _look_back(back: Places, sources: Nodes, row: Words, wanted: Words, image: Words) -> None:
     """Add to an image those of the nodes wanted that are successors of a node in a row."""
     n = back.shape[0] - 1
     for w in range(row.shape[0]):
@@ -176,8 +202,8 @@ def _look_back(back, sources, row, wanted, image):  # type: ignore[no-untyped-de
                     break
 
 
-@kernel(inline="always")
-def _unite(image, words, row, fresh, but):  # type: ignore[no-untyped-def]
+@inlined
+def _unite(image: Words, words: Nodes, row: Words, fresh: Words, but: int) -> bool:
     """Add some words of an image to a row, but for one position; tell whether any of it is new, and note that."""
     came = False
     for w in words:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from tidelog.run.closure.kernels.words import lowest, ones
-from tidelog.run.kernel_cache import kernel
+from tidelog.run.kernel_cache import kernel, part
+from tidelog.run.kernel_types import Int, Mask, Nodes, Places, Rows, Words
 
 U = np.uint64
 
 
 @kernel
-def linked(sources, targets, n):  # type: ignore[no-untyped-def]
+def linked(sources: Nodes, targets: Nodes, n: int) -> tuple[Places, Nodes]:
     """Return the graph of edges, the successors of a node in the order given."""
     offsets = np.zeros(n + 1, np.int64)
     for e in range(sources.shape[0]):
@@ -28,7 +29,7 @@ def linked(sources, targets, n):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def turned(offsets, targets):  # type: ignore[no-untyped-def]
+def turned(offsets: Places, targets: Nodes) -> tuple[Places, Nodes]:
     """Return the graph with all edges reversed."""
     n, m = offsets.shape[0] - 1, targets.shape[0]
     back = np.zeros(n + 1, np.int64)
@@ -47,7 +48,7 @@ def turned(offsets, targets):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def components(offsets, targets, inside):  # type: ignore[no-untyped-def]
+def components(offsets: Places, targets: Nodes, inside: Mask) -> tuple[Nodes, int]:
     """Number the strongly connected components of the nodes inside, successors first; return numbers and count."""
     n = inside.shape[0]
     component = np.full(n, -1, np.int32)
@@ -102,7 +103,7 @@ def components(offsets, targets, inside):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def alike(offsets, targets, component, count):  # type: ignore[no-untyped-def]
+def alike(offsets: Places, targets: Nodes, component: Nodes, count: int) -> tuple[Nodes, int, Mask]:
     """Put together components that reach the same: one with cycles, and those that lead nowhere but into it.
 
     Return the number of each node's, successors first; their count; and which nodes reach themselves.
@@ -140,7 +141,7 @@ def alike(offsets, targets, component, count):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def united(sources, targets, n):  # type: ignore[no-untyped-def]
+def united(sources: Nodes, targets: Nodes, n: int) -> tuple[Nodes, int]:
     """Number the connected components of undirected edges by their first nodes; return numbers and their count."""
     parent = np.empty(n, np.int32)
     for u in range(n):
@@ -169,7 +170,9 @@ def united(sources, targets, n):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def bit_rows(offsets, targets, place, row, starts, members, bits):  # type: ignore[no-untyped-def]
+def bit_rows(
+    offsets: Places, targets: Nodes, place: Nodes, row: Nodes, starts: Places, members: Nodes, bits: Rows
+) -> None:
     """Fill the rows of components, successors first; those of all other successors are there."""
     width = bits.shape[1]
     for k in range(starts.shape[0] - 1):
@@ -194,7 +197,7 @@ def bit_rows(offsets, targets, place, row, starts, members, bits):  # type: igno
 
 
 @kernel
-def count_bits(bits, rows):  # type: ignore[no-untyped-def]
+def count_bits(bits: Rows, rows: Nodes) -> Places:
     """Return the number of positions in each of the rows."""
     counts = np.empty(rows.shape[0], np.int64)
     for i in range(rows.shape[0]):
@@ -206,7 +209,7 @@ def count_bits(bits, rows):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def count_searched(offsets, targets, place, nodes, fresh):  # type: ignore[no-untyped-def]
+def count_searched(offsets: Places, targets: Nodes, place: Nodes, nodes: Nodes, fresh: Mask) -> tuple[Places, Int]:
     """Return the number of positions in the row of each node, and of edges looked at to find all of them.
 
     A node that is not `fresh` reaches all that the one before it does: the search goes on from there.
@@ -239,7 +242,9 @@ def count_searched(offsets, targets, place, nodes, fresh):  # type: ignore[no-un
 
 
 @kernel
-def chained(offsets, targets, component, starts, members):  # type: ignore[no-untyped-def]
+def chained(
+    offsets: Places, targets: Nodes, component: Nodes, starts: Places, members: Nodes
+) -> tuple[Nodes, Nodes, Mask]:
     """Arrange components in chains, each leading to the next below it, so that searches go on from one another.
 
     Return for each component the one node it leads to, if it is one node that leads to one other, else -1; and the
@@ -282,7 +287,7 @@ def chained(offsets, targets, component, starts, members):  # type: ignore[no-un
 
 
 @kernel
-def carried(via, component, cyclic, place, counts):  # type: ignore[no-untyped-def]
+def carried(via: Nodes, component: Nodes, cyclic: Mask, place: Nodes, counts: Places) -> None:
     """Count the positions in the rows of components that lead to one node: those in its row, and its own."""
     for k in range(via.shape[0]):
         v = via[k]
@@ -291,7 +296,7 @@ def carried(via, component, cyclic, place, counts):  # type: ignore[no-untyped-d
 
 
 @kernel
-def reached(offsets, targets, starts):  # type: ignore[no-untyped-def]
+def reached(offsets: Places, targets: Nodes, starts: Nodes) -> Mask:
     """Tell which nodes are among the starts or reached from them."""
     n = offsets.shape[0] - 1
     seen, stack = np.zeros(n, np.bool_), np.empty(n, np.int32)
@@ -313,8 +318,10 @@ def reached(offsets, targets, starts):  # type: ignore[no-untyped-def]
     return seen
 
 
-@kernel(inline="always")
-def _emit(found, count, members, first, last, starts, left, right, out):  # type: ignore[no-untyped-def]
+@kernel
+def _emit(
+    found: Nodes, count: int, members: Nodes, first: int, last: int, starts: Places, left: Rows, right: Rows, out: Rows
+) -> None:
     """Write the pairs of the members of a group with the positions found."""
     codes = np.empty(count, np.uint64)
     for w in range(out.shape[0]):
@@ -329,7 +336,9 @@ def _emit(found, count, members, first, last, starts, left, right, out):  # type
 
 
 @kernel
-def fill_bits(bits, rows, firsts, members, starts, left, right, out):  # type: ignore[no-untyped-def]
+def fill_bits(
+    bits: Rows, rows: Nodes, firsts: Places, members: Nodes, starts: Places, left: Rows, right: Rows, out: Rows
+) -> None:
     """Write pairs: of each group of members, with the positions in its row of bits."""
     found = np.empty(64 * bits.shape[1], np.int32)
     for g in range(rows.shape[0]):
@@ -344,15 +353,27 @@ def fill_bits(bits, rows, firsts, members, starts, left, right, out):  # type: i
 
 
 @kernel
-def fill_lists(offsets, positions, rows, firsts, members, starts, left, right, out):  # type: ignore[no-untyped-def]
+def fill_lists(
+    offsets: Places,
+    positions: Nodes,
+    rows: Nodes,
+    firsts: Places,
+    members: Nodes,
+    starts: Places,
+    left: Rows,
+    right: Rows,
+    out: Rows,
+) -> None:
     """Write pairs: of each group of members, with the positions in its list."""
     for g in range(rows.shape[0]):
         found = positions[offsets[rows[g]] : offsets[rows[g] + 1]]
         _emit(found, found.shape[0], members, firsts[g], firsts[g + 1], starts, left, right, out)
 
 
-@kernel(inline="always")
-def _search(offsets, targets, place, start, seen, touched, stack, found):  # type: ignore[no-untyped-def]
+@part
+def _search(
+    offsets: Places, targets: Nodes, place: Nodes, start: int, seen: Words, touched: Words, stack: Nodes, found: Nodes
+) -> Int:
     """Find the positions of what a node reaches, in order of the nodes; the bitmaps are empty before and after."""
     u, top = start, 0
     while True:
@@ -387,7 +408,18 @@ def _search(offsets, targets, place, start, seen, touched, stack, found):  # typ
 
 
 @kernel
-def fill_searched(offsets, targets, place, rows, firsts, members, starts, left, right, out):  # type: ignore[no-untyped-def]
+def fill_searched(
+    offsets: Places,
+    targets: Nodes,
+    place: Nodes,
+    rows: Nodes,
+    firsts: Places,
+    members: Nodes,
+    starts: Places,
+    left: Rows,
+    right: Rows,
+    out: Rows,
+) -> None:
     """Write pairs: of each group of members, with the positions of what a node reaches."""
     n = offsets.shape[0] - 1
     seen, touched = np.zeros((n >> 6) + 1, np.uint64), np.zeros((n >> 12) + 1, np.uint64)
@@ -398,7 +430,7 @@ def fill_searched(offsets, targets, place, rows, firsts, members, starts, left, 
 
 
 @kernel
-def list_searched(offsets, targets, place, nodes, room):  # type: ignore[no-untyped-def]
+def list_searched(offsets: Places, targets: Nodes, place: Nodes, nodes: Nodes, room: int) -> tuple[Places, Nodes]:
     """Return the positions of what each node reaches, in order of the nodes, as lists one after another.
 
     There is `room` for some at first.
@@ -413,9 +445,11 @@ def list_searched(offsets, targets, place, nodes, room):  # type: ignore[no-unty
         count = _search(offsets, targets, place, nodes[i], seen, touched, stack, found)
         if total + count > lists.shape[0]:
             more = np.empty(2 * (total + count), np.int32)
-            more[:total] = lists[:total]
+            for k in range(total):
+                more[k] = lists[k]
             lists = more
-        lists[total : total + count] = found[:count]
+        for k in range(count):
+            lists[total + k] = found[k]
         total += count
         ends[i + 1] = total
     return ends, lists[:total]

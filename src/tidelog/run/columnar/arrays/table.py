@@ -107,7 +107,7 @@ class NumpyArrays(NumpyNarrow, NumpyTally):
     ) -> tuple[Places, Places, int]:
         """Return, for each key, the range of rows of a sorted batch whose prefix equals it; and their total.
 
-        `fence`, the first of every so many rows of the batch, helps to find few keys in many rows.
+        `fence`, the first of every `fence_gap` rows of the batch, helps to find few keys in many rows.
         """
         if full == 0 and shift == 64:
             low = np.zeros(keys.shape[1], np.int64)
@@ -327,7 +327,7 @@ class CompiledArrays(CompiledNarrow, CompiledTally, NumpyArrays):
         return places
 
     def _order(self, words: Words, values: npt.NDArray[Any], room: int) -> tuple[Words, Any]:
-        """Return words in order, and values of so many bits with them; values given may be overwritten."""
+        """Return words in order, and values of `room` bits with them; values given may be overwritten."""
         bits, ordered = self._sorting.survey(words)
         if ordered:
             return words, values

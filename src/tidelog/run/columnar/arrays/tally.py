@@ -45,7 +45,7 @@ class Heads:
 
     @staticmethod
     def of(firsts: Places, count: int, rank: Ranks | None, times: Places | None) -> Heads:
-        """Return the heads of so many derivations, none of which was found so far; without ranks all are 0."""
+        """Return the heads of `count` derivations, none of which was found so far; without ranks all are 0."""
         heads = len(firsts)
         of_all = np.zeros(count, np.int32) if rank is None else rank
         return Heads(firsts, of_all, times, np.zeros(heads, np.uint8), np.zeros(heads, np.int32))
@@ -65,7 +65,7 @@ class Overwritten:
 
     @staticmethod
     def of(lines: int, most: int) -> Overwritten:
-        """Return room for so many at most."""
+        """Return room for `most` values in each line."""
         return Overwritten(np.empty(most, np.int64), np.empty((lines, most), np.int64), np.zeros(2, np.int64))
 
 
@@ -118,7 +118,8 @@ class CompiledTally(NumpyTally):
 
     def tally(self, ranges: Ranges, heads: Heads, held: Held, limit: int, sign: int, before: Overwritten) -> Places:
         (low, high), (mark, rank, counts) = ranges, held
-        where = int(counts.ctypes.data), counts.strides[0] if len(counts) > 1 else 0, counts.strides[1]
+        line = counts.strides[0] if len(counts) > 1 else 0
+        where = self._tallying.Counts(int(counts.ctypes.data), line, counts.strides[1])
         ranks, own = (rank, 0) if isinstance(rank, np.ndarray) else (NO_RANKS, rank or 0)
         lost = np.empty(len(before.places), np.int64)
         derivations = heads.firsts, heads.rank, NO_TIMES if heads.times is None else heads.times

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from tidelog.run.kernel_cache import kernel
+from tidelog.run.kernel_cache import inlined, kernel, part
+from tidelog.run.kernel_types import Int, Marks, Places, Ranks, Rows, Words
 
 U = np.uint64
 
 
 @kernel
-def emit_one(low, high, left, batch, moves, out):  # type: ignore[no-untyped-def]
+def emit_one(low: Places, high: Places, left: Words, batch: Words, moves: Rows, out: Words) -> None:
     """For each left word and matching batch word, write the left word with the moved fields of the batch word."""
     p = 0
     if moves.shape[0] == 1:
@@ -46,7 +47,7 @@ def emit_one(low, high, left, batch, moves, out):  # type: ignore[no-untyped-def
 
 
 @kernel
-def emit_few_times(low, high, left, batch, moves, recent, out):  # type: ignore[no-untyped-def]
+def emit_few_times(low: Places, high: Places, left: Words, batch: Words, moves: Rows, recent: Words, out: Words) -> Int:
     """As `emit_one`, leaving out most repetitions: words that are among the recent ones. Return how many are written.
 
     `recent` has a power of two places; the place of a word is given by the top bits of its product with an odd number.
@@ -86,8 +87,8 @@ def emit_few_times(low, high, left, batch, moves, recent, out):  # type: ignore[
     return p
 
 
-@kernel(inline="always")
-def _unite(left, i, batch, j, moves, out, p):  # type: ignore[no-untyped-def]
+@inlined
+def _unite(left: Rows, i: int, batch: Rows, j: int, moves: Rows, out: Rows, p: int) -> None:
     """Write left row i with the moved fields of batch row j as row p."""
     for w in range(out.shape[0]):
         out[w, p] = left[w, i]
@@ -97,7 +98,7 @@ def _unite(left, i, batch, j, moves, out, p):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def emit_many(low, high, left, batch, moves, out):  # type: ignore[no-untyped-def]
+def emit_many(low: Places, high: Places, left: Rows, batch: Rows, moves: Rows, out: Rows) -> None:
     """As `emit_one`, for rows of several words."""
     p = 0
     for i in range(low.shape[0]):
@@ -107,7 +108,19 @@ def emit_many(low, high, left, batch, moves, out):  # type: ignore[no-untyped-de
 
 
 @kernel
-def emit_ranked(low, high, left, left_rank, batch, rank, mark, limit, moves, out, out_rank):  # type: ignore[no-untyped-def]
+def emit_ranked(
+    low: Places,
+    high: Places,
+    left: Rows,
+    left_rank: Ranks,
+    batch: Rows,
+    rank: Ranks,
+    mark: Marks,
+    limit: int,
+    moves: Rows,
+    out: Rows,
+    out_rank: Ranks,
+) -> Int:
     """As `emit_many`, of the rows whose mark is up to the limit, with the greater rank; return how many there are.
 
     Empty arrays of ranks or marks stand for rank 0 and for rows that all hold.
@@ -128,8 +141,20 @@ def emit_ranked(low, high, left, left_rank, batch, rank, mark, limit, moves, out
     return p
 
 
-@kernel
-def _emit_ranked_one(low, high, left, left_rank, batch, rank, mark, limit, moves, out, out_rank):  # type: ignore[no-untyped-def]
+@part
+def _emit_ranked_one(
+    low: Places,
+    high: Places,
+    left: Words,
+    left_rank: Ranks,
+    batch: Words,
+    rank: Ranks,
+    mark: Marks,
+    limit: int,
+    moves: Rows,
+    out: Words,
+    out_rank: Ranks,
+) -> Int:
     """As `emit_ranked`, of rows of one word with up to two fields to move."""
     marked, ranked, p = mark.shape[0] > 0, rank.shape[0] > 0, 0
     right = mask = add = up = right2 = mask2 = add2 = up2 = U(0)
@@ -150,7 +175,7 @@ def _emit_ranked_one(low, high, left, left_rank, batch, rank, mark, limit, moves
 
 
 @kernel
-def visible(low, high, mark, limit, counts):  # type: ignore[no-untyped-def]
+def visible(low: Places, high: Places, mark: Marks, limit: int, counts: Places) -> None:
     """Count the rows of each range whose mark is up to the limit."""
     for i in range(low.shape[0]):
         found = 0

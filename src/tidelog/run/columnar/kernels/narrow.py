@@ -12,31 +12,34 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from tidelog.run.kernel_cache import kernel
+from tidelog.run.kernel_cache import inlined, kernel
+from tidelog.run.kernel_types import Int, Mask, Places, Ranks, Rows, Words
 
 U = np.uint64
 
 
-@intrinsic
-def _set(_context, bits, place, bit):  # type: ignore[no-untyped-def]
+def _make_set(_context: Any, bits: Any, place: Any, bit: Any) -> Any:
     """Set a bit of the word at a place, and return the word as it was."""
 
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array: Any = context.make_array(signature.args[0])(context, builder, arguments[0])
         return builder.atomic_rmw("or", builder.gep(array.data, [arguments[1]]), arguments[2], "monotonic")
 
     return types.uint64(bits, place, bit), generate
 
 
-@kernel(inline="always")
-def _is_first(bits, word):  # type: ignore[no-untyped-def]
+_set: Any = intrinsic(_make_set)
+
+
+@inlined
+def _is_first(bits: Words, word: np.uint64) -> bool:
     """Tell whether the bit of a word was not set; it is now."""
     place, bit = np.int64(word >> U(6)), U(1) << (word & U(63))
-    return bits[place] & bit == U(0) and _set(bits, place, bit) & bit == U(0)  # type: ignore[call-arg]
+    return bits[place] & bit == U(0) and _set(bits, place, bit) & bit == U(0)
 
 
 @kernel
-def fresh(words, bits, out):  # type: ignore[no-untyped-def]
+def fresh(words: Words, bits: Words, out: Words) -> Int:
     """Write the words whose bit is not set, each once, and set their bits; return how many there are."""
     p = 0
     for i in range(words.shape[0]):
@@ -46,14 +49,14 @@ def fresh(words, bits, out):  # type: ignore[no-untyped-def]
     return p
 
 
-@kernel(inline="always")
-def _is_set(bits, word):  # type: ignore[no-untyped-def]
+@inlined
+def _is_set(bits: Words, word: np.uint64) -> np.uint64:
     """Tell whether the bit of a word is set."""
     return (bits[np.int64(word >> U(6))] >> (word & U(63))) & U(1)
 
 
 @kernel
-def unknown(words, bits, out):  # type: ignore[no-untyped-def]
+def unknown(words: Words, bits: Words, out: Words) -> Int:
     """Write the words whose bit is not set; return how many there are."""
     p = 0
     for i in range(words.shape[0]):
@@ -63,8 +66,8 @@ def unknown(words, bits, out):  # type: ignore[no-untyped-def]
     return p
 
 
-@kernel(inline="always")
-def _moved(word, row, moves):  # type: ignore[no-untyped-def]
+@inlined
+def _moved(word: np.uint64, row: np.uint64, moves: Rows) -> np.uint64:
     """Return a word with the moved fields of a row."""
     for k in range(moves.shape[0]):
         word |= (((row >> moves[k, 1]) & moves[k, 2]) + moves[k, 3]) << moves[k, 5]
@@ -72,7 +75,7 @@ def _moved(word, row, moves):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def emit_fresh(low, high, left, batch, moves, bits, out):  # type: ignore[no-untyped-def]
+def emit_fresh(low: Places, high: Places, left: Words, batch: Words, moves: Rows, bits: Words, out: Words) -> Int:
     """As `emitting.emit_one`, of words whose bit is not set, each once, and set their bits; return how many."""
     p = 0
     for i in range(low.shape[0]):
@@ -85,7 +88,7 @@ def emit_fresh(low, high, left, batch, moves, bits, out):  # type: ignore[no-unt
 
 
 @kernel
-def emit_unknown(low, high, left, batch, moves, bits, out):  # type: ignore[no-untyped-def]
+def emit_unknown(low: Places, high: Places, left: Words, batch: Words, moves: Rows, bits: Words, out: Words) -> Int:
     """As `emitting.emit_one`, of words whose bit is not set; return how many."""
     p = 0
     for i in range(low.shape[0]):
@@ -98,7 +101,7 @@ def emit_unknown(low, high, left, batch, moves, bits, out):  # type: ignore[no-u
 
 
 @kernel
-def fill_directory(batch, shift, origin, starts):  # type: ignore[no-untyped-def]
+def fill_directory(batch: Words, shift: int, origin: np.uint64, starts: Ranks) -> None:
     """Write where the run of each key begins: the sorted words that, shifted right, are `origin` plus its place."""
     s = U(shift)
     key = 0
@@ -113,7 +116,7 @@ def fill_directory(batch, shift, origin, starts):  # type: ignore[no-untyped-def
 
 
 @kernel
-def find(keys, origin, starts, low, high):  # type: ignore[no-untyped-def]
+def find(keys: Words, origin: np.uint64, starts: Ranks, low: Places, high: Places) -> Int:
     """Fill low, high with the run of each key; return the total of their lengths."""
     total = 0
     size = U(starts.shape[0] - 1)
@@ -128,13 +131,13 @@ def find(keys, origin, starts, low, high):  # type: ignore[no-untyped-def]
     return total
 
 
-@kernel(inline="always")
-def _code(words, i, field):  # type: ignore[no-untyped-def]
+@inlined
+def _code(words: Words, i: int, field: Words) -> np.uint64:
     return ((words[i] >> field[0]) & field[1]) + field[2]
 
 
-@kernel(inline="always")
-def _first_from(words, field, code, p, end):  # type: ignore[no-untyped-def]
+@inlined
+def _first_from(words: Words, field: Words, code: np.uint64, p: int, end: int) -> Int:
     """Return the first place from p to the end whose code is not below the given one; gallops."""
     step, a = 1, p
     while a < end and _code(words, a, field) < code:
@@ -151,14 +154,29 @@ def _first_from(words, field, code, p, end):  # type: ignore[no-untyped-def]
     return p
 
 
-@kernel(inline="always")
-def _put(words, low, high, field, least, marks, mark):  # type: ignore[no-untyped-def]
+@inlined
+def _put(words: Words, low: int, high: int, field: Words, least: np.uint64, marks: Mask, mark: bool) -> None:
     for j in range(low, high):
         marks[_code(words, j, field) - least] = mark
 
 
 @kernel
-def emit_meeting(low, high, left, batch, field, low2, high2, batch2, field2, least, marks, moves, apart, out):  # type: ignore[no-untyped-def]
+def emit_meeting(
+    low: Places,
+    high: Places,
+    left: Words,
+    batch: Words,
+    field: Words,
+    low2: Places,
+    high2: Places,
+    batch2: Words,
+    field2: Words,
+    least: np.uint64,
+    marks: Mask,
+    moves: Rows,
+    apart: int,
+    out: Words,
+) -> Int:
     """As `emitting.emit_one`, of the words of each range whose code is that of a word of a second range, too.
 
     The words of a range are in the order of their codes: shifted right, masked, plus a number (`field`, `field2`).

@@ -13,15 +13,15 @@ Functions of a rank take integers, arrays of them, or the integers of kernels, a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    Number = TypeVar("Number", int, npt.NDArray[np.signedinteger])
+from tidelog.run.kernel_types import Places
 
-Lowest = npt.NDArray[np.int64]
+Number = TypeVar("Number", int, npt.NDArray[np.signedinteger])
+Lowest = Places
 """For each of the first levels the lowest rank above it that a tuple was lifted to; the next level if none was."""
 
 ROOM = 1 << 22

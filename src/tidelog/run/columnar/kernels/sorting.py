@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from tidelog.run.kernel_cache import kernel
+from tidelog.run.kernel_cache import kernel, part
+from tidelog.run.kernel_types import Counts, Places, Ranks, Words
 
 U = np.uint64
 C = np.uint32
 
 
 @kernel
-def survey(words):  # type: ignore[no-untyped-def]
+def survey(words: Words) -> tuple[np.uint64, bool]:
     """Return the bits in which the words differ, and whether they are in order."""
     bits = U(0)
     ordered = True
@@ -28,8 +29,8 @@ def survey(words):  # type: ignore[no-untyped-def]
     return bits, ordered
 
 
-@kernel
-def _sort_digits(words, other, bits, counts):  # type: ignore[no-untyped-def]
+@part
+def _sort_digits(words: Words, other: Words, bits: np.uint64, counts: Counts) -> bool:
     """Sort words that differ in these bits, using another array; return whether the result is in the other one."""
     n = words.shape[0]
     swapped = False
@@ -60,13 +61,13 @@ def _sort_digits(words, other, bits, counts):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def sort_one(words, other, bits):  # type: ignore[no-untyped-def]
+def sort_one(words: Words, other: Words, bits: np.uint64) -> Words:
     """Sort words that differ in these bits, using another array; return the one of the two that holds the result."""
     return other if _sort_digits(words, other, bits, np.empty(256, C)) else words
 
 
 @kernel
-def count_digit(words, shift, counts):  # type: ignore[no-untyped-def]
+def count_digit(words: Words, shift: int, counts: Places) -> None:
     """Count the words by their digit above a shift."""
     s = U(shift)
     for i in range(words.shape[0]):
@@ -74,7 +75,7 @@ def count_digit(words, shift, counts):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def place_digit(words, shift, places, out):  # type: ignore[no-untyped-def]
+def place_digit(words: Words, shift: int, places: Places, out: Words) -> None:
     """Put each word at the next place of its digit."""
     s = U(shift)
     for i in range(words.shape[0]):
@@ -86,7 +87,7 @@ def place_digit(words, shift, places, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def sort_buckets(words, starts, first, last, bits, few):  # type: ignore[no-untyped-def]
+def sort_buckets(words: Words, starts: Places, first: int, last: int, bits: np.uint64, few: int) -> None:
     """Sort each bucket from the first to before the last: the words from its start to the next; they differ in bits.
 
     The sort is stable: what stands below the lowest of the bits, such as the place of a row, is no part of the key.
@@ -104,7 +105,8 @@ def sort_buckets(words, starts, first, last, bits, few):  # type: ignore[no-unty
         a, b = starts[k], starts[k + 1]
         if b - a > few:
             if _sort_digits(words[a:b], other[: b - a], bits, counts):
-                words[a:b] = other[: b - a]
+                for i in range(a, b):
+                    words[i] = other[i - a]
             continue
         for i in range(a + 1, b):
             word = words[i]
@@ -117,14 +119,14 @@ def sort_buckets(words, starts, first, last, bits, few):  # type: ignore[no-unty
 
 
 @kernel
-def pack(words, values, room, out):  # type: ignore[no-untyped-def]
-    """Write words with values of so many bits below them: to sort them as one moves half as much."""
+def pack(words: Words, values: Places | Ranks, room: int, out: Words) -> None:
+    """Write words with values of `room` bits below them: to sort them as one moves half as much."""
     for i in range(words.shape[0]):
         out[i] = (words[i] << U(room)) | U(values[i])
 
 
 @kernel
-def unpack(packed, room, first, words, values):  # type: ignore[no-untyped-def]
+def unpack(packed: Words, room: int, first: np.uint64, words: Words, values: Places | Ranks) -> None:
     """Write words and values again; bits that were lost above are those of the first word, as of all others."""
     up = U(room)
     low, high = (U(1) << up) - U(1), first & ~(~U(0) >> up)
@@ -134,7 +136,9 @@ def unpack(packed, room, first, words, values):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def order_one(words, places, other_words, other_places):  # type: ignore[no-untyped-def]
+def order_one(
+    words: Words, places: Places | Ranks, other_words: Words, other_places: Places | Ranks
+) -> tuple[Words, Places | Ranks]:
     """Sort words and carry their places along; return the arrays that hold the results. Equal words keep order."""
     n = words.shape[0]
     bits, ordered = survey(words)

@@ -1,29 +1,50 @@
-"""Kernels that count derivations: add them to their heads, or take them away, in one pass over both.
-
-Counts are known by their address, the bytes from line to line (0: there is one) and those from count to count: they
-stand as merging and taking rows have left them.
-"""
+"""Kernels that count derivations: add them to their heads, or take them away, in one pass over both."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tidelog.run.columnar.kernels import DOUBTFUL, HERE, LOST
+from tidelog.run.columnar.kernels.memory import ALIVE, put_count, read_count
 from tidelog.run.columnar.kernels.ranks import above
-from tidelog.run.columnar.kernels.searching import ALIVE, put_count, read_count
-from tidelog.run.kernel_cache import kernel
+from tidelog.run.kernel_cache import kernel, part
+from tidelog.run.kernel_types import Int, Lines, Marks, Places, Ranks
 
-_above: Any = kernel(above)
+_above: Any = part(above)
 MOST = np.iinfo(np.int64).max
 """The greatest count. It is compared before anything is added: compiled sums are taken never to grow too far."""
 
 
+class Counts(NamedTuple):
+    """Where the counts of a batch are: an address, and bytes from line to line (0: there is one) and count to count."""
+
+    address: int
+    line: int
+    apart: int
+
+
 @kernel
-def tally(  # type: ignore[no-untyped-def]
-    low, high, firsts, rank, times, mark, limit, ranks, own, where, sign, state, above, places, before, size, lost
-):
+def tally(
+    low: Places,
+    high: Places,
+    firsts: Places,
+    rank: Ranks,
+    times: Places,
+    mark: Marks,
+    limit: int,
+    ranks: Ranks,
+    own: int,
+    where: Counts,
+    sign: int,
+    state: Marks,
+    above: Ranks,
+    places: Places,
+    before: Lines,
+    size: Places,
+    lost: Places,
+) -> Int:
     """Change the counts of the heads that a batch holds with a mark up to a limit; return how many have none left.
 
     `low`, `high` say where a head stands; its derivations are those from its first to the next. What is overwritten is
@@ -31,7 +52,7 @@ def tally(  # type: ignore[no-untyped-def]
     the heads without support. Empty arrays of times, marks or ranks stand for once, for rows that all hold, and for
     rows all of rank `own`.
     """
-    address, line, apart = where
+    line = where.line
     n, p, gone = firsts.shape[0], 0, 0
     for i in range(n):
         j = low[i]
@@ -44,7 +65,7 @@ def tally(  # type: ignore[no-untyped-def]
             every += more
             if rank[k] < above[i]:
                 supporting += more
-        at = address + j * apart
+        at = where.address + j * where.apart
         support = read_count(at)
         after = support + sign * supporting
         places[p], before[0, p] = j, support
@@ -71,7 +92,9 @@ def tally(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def summed(firsts, rank, times, state, places, every, above):  # type: ignore[no-untyped-def]
+def summed(
+    firsts: Places, rank: Ranks, times: Places, state: Marks, places: Places, every: Places, above: Ranks
+) -> Int:
     """Write the heads that were found nowhere, how many derivations each has, and the level above all of them."""
     n, p = firsts.shape[0], 0
     for i in range(n):

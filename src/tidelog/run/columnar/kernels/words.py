@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from tidelog.run.kernel_cache import kernel
+from tidelog.run.kernel_cache import inlined, kernel, part
+from tidelog.run.kernel_types import Int, Marks, Mask, Places, Ranks, Rows, Words
 
 U = np.uint64
 
 
-@kernel(inline="always")
-def _less(batch, j, keys, i, full, shift):  # type: ignore[no-untyped-def]
+@inlined
+def _less(batch: Rows, j: int, keys: Rows, i: int, full: int, shift: int) -> int:
     """Tell whether the prefix of batch row j comes before key i (1), after it (-1) or equals it (0)."""
     for w in range(full):
         if batch[w, j] != keys[w, i]:
@@ -28,8 +29,8 @@ def _less(batch, j, keys, i, full, shift):  # type: ignore[no-untyped-def]
     return 0
 
 
-@kernel(inline="always")
-def _seek(batch, s, key, p):  # type: ignore[no-untyped-def]
+@inlined
+def _seek(batch: Words, s: np.uint64, key: np.uint64, p: int) -> Int:
     """Return the first place from p on whose word, shifted right, is not below the key; gallops."""
     m = batch.shape[0]
     step, a = 1, p
@@ -47,8 +48,8 @@ def _seek(batch, s, key, p):  # type: ignore[no-untyped-def]
     return p
 
 
-@kernel(inline="always")
-def _run_end(batch, s, key, p):  # type: ignore[no-untyped-def]
+@inlined
+def _run_end(batch: Words, s: np.uint64, key: np.uint64, p: int) -> Int:
     """Return the first place from p on whose word, shifted right, is not the key."""
     m = batch.shape[0]
     step, a = 1, p
@@ -67,7 +68,7 @@ def _run_end(batch, s, key, p):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def ranges_one(keys, batch, shift, low, high):  # type: ignore[no-untyped-def]
+def ranges_one(keys: Words, batch: Words, shift: int, low: Places, high: Places) -> Int:
     """Fill low, high with the range of batch rows whose word, shifted right, equals each key; return their total."""
     s = U(shift)
     total = 0
@@ -90,11 +91,13 @@ def ranges_one(keys, batch, shift, low, high):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def ranges_apart(keys, batch, fence, shift, gap, together, low, high):  # type: ignore[no-untyped-def]
+def ranges_apart(
+    keys: Words, batch: Words, fence: Words, shift: int, gap: int, together: int, low: Places, high: Places
+) -> Int:
     """As `ranges_one`, for keys that lie far apart: some at a time go down the fence, then the batch, level by level.
 
-    The fence has the first of every `gap` rows; so many keys go `together`. So the processor fetches what they need
-    side by side, where one key after the other waits for memory each time.
+    The fence has the first of every `gap` rows; `together` keys go side by side. So the processor fetches what
+    they need side by side, where one key after the other waits for memory each time.
     """
     s = U(shift)
     count, m, n = keys.shape[0], U(batch.shape[0]), fence.shape[0]
@@ -135,8 +138,8 @@ def ranges_apart(keys, batch, fence, shift, gap, together, low, high):  # type: 
     return total
 
 
-@kernel(inline="always")
-def _lower(batch, keys, i, full, shift, p, h):  # type: ignore[no-untyped-def]
+@part
+def _lower(batch: Rows, keys: Rows, i: int, full: int, shift: int, p: int, h: int) -> Int:
     """Return the first place from p to h whose prefix is not below key i."""
     while p < h:
         middle = (p + h) >> 1
@@ -147,8 +150,8 @@ def _lower(batch, keys, i, full, shift, p, h):  # type: ignore[no-untyped-def]
     return p
 
 
-@kernel(inline="always")
-def _upper(batch, keys, i, full, shift, p):  # type: ignore[no-untyped-def]
+@part
+def _upper(batch: Rows, keys: Rows, i: int, full: int, shift: int, p: int) -> Int:
     """Return the first place from p on whose prefix is not key i."""
     m = batch.shape[1]
     step, a, q = 1, p, p
@@ -167,7 +170,7 @@ def _upper(batch, keys, i, full, shift, p):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def ranges_many(keys, batch, full, shift, low, high):  # type: ignore[no-untyped-def]
+def ranges_many(keys: Rows, batch: Rows, full: int, shift: int, low: Places, high: Places) -> Int:
     """As `ranges_one`, for rows and keys of several words."""
     n, m = low.shape[0], batch.shape[1]
     total = 0
@@ -195,8 +198,8 @@ def ranges_many(keys, batch, full, shift, low, high):  # type: ignore[no-untyped
     return total
 
 
-@kernel(inline="always")
-def _move_row(words, i, moves, out, p):  # type: ignore[no-untyped-def]
+@inlined
+def _move_row(words: Rows, i: int, moves: Rows, out: Rows, p: int) -> None:
     """Put the fields of row i at their places in row p of `out`."""
     for k in range(moves.shape[0]):
         field = ((words[np.int64(moves[k, 0]), i] >> moves[k, 1]) & moves[k, 2]) + moves[k, 3]
@@ -204,9 +207,24 @@ def _move_row(words, i, moves, out, p):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def join_few(  # type: ignore[no-untyped-def]
-    rows, rank, moves, constant, full, shift, batch, fence, gap, batch_rank, mark, limit, left, made, right, most
-):
+def join_few(
+    rows: Rows,
+    rank: Ranks,
+    moves: Rows,
+    constant: Rows,
+    full: int,
+    shift: int,
+    batch: Rows,
+    fence: Rows,
+    gap: int,
+    batch_rank: Ranks,
+    mark: Marks,
+    limit: int,
+    left: Rows,
+    made: Rows,
+    right: Rows,
+    most: int,
+) -> tuple[Rows, Ranks, Int]:
     """Search a batch for the key of each row and write the matches, in one go; return them, their ranks, and how many.
 
     `moves` and `constant` make keys of rows; `left`, `made` (a constant row) and `right` make a row of a match. Empty
@@ -219,7 +237,8 @@ def join_few(  # type: ignore[no-untyped-def]
     for i in range(n):
         low[i], high[i] = 0, m
         if full or shift < 64:
-            key[:, 0] = constant[:, 0]
+            for w in range(key.shape[0]):
+                key[w, 0] = constant[w, 0]
             _move_row(rows, i, moves, key, 0)
             p, h = 0, m
             if fence.shape[1]:
@@ -254,7 +273,7 @@ def join_few(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def move(words, moves, out):  # type: ignore[no-untyped-def]
+def move(words: Rows, moves: Rows, out: Rows) -> None:
     """Put fields of packed rows at other places: `out` is given with its constant fields filled in."""
     for k in range(moves.shape[0]):
         source, right, mask, add = np.int64(moves[k, 0]), moves[k, 1], moves[k, 2], moves[k, 3]
@@ -264,7 +283,7 @@ def move(words, moves, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def extents(words, lines, low, high):  # type: ignore[no-untyped-def]
+def extents(words: Rows, lines: Rows, low: Words, high: Words) -> None:
     """Write the least and greatest code in each field; there is at least one row."""
     for k in range(lines.shape[0]):
         word, right, mask = np.int64(lines[k, 0]), lines[k, 1], lines[k, 2]
@@ -278,7 +297,7 @@ def extents(words, lines, low, high):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def runs(words, first):  # type: ignore[no-untyped-def]
+def runs(words: Rows, first: Places) -> Int:
     """Write the position of the first row of each run of equal rows; return the number of runs."""
     n = words.shape[1]
     p = 0
@@ -296,7 +315,7 @@ def runs(words, first):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def unique_one(words):  # type: ignore[no-untyped-def]
+def unique_one(words: Words) -> Int:
     """Move the distinct words of a sorted array to its front; return their number."""
     n = words.shape[0]
     if n == 0:
@@ -313,7 +332,7 @@ def unique_one(words):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def without_one(words, count, batch):  # type: ignore[no-untyped-def]
+def without_one(words: Words, count: int, batch: Words) -> Int:
     """Move the words not in a sorted batch to the front; return their number. Both sorted."""
     m = batch.shape[0]
     p = 0
@@ -329,7 +348,7 @@ def without_one(words, count, batch):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def among(words, shift, mask, offset, there, out):  # type: ignore[no-untyped-def]
+def among(words: Words, shift: int, mask: np.uint64, offset: np.uint64, there: Mask, out: Words) -> Int:
     """Write the words with a field whose value, plus an offset, is a place where `there` is true; return how many."""
     s = U(shift)
     size = U(there.shape[0])
@@ -344,7 +363,7 @@ def among(words, shift, mask, offset, there, out):  # type: ignore[no-untyped-de
 
 
 @kernel
-def merge_one(a, b, out):  # type: ignore[no-untyped-def]
+def merge_one(a: Words, b: Words, out: Words) -> None:
     """Merge two sorted arrays."""
     i = j = 0
     n, m = a.shape[0], b.shape[0]
@@ -358,7 +377,7 @@ def merge_one(a, b, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def scatter(a, b, places, out):  # type: ignore[no-untyped-def]
+def scatter(a: Words | Ranks | Places, b: Words | Ranks | Places, places: Places, out: Words | Ranks | Places) -> None:
     """Fill `out` with values of a, and before the value at each of these places one of b."""
     start = p = 0
     for j in range(places.shape[0]):
@@ -374,7 +393,7 @@ def scatter(a, b, places, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def merge_places(a, b, out):  # type: ignore[no-untyped-def]
+def merge_places(a: Rows, b: Rows, out: Places) -> None:
     """Write for each row of b the place of the first row of a that is not below it; gallops, as a is the longer one."""
     n = a.shape[1]
     p = 0

@@ -1,4 +1,4 @@
-"""What `kernels.rounds` is told of a stratum: its rules (`script`), and the batches that they see, as lines of numbers.
+"""What the virtual machine reads of a stratum: a program, and the batches that it sees, as lines of numbers.
 
 The addresses hold as long as the relations are left alone. Marks of batches that have none are lent: where the kernel
 has used them, the batch takes them over (`take_marks`).
@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tidelog.plan.nodes import Rule
-from tidelog.run.columnar.arrays.table import Marks, Words
+from tidelog.run.columnar.arrays.table import Marks
 from tidelog.run.columnar.machine.instructions import Line, Numbers, lines_of
-from tidelog.run.columnar.machine.kernels import operands as lines
-from tidelog.run.columnar.machine.program import Script, Sight, script_of
+from tidelog.run.columnar.machine.kernels import operands as op
+from tidelog.run.columnar.machine.kernels.state import Code
+from tidelog.run.columnar.machine.program import Program, Sight, program_of
 from tidelog.run.columnar.machine.workbench import Shape, lend
 from tidelog.run.columnar.storage.batch import Batch, address
 from tidelog.run.columnar.storage.layout import moves
@@ -26,42 +28,42 @@ from tidelog.run.contract.phase import Phase
 from tidelog.run.phases import ALIVE
 
 
-class Told:
-    """The lines of a stratum in a phase, and room for so many derivations in a round, and recent tuples."""
+class Inputs:
+    """The program of a stratum in a phase with its batches, and the bench for it."""
 
     def __init__(self, store: Store, rules: Sequence[Rule]) -> None:
         self._store = store
         thresholds = store.tuning.small_rounds
         self.largest = int(thresholds.derivations)
-        """How many derivations a round may have."""
+        """Derivations that a round may have."""
         self.room = int(thresholds.room) * self.largest
-        """How many tuples of a relation can be recent."""
+        """Tuples of a relation that can be recent."""
         self._losing = store.phase is Phase.DELETE
         self.relations = [store.relation(name) for name in sorted(store.members)]
-        self._script = script_of(store, rules, store.phase)
+        self._program = program_of(store, rules, store.phase)
         self._settling = self._losing and any(map(settles, self.relations))
-        self._counting = script_of(store, rules, Phase.COUNT) if self._settling else self._script
+        self._counting = program_of(store, rules, Phase.COUNT) if self._settling else self._program
         """The rules that find what tuples have left which lose support, where that has to be known."""
         self._batches: list[Line] = []
         self._recent: list[tuple[int, Order]] = []
         """The lines that are the recent tuples in an order."""
         self._held: dict[int, Batch] = {}
-        """The batches in which tuples may die, or be counted, by their lines."""
+        """The batches in which tuples may die, or be counted, by their op."""
         self._lent: dict[int, Marks] = {}
         self.orders = [(place, order) for place, one in enumerate(self.relations) for order in one.orders.values()]
         """The orders of all relations, the main one of each first."""
         self.width = max(order.layout.words for _, order in self.orders)
-        names = max(self._script.names, self._counting.names)
-        wide = max(self._script.wide, self._counting.wide)
-        deep = max(self._script.deep, self._counting.deep)
+        registers = max(self._program.registers, self._counting.registers)
+        wide = max(self._program.wide, self._counting.wide)
+        deep = max(self._program.deep, self._counting.deep)
         visits = max(int(thresholds.sight) * self.largest, deep + 1)  # `proving` has a binding for each step
-        sizes = len(self.relations), len(self.orders), self.width, names, wide, self.room, self.largest, visits
-        self.bench = lend(Shape(*sizes))
+        sizes = len(self.relations), len(self.orders), self.width, registers, wide, self.room, self.largest, visits
+        self.workbench = lend(Shape(*sizes))
         if self._settling:
             for _, order in self.orders:
                 for batch in (*order.settled, *order.inserted):
                     batch.ranks()  # each may change by itself
-        self.lines, self.counting = self._tell()
+        self.code, self.counting = self._load()
 
     def orders_of(self, place: int) -> list[tuple[int, Order]]:
         """Return the orders of a relation with their numbers, the main one first."""
@@ -79,7 +81,7 @@ class Told:
 
     def take_marks(self) -> list[Batch]:
         """Let batches have the marks that the kernel has made; return these batches."""
-        gone = {line: count for line in self._held if (count := int(self.lines[3][line, lines.GONE]))}
+        gone = {line: count for line in self._held if (count := int(self.code.batches[line, op.GONE]))}
         for line, count in gone.items():
             batch = self._held[line]
             batch.mark = self._marks(batch)
@@ -104,47 +106,44 @@ class Told:
                 found.append((self._held[line], these))
         return found
 
-    def _steps(self, script: Script) -> Numbers:
-        """Return the steps of rules with the batches that they see, which are told."""
-        steps = script.steps.copy()
-        if script.sights:
-            seen = np.array([self._see(sight) for sight in script.sights], np.int64)
-            steps[:, lines.BATCHES], steps[:, lines.END] = seen[script.steps[:, lines.BATCHES]].T
+    def _steps(self, program: Program) -> Numbers:
+        """Return the instructions of a program with the batches that they see, which get op."""
+        steps = program.steps.copy()
+        if program.sights:
+            seen = np.array([self._see(sight) for sight in program.sights], np.int64)
+            steps[:, op.BATCHES], steps[:, op.END] = seen[program.steps[:, op.BATCHES]].T
         return steps
 
-    def _tell(self) -> tuple[tuple[Numbers | Words, ...], tuple[Numbers | Words, ...]]:
-        """Return all lines: of the rules, of the batches that they see, of the relations of the stratum.
-
-        And the same with the rules that find what is left.
-        """
-        script, counting = self._script, self._counting
-        steps = self._steps(script)
+    def _load(self) -> tuple[Code, Code]:
+        """Return the program with batches and relations, and the same of the rules that find what is left."""
+        program, counting = self._program, self._counting
+        steps = self._steps(program)
         steps_back = self._steps(counting) if self._settling else steps
         orders: list[Line] = []
-        paths: list[Words] = []
+        paths: list[npt.NDArray[np.uint64]] = []
         for place, order in self.orders:
-            relation, start, held = self.relations[place], sum(map(len, paths)), len(self._batches)
+            relation, start, first = self.relations[place], sum(map(len, paths)), len(self._batches)
             paths.append(moves((relation.layout.fields[c], order.layout.fields[c]) for c in order.columns))
             if self._losing or order is relation.main:
                 self._hold(order)
-            orders.append((order.layout.words, start, start + len(paths[-1]), held, len(self._batches)))
+            orders.append((order.layout.words, start, start + len(paths[-1]), first, len(self._batches)))
         members: list[Line] = []
         for place, relation in enumerate(self.relations):
             those = [number for number, _ in self.orders_of(place)]
-            read, blocked = relation.name in script.read, relation.name in script.blocked
-            settled = 0 if not self._settling or not settles(relation) else lines.COUNTS_LEFT + lifts(relation)
+            read, blocked = relation.name in program.read, relation.name in program.blocked
+            settled = 0 if not self._settling or not settles(relation) else op.COUNTS_LEFT + lifts(relation)
             members.append((relation.layout.words, those[0], those[-1] + 1, read, blocked, settled))
         for at, order in self._recent:
             self._batches[at] = self._recent_line(order)
-        batches = lines_of(self._batches, lines.BATCH)
-        those_told = batches, lines_of(members, lines.MEMBERS), lines_of(orders, lines.ORDER), np.concatenate(paths)
+        batches = lines_of(self._batches, op.BATCH)
+        held = batches, lines_of(members, op.MEMBERS), lines_of(orders, op.ORDER), np.concatenate(paths)
         return (
-            (script.variants, steps, script.fields, *those_told),
-            (counting.variants, steps_back, counting.fields, *those_told),
+            Code(program.variants, steps, program.fields, *held),
+            Code(counting.variants, steps_back, counting.fields, *held),
         )
 
     def _see(self, sight: Sight) -> tuple[int, int]:
-        """Tell the batches that a step sees; return the lines."""
+        """Give lines to the batches that an instruction sees; return which."""
         relation = self._store.relation(sight.relation)
         order = relation.orders[sight.columns]
         start, dying = len(self._batches), sight.own and self._losing
@@ -152,11 +151,11 @@ class Told:
             self._batches.append(_line(batch, self._marks(batch) if dying else batch.mark, limit))
         if sight.own and not self._losing:
             self._recent.append((len(self._batches), order))
-            self._batches.append((0,) * lines.BATCH)
+            self._batches.append((0,) * op.BATCH)
         return start, len(self._batches)
 
     def _hold(self, order: Order) -> None:
-        """Tell the batches of an order, among which tuples are looked for by themselves."""
+        """Give lines to the batches of an order, among which tuples are looked for by themselves."""
         for batch in (*order.settled, *order.inserted):
             self._held[len(self._batches)] = batch
             self._batches.append(_line(batch, self._marks(batch) if self._losing else batch.mark, ALIVE))
@@ -164,7 +163,7 @@ class Told:
     def _recent_line(self, order: Order) -> Line:
         """Return the line of the recent tuples in an order; behind each row stands its place in the table."""
         number, member = next((n, place) for n, (place, other) in enumerate(self.orders) if other is order)
-        room = self.bench.sorted[number]
+        room = self.workbench.recent.sorted[number]
         behind = order.layout.words * room.strides[0]
         return address(room), room.strides[0], 0, 0, 0, 0, 0, member, 0, behind, 0, 0
 

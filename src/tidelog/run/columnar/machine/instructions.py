@@ -1,8 +1,8 @@
-"""A course as `kernels.rounds` takes it: the steps from a delta to the head as lines of numbers (`kernels.lines`).
+"""Join plans as instructions of the virtual machine: lines of numbers, of which `kernels.operands` has the places.
 
-Such a course begins with a delta and goes on with scans and anti-joins to a head of variables and constants. Variables
-are numbered; how the fields of a row bind them, or they make a key, depends on the layout, and is worked out only when
-that has changed.
+Such a plan begins with a delta and goes on with scans and anti-joins to a head of variables and constants. Each
+variable has a register; how the fields of a row bind registers, or registers make a key, depends on the layout, and is
+worked out only when that has changed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tidelog.base.record import record
-from tidelog.run.columnar.machine.kernels import operands as lines
+from tidelog.run.columnar.machine.kernels import operands as op
 from tidelog.run.columnar.rules.bindings import Source
 from tidelog.run.columnar.storage.layout import Field, Layout
 
@@ -26,8 +26,8 @@ Numbers = npt.NDArray[np.int64]
 
 
 @record
-class Form:
-    """How a step searches rows of one layout: the prefix, the fields of the key, and the fields that it binds."""
+class Operands:
+    """How an instruction searches rows of one layout: the prefix, fields of the key, and the fields that it binds."""
 
     full: int
     shift: int
@@ -35,29 +35,29 @@ class Form:
     new: Sequence[Line]
 
 
-class Forms:
-    """The links of a course, the first of which reads the delta, and the head."""
+class Instructions:
+    """The links of a join plan, the first of which reads the delta, and the head."""
 
     def __init__(self, links: Sequence[Link], sources: Mapping[Hashable, Source]) -> None:
         self.links = links
         self._sources = sources
-        self._numbers: dict[str, int] = {}
+        self._registers: dict[str, int] = {}
         for link in links:
             for name in link.probe.new:
-                self._numbers.setdefault(name, len(self._numbers))
-        self._known: list[tuple[Layout, Form] | None] = [None] * len(links)
+                self._registers.setdefault(name, len(self._registers))
+        self._known: list[tuple[Layout, Operands] | None] = [None] * len(links)
         self._head: tuple[Layout, Sequence[Line]] | None = None
 
     @property
-    def names(self) -> int:
-        """How many variables there are."""
-        return len(self._numbers)
+    def registers(self) -> int:
+        """How many registers it takes."""
+        return len(self._registers)
 
-    def form(self, place: int, layout: Layout) -> Form:
-        """Return the form of a link for rows of a layout."""
+    def operands(self, place: int, layout: Layout) -> Operands:
+        """Return the operands of a link for rows of a layout."""
         known = self._known[place]
         if known is None or known[0] is not layout:
-            known = self._known[place] = layout, self._form(place, layout)
+            known = self._known[place] = layout, self._find(place, layout)
         return known[1]
 
     def head(self, layout: Layout) -> Sequence[Line]:
@@ -67,29 +67,29 @@ class Forms:
             self._head = layout, made
         return self._head[1]
 
-    def _form(self, place: int, layout: Layout) -> Form:
+    def _find(self, place: int, layout: Layout) -> Operands:
         probe = self.links[place].probe
         names = {column: name for name, column in probe.new.items()}
         new = [
-            *(_line(lines.SET, self._numbers[name], layout.fields[column]) for name, column in probe.new.items()),
-            *(_line(lines.SAME, self._numbers[names[a]], layout.fields[b]) for a, b in probe.equal),
+            *(_line(op.SET, self._registers[name], layout.fields[column]) for name, column in probe.new.items()),
+            *(_line(op.SAME, self._registers[names[a]], layout.fields[b]) for a, b in probe.equal),
         ]
         if place == 0:  # constants of the delta are looked at, not searched for, and first: most tuples may have others
             fixed = [self._filled(source, layout.fields[column]) for column, source in probe.bound.items()]
-            return Form(0, 64, (), [*fixed, *new])
+            return Operands(0, 64, (), [*fixed, *new])
         fields = layout.key(len(probe.bound)).fields
         key = [self._filled(source, fields[column]) for column, source in probe.bound.items()]
-        return Form(*layout.prefix(len(probe.bound)), key, new)
+        return Operands(*layout.prefix(len(probe.bound)), key, new)
 
     def _filled(self, source: Source, field: Field) -> Line:
         """Return the line of a field that has the code of a variable or constant."""
         if isinstance(source, int):
-            return _line(lines.CONSTANT, source, field)
-        return _line(lines.SET, self._numbers[source], field)
+            return _line(op.CONSTANT, source, field)
+        return _line(op.SET, self._registers[source], field)
 
 
 def lines_of(found: Sequence[Line], width: int) -> Numbers:
-    """Return lines of so many numbers as an array."""
+    """Return lines of numbers, all of one width, as an array."""
     return np.array(found, np.int64).reshape(len(found), width)
 
 

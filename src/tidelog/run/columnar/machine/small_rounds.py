@@ -1,11 +1,11 @@
-"""Rounds of a few tuples by one call of a kernel: telling it what to do, and taking over what it did.
+"""Rounds of a few tuples by one call of the virtual machine: its inputs, and taking over what it did.
 
     Seen(c, n, e, k) :- Seen(d, m, e, k), Next(c, n, d, m), Remove(d, m).       14,000 rounds of some ten tuples
 
 Evaluated by array functions a round costs what they cost around their kernels, however few the tuples are. While deltas
-are small, `kernels.rounds` does rounds tuple at a time, as many as it has room for. It takes variants with `forms`, and
-stops before a delta that another variant reads. `Store.derive`, `absorb` and `release` are its slow twin. Where a phase
-begins with few derivations it also absorbs or releases these, so that they are looked for once.
+are small, the machine does rounds tuple at a time, as many as it has room for. It runs join plans that have
+instructions, and stops before a delta that another variant reads. `Store.derive`, `absorb` and `release` are its slow
+twin. Where a phase begins with few derivations it also absorbs or releases these, so that they are looked for once.
 """
 
 from __future__ import annotations
@@ -15,18 +15,21 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from tidelog.base.tuning.table import Tuning
 from tidelog.plan.nodes import Rule
 from tidelog.run.columnar.arrays.table import CompiledArrays, Mask, Words, chosen
 from tidelog.run.columnar.cost import SHIFTED, SHORT
 from tidelog.run.columnar.functions import Arrays
 from tidelog.run.columnar.kernels.ranks import lowest_of
-from tidelog.run.columnar.machine.inputs import Told
+from tidelog.run.columnar.machine.inputs import Inputs
 from tidelog.run.columnar.machine.instructions import Numbers
-from tidelog.run.columnar.machine.kernels import operands as lines
-from tidelog.run.columnar.machine.program import script_of
+from tidelog.run.columnar.machine.kernels import operands as op
+from tidelog.run.columnar.machine.kernels.state import Bounds, Derivations, Log, Recent
+from tidelog.run.columnar.machine.program import program_of
 from tidelog.run.columnar.machine.workbench import give_back
 from tidelog.run.columnar.rules.bag import Bag
-from tidelog.run.columnar.storage.batch import Batch, Log
+from tidelog.run.columnar.storage.batch import Batch
+from tidelog.run.columnar.storage.batch import Log as Overwritten
 from tidelog.run.columnar.storage.relation import Order, Relation
 from tidelog.run.columnar.store import Store
 from tidelog.run.columnar.support.absorb import in_layout, make_room
@@ -37,85 +40,68 @@ from tidelog.run.limits import analysis
 Bags = Mapping[str, Sequence[Bag]]
 
 
-class Recent:
+class RecentTuples:
     """Tuples of each relation of a stratum as they came, with rank and support: those of the delta come last."""
 
-    def __init__(self, told: Told, *, boot: bool) -> None:
-        members, bench = len(told.relations), told.bench
-        self._told, self._boot = told, boot
-        self.rows, self.ranks, self.support, self.every = bench.rows, bench.ranks, bench.support, bench.every
-        self.begun, self.count = np.zeros(members, np.int64), np.zeros(members, np.int64)
-        """Where the delta begins, and how many there are."""
-        for place, relation in enumerate(told.relations):
+    def __init__(self, inputs: Inputs, *, boot: bool) -> None:
+        self._inputs, self._boot, self.arrays = inputs, boot, inputs.workbench.recent
+        arrays = self.arrays
+        arrays.begun[:] = 0
+        for place, relation in enumerate(inputs.relations):
             delta = relation.main.delta
             assert delta is not None
-            size = self.count[place] = delta.size
-            self.rows[place, : delta.rows.shape[0], :size] = delta.rows
-            self.ranks[place, :size] = 0 if delta.rank is None else delta.rank
+            size = arrays.end[place] = delta.size
+            arrays.rows[place, : delta.rows.shape[0], :size] = delta.rows
+            arrays.ranks[place, :size] = 0 if delta.rank is None else delta.rank
             counts = (0, 0) if delta.counts is None else (delta.counts[0], delta.counts[-1])
-            self.support[place, :size], self.every[place, :size] = counts
-
-    @property
-    def arrays(self) -> tuple[Words | Numbers, ...]:
-        """What the kernel takes."""
-        return self.rows, self.ranks, self.support, self.every, self._told.bench.sorted, self.begun, self.count
+            arrays.support[place, :size], arrays.every[place, :size] = counts
 
     def parts(self, place: int) -> tuple[list[tuple[Order, Batch]], Batch]:
         """Return those of a relation that were the delta of a round, in each order, and those that are it now."""
-        relation, size = self._told.relations[place], self.count[place]
+        relation, size, ordered = self._inputs.relations[place], self.arrays.end[place], self.arrays.sorted
         older: list[tuple[Order, Batch]] = []
         delta: Batch | None = None
-        for number, order in self._told.orders_of(place):
+        for number, order in self._inputs.orders_of(place):
             words, main = order.layout.words, order is relation.main
-            rows, which = self._told.bench.sorted[number, :words, :size], self._told.bench.sorted[number, words, :size]
-            old = which < self.begun[place]
+            rows, which = ordered[number, :words, :size], ordered[number, words, :size]
+            old = which < self.arrays.begun[place]
             older.append((order, self._batch(place, rows, which, old, main=main)))
             delta = self._batch(place, rows, which, ~old, main=main) if main else delta
         assert delta is not None
         return older, delta
 
     def _batch(self, place: int, rows: Words, which: Words, picked: Mask, *, main: bool) -> Batch:
-        relation, rows = self._told.relations[place], chosen(rows, picked)
+        relation, rows = self._inputs.relations[place], chosen(rows, picked)
         if relation.support is Support.NONE:
             return Batch(rows)
         these = which[picked].astype(np.int64)
         if self._boot and not relation.counted:
-            return Batch(rows, self.ranks[place, these].astype(np.int32))
+            return Batch(rows, self.arrays.ranks[place, these].astype(np.int32))
         kept = relation.counts(0, 0)
-        both = (self.support[place, these], self.every[place, these])
+        both = (self.arrays.support[place, these], self.arrays.every[place, these])
         counts = None if kept is None or not main else np.stack(both[: len(kept)])
-        return Batch(rows, self.ranks[place, these].astype(np.int32), counts)
+        return Batch(rows, self.arrays.ranks[place, these].astype(np.int32), counts)
 
 
-class Given:
-    """Derivations that a phase begins with, brought together: rows, ranks, members, and how often each occurs."""
-
-    def __init__(self, told: Told, bags: Bags, arrays: Arrays) -> None:
-        those = [(place, bag) for place, one in enumerate(told.relations) for bag in bags.get(one.name, ())]
-        size = sum(bag.rows.shape[1] for _, bag in those)
-        self._rows = np.zeros((size, told.width), np.uint64)
-        self._ranks, self._members, self._times = (np.empty(size, np.int64) for _ in range(3))
-        start = 0
-        for place, bag in those:
-            layout = told.relations[place].layout
-            end = start + bag.rows.shape[1]
-            self._rows[start:end, : layout.words] = in_layout(bag, layout, arrays).T
-            self._ranks[start:end] = 0 if bag.rank is None else bag.rank
-            self._members[start:end] = place
-            self._times[start:end] = 1 if bag.times is None else bag.times
-            start = end
-
-    def __bool__(self) -> bool:
-        return len(self._ranks) > 0
-
-    @property
-    def arrays(self) -> tuple[Words | Numbers, ...]:
-        """What the kernel takes."""
-        return self._rows, self._ranks, self._members, self._times
+def _given(inputs: Inputs, bags: Bags, arrays: Arrays) -> Derivations:
+    """Return the derivations that a phase begins with, brought together."""
+    those = [(place, bag) for place, one in enumerate(inputs.relations) for bag in bags.get(one.name, ())]
+    size = sum(bag.rows.shape[1] for _, bag in those)
+    given = Derivations(np.zeros((size, inputs.width), np.uint64), *np.empty((3, size), np.int64))
+    start = 0
+    for place, bag in those:
+        layout = inputs.relations[place].layout
+        end = start + bag.rows.shape[1]
+        given.rows[start:end, : layout.words] = in_layout(bag, layout, arrays).T
+        given.ranks[start:end] = 0 if bag.rank is None else bag.rank
+        given.members[start:end] = place
+        given.times[start:end] = 1 if bag.times is None else bag.times
+        start = end
+    return given
 
 
 def begin_small(store: Store, phase: Phase, rules: Sequence[Rule], bags: Bags, most: int) -> int | None:
-    """Enter a phase, release or absorb bags in it and do up to so many rounds at once, if they are few.
+    """Enter a phase, release or absorb bags in it and do rounds at once, if they are few: `most` at most.
 
     Return how many rounds were done; None, and nothing is done, if there are too many derivations or none at all, or
     if there will be no rounds: then to tell the kernel of the stratum costs more than it saves.
@@ -132,46 +118,46 @@ def begin_small(store: Store, phase: Phase, rules: Sequence[Rule], bags: Bags, m
     store.enter(phase, store.members)
     for name in store.members:
         make_room(store.relation(name), bags.get(name, ()))
-    told = Told(store, rules)
-    return _do(store, told, Given(told, bags, store.arrays), table, most)
+    inputs = Inputs(store, rules)
+    return _do(store, inputs, _given(inputs, bags, store.arrays), table, most)
 
 
 def small_rounds(store: Store, rules: Sequence[Rule], most: int) -> int:
-    """Do up to so many rounds of a stratum at once while they are small; return how many were done."""
+    """Do rounds of a stratum at once while they are small, `most` at most; return how many were done."""
     table = store.arrays()
     if not isinstance(table, CompiledArrays) or not _are_small(store, rules, store.phase):
         return 0
     store.pause -= 1
     if store.pause >= 0:
         return 0
-    told = Told(store, rules)
-    rounds = _do(store, told, Given(told, {}, store.arrays), table, most)
+    inputs = Inputs(store, rules)
+    rounds = _do(store, inputs, _given(inputs, {}, store.arrays), table, most)
     if not rounds:
         store.pause, store.delay = store.delay, 2 * store.delay
     return rounds or 0
 
 
-def _do(store: Store, told: Told, given: Given, table: CompiledArrays, most: int) -> int | None:
-    """Do up to so many rounds, from what is given or else the delta on; return how many were done.
+def _do(store: Store, inputs: Inputs, given: Derivations, table: CompiledArrays, most: int) -> int | None:
+    """Do rounds, `most` at most, from what is given or else the delta on; return how many were done.
 
     None, and nothing is done, if what is given turns out to be too much.
     """
-    recent = Recent(told, boot=store.phase is Phase.BOOT)
-    before = int(recent.count.sum())
+    recent = RecentTuples(inputs, boot=store.phase is Phase.BOOT)
+    before = int(recent.arrays.end.sum())
     does = _lose if store.phase is Phase.DELETE else _gain
-    answer = does(store, told, recent, given, table, most)
-    give_back(told.bench)
-    if answer[lines.STATUS] == lines.NOTHING:
+    answer = does(store, inputs, recent, given, table, most)
+    rounds, changed = int(answer[op.ROUNDS]), int(recent.arrays.end.sum()) - before
+    give_back(inputs.workbench)
+    if answer[op.STATUS] == op.NOTHING:
         return None
-    rounds, changed = int(answer[lines.ROUNDS]), int(recent.count.sum()) - before
-    if not rounds and not given:
+    if not rounds and not len(given.ranks):
         return 0
     pause = int(store.tuning.small_rounds.pause)
-    store.pause, store.delay = pause if answer[lines.STATUS] == lines.TOO_MANY else 0, pause
-    store.derivations += int(answer[lines.DERIVATIONS])
+    store.pause, store.delay = pause if answer[op.STATUS] == op.TOO_MANY else 0, pause
+    store.derivations += int(answer[op.DERIVATIONS])
     if store.phase is not Phase.DELETE:
         store.watch.add_tuples(changed)
-    work = rounds * SHORT.round + int(answer[lines.VISITS]) * SHORT.match + int(answer[lines.SHIFTED]) * SHIFTED
+    work = rounds * SHORT.round + int(answer[op.VISITS]) * SHORT.match + int(answer[op.SHIFTED]) * SHIFTED
     store.watch.spend(work + changed * SHORT.added)
     return rounds
 
@@ -188,27 +174,36 @@ def _are_small(store: Store, rules: Sequence[Rule], phase: Phase) -> bool:
     if size > min(thresholds.delta, thresholds.room * thresholds.derivations):
         return False
     settling = phase is Phase.DELETE and any(map(settles, relations))
-    return not settling or not script_of(store, rules, Phase.COUNT).blocked
+    return not settling or not program_of(store, rules, Phase.COUNT).blocked
 
 
-def _gain(store: Store, told: Told, recent: Recent, given: Given, table: CompiledArrays, most: int) -> Numbers:
+def _gain(
+    store: Store, inputs: Inputs, recent: RecentTuples, given: Derivations, table: CompiledArrays, most: int
+) -> Numbers:
     """Absorb in rounds, and let recent tuples join their relations; the last of them are the delta."""
-    thresholds, answer = store.tuning.small_rounds, np.zeros(lines.ANSWER, np.int64)
-    log = _lent(int(thresholds.logged) * told.largest)
-    logged = Log(log, answer[lines.LOGGED :], told.kept, [], table.gaining.undo)
+    thresholds, answer = store.tuning.small_rounds, np.zeros(op.ANSWER, np.int64)
+    log = _lent(int(thresholds.logged) * inputs.largest)
+    logged = Overwritten(log, answer[op.LOGGED :], inputs.kept, [], table.gaining.undo)
     if store.phase is not Phase.BOOT:
         store.journal.log(logged)
-    counting = any(map(store.counts, told.relations))
-    what = store.ranked, counting, store.watch.round, most, int(thresholds.look), told.largest
-    knobs = int(thresholds.alone), int(thresholds.places), int(store.tuning.sorting.insertion)
-    table.gaining.gain(told.lines, recent.arrays, given.arrays, told.bench.arrays, log, answer, *what, knobs)
+    counting = any(map(store.counts, inputs.relations))
+    how = table.gaining.Ranking(store.ranked, counting, store.watch.round, int(thresholds.places))
+    bench, bounds = inputs.workbench.bench, _bounds(store.tuning, most)
+    table.gaining.gain(inputs.code, recent.arrays, given, bench, Log(log, answer), how, bounds)
     logged.close([])
     _spare.append(log)
-    if answer[lines.ROUNDS] or given:
-        for place, relation in enumerate(told.relations):
-            if recent.count[place]:
+    if answer[op.ROUNDS] or len(given.ranks):
+        for place, relation in enumerate(inputs.relations):
+            if recent.arrays.end[place]:
                 _join(store, relation, *recent.parts(place))
     return answer
+
+
+def _bounds(tuning: Tuning, rounds: int) -> Bounds:
+    """Return when to come back, and thresholds."""
+    thresholds = tuning.small_rounds
+    numbers = thresholds.look, thresholds.derivations, thresholds.alone, tuning.sorting.insertion
+    return Bounds(rounds, *map(int, numbers))
 
 
 _spare: deque[Numbers] = deque(maxlen=2)
@@ -216,7 +211,7 @@ _spare: deque[Numbers] = deque(maxlen=2)
 
 
 def _lent(size: int) -> Numbers:
-    """Return a log of at least so many entries."""
+    """Return a log that has room for some entries."""
     try:
         found = _spare.pop()
     except IndexError:
@@ -239,35 +234,34 @@ def _join(store: Store, relation: Relation, older: Sequence[tuple[Order, Batch]]
     relation.highest = max(relation.highest, delta.highest())
 
 
-def _lose(store: Store, told: Told, recent: Recent, given: Given, table: CompiledArrays, most: int) -> Numbers:
+def _lose(
+    store: Store, inputs: Inputs, recent: RecentTuples, given: Derivations, table: CompiledArrays, most: int
+) -> Numbers:
     """Release in rounds; let the tuples that died be removed, and the last of them be the delta."""
-    answer = np.zeros(lines.ANSWER, np.int64)
-    where = told.bench.where
-    log = _lent(4 * (len(told.orders) + 1) * told.room)
-    logged = Log(log, answer[lines.LOGGED :], told.kept, told.held, table.losing.undo)
+    answer, bench = np.zeros(op.ANSWER, np.int64), inputs.workbench.bench
+    log = _lent(4 * (len(inputs.orders) + 1) * inputs.room)
+    logged = Overwritten(log, answer[op.LOGGED :], inputs.kept, inputs.held, table.losing.undo)
     store.journal.log(logged)
-    thresholds = store.tuning.small_rounds
-    what = most, int(thresholds.look), told.largest, int(thresholds.alone)
-    lowest = lowest_of(relation.lowest for relation in told.relations)
-    known = told.lines, told.counting, recent.arrays, given.arrays, where, lowest, told.bench.arrays
-    table.losing.lose(*known, log, answer, *what)
-    logged.close(told.take_marks())
+    lowest = lowest_of(relation.lowest for relation in inputs.relations)
+    settling, bounds = table.losing.Settling(inputs.counting, lowest), _bounds(store.tuning, most)
+    table.losing.lose(inputs.code, settling, recent.arrays, given, bench, Log(log, answer), bounds)
+    logged.close(inputs.take_marks())
     _spare.append(log)
-    if answer[lines.ROUNDS] or given:
-        for place, relation in enumerate(told.relations):
+    if answer[op.ROUNDS] or len(given.ranks):
+        for place, relation in enumerate(inputs.relations):
             relation.lowest = lowest
-            relation.counted &= not (answer[lines.PROVED] and lifts(relation))
-            if recent.count[place]:
-                _die(told, recent, place, relation, where)
+            relation.counted &= not (answer[op.PROVED] and lifts(relation))
+            if recent.arrays.end[place]:
+                _die(inputs, recent.arrays, place, relation, bench.where)
     return answer
 
 
-def _die(told: Told, recent: Recent, place: int, relation: Relation, where: Numbers) -> None:
+def _die(inputs: Inputs, recent: Recent, place: int, relation: Relation, where: Numbers) -> None:
     """Note where the tuples stand that died, and that the last of them die in this round."""
-    begun, count = int(recent.begun[place]), int(recent.count[place])
-    for number, order in told.orders_of(place):
-        order.removed += told.places(where[number, :begun])
-        order.dying = told.places(where[number, begun:count])
+    begun, count = int(recent.begun[place]), int(recent.end[place])
+    for number, order in inputs.orders_of(place):
+        order.removed += inputs.places(where[number, :begun])
+        order.dying = inputs.places(where[number, begun:count])
     words = relation.layout.words
     rows = np.ascontiguousarray(recent.rows[place, :words, begun:count])
     table = relation.arrays(rows.shape[1])

@@ -1,6 +1,6 @@
-"""Room in which `kernels.rounds` works, lent from one call to the next.
+"""Memory in which the virtual machine works, lent from one call to the next.
 
-A call needs some twenty arrays of which a small update uses little. To ask the system for them costs more, for each
+A call needs some thirty arrays of which a small update uses little. To ask the system for them costs more, for each
 page, than such an update writes there.
 """
 
@@ -11,26 +11,27 @@ from collections import deque
 import numpy as np
 
 from tidelog.base.record import record
-from tidelog.run.columnar.arrays.table import Words
-from tidelog.run.columnar.machine.instructions import Numbers
-from tidelog.run.columnar.machine.kernels import operands as lines
+from tidelog.run.columnar.machine.kernels import operands as op
+from tidelog.run.columnar.machine.kernels.state import Bench, Derivations, Lookup, Recent, Registers
 
 
 @record
 class Shape:
-    """How many members a stratum has, and orders; words of a row; variables of a variant, and words of a key.
-
-    There is room for so many recent tuples of a member, for the derivations of a round, and for rows that it looks at.
-    """
+    """Sizes of a stratum, and how much there is room for."""
 
     members: int
     orders: int
     width: int
-    names: int
+    """Words of a row."""
+    registers: int
     wide: int
+    """Words of a key."""
     room: int
+    """Recent tuples of a member."""
     largest: int
+    """Derivations of a round."""
     visits: int
+    """Bindings, and rows that a round looks at."""
 
 
 class Workbench:
@@ -38,25 +39,31 @@ class Workbench:
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
-        visits, most = shape.visits, max(shape.largest, shape.room)
-        self.rows = np.empty((shape.members, shape.width, shape.room), np.uint64)
-        """Recent tuples of each member, as they came."""
-        self.ranks, self.support, self.every = np.empty((3, shape.members, shape.room), np.int64)
-        self.sorted = np.empty((shape.orders, shape.width + 1, shape.room), np.uint64)
-        """Recent tuples in each order, with their places behind them."""
-        self.where = np.empty((shape.orders, shape.room, 2), np.int64)
-        """The batch and the place of tuples in each order."""
-        numbers = np.empty((9, most), np.int64)
-        numbers[2] = 1
-        self.arrays: tuple[Words | Numbers, ...] = (
-            np.empty((2, visits, shape.names), np.uint64),
-            np.empty((visits, shape.wide), np.uint64),
-            np.empty((6, visits), np.int64),
-            numbers,
-            np.empty((2, most, shape.width), np.uint64),
-            np.empty(1 << lines.PLACES, np.int64),
+        members, visits, most = shape.members, shape.visits, max(shape.largest, shape.room)
+        rows = np.empty((members, shape.width, shape.room), np.uint64)
+        ordered = np.empty((shape.orders, shape.width + 1, shape.room), np.uint64)
+        begun, end, before = np.zeros((3, members), np.int64)
+        ranks, support, every = np.empty((3, members, shape.room), np.int64)
+        self.recent = Recent(rows, ranks, support, every, ordered, begun, end)
+        derived, found = np.empty((2, most, shape.width), np.uint64)
+        body_ranks, heads, times, batches, places, *lookup = np.empty((9, most), np.int64)
+        times[:] = 1
+        left, right = np.empty((2, visits, shape.registers), np.uint64)
+        left_rank, right_rank, choice, low, key_of, met = np.empty((6, visits), np.int64)
+        keys, last = np.empty((visits, shape.wide), np.uint64), np.empty(1 << op.PLACES, np.int64)
+        buckets = 1 << (2 * (members * shape.room + shape.largest) - 1).bit_length()
+        self.bench = Bench(
+            Derivations(derived, body_ranks, heads, times),
+            batches,
+            places,
+            Lookup(found, *lookup),
+            Registers(left, right, left_rank, right_rank, choice, keys, low, key_of, met, last),
+            np.empty((shape.orders, shape.room, 2), np.int64),
+            np.empty(buckets, np.int64),
+            np.empty((1, shape.width), np.uint64),
+            before,
+            np.empty((2, members), np.int64),
         )
-        """What the kernel takes, as `kernels.rounds` lays it out; a derivation is made once."""
 
 
 _spare: deque[Workbench] = deque(maxlen=4)

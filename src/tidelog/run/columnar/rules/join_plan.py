@@ -30,7 +30,7 @@ from tidelog.plan.nodes import (
     Version,
 )
 from tidelog.run.columnar.arrays.table import Words
-from tidelog.run.columnar.machine.instructions import Forms
+from tidelog.run.columnar.machine.instructions import Instructions
 from tidelog.run.columnar.rules.bindings import Source, split_sources
 from tidelog.run.columnar.rules.join import Names, Probe, head_layout
 from tidelog.run.columnar.storage.dictionary import Codec
@@ -95,30 +95,30 @@ class Course:
         }
 
     @cached_property
-    def forms(self) -> Forms | None:
-        """The course as the kernel for small rounds takes it; None if it does not."""
+    def instructions(self) -> Instructions | None:
+        """The course as instructions of the virtual machine; None if it has none for a step."""
         deltas = [step.version for step in self.scans].count(Version.DELTA)
         if self.sources is None or not self.from_delta or self.scans[0].version is not Version.DELTA or deltas != 1:
             return None
-        return self._forms([], self.first)
+        return self._instructions([], self.first)
 
     @cached_property
-    def twins(self) -> Sequence[Forms]:
+    def twins(self) -> Sequence[Instructions]:
         """The same with another scan after the delta, where there is the choice."""
         assert self.first is not None
         other = None if self.first.then is None else self.first.then.other
-        made = None if other is None else self._forms([self.first], other)
+        made = None if other is None else self._instructions([self.first], other)
         return () if made is None else (made,)
 
-    def _forms(self, links: list[Link], link: Link | None) -> Forms | None:
+    def _instructions(self, links: list[Link], link: Link | None) -> Instructions | None:
         while link is not None:
             if not isinstance(link.step, Scan | AntiJoin):
                 return None
             links.append(link)
             link = link.then
         assert self.sources is not None
-        made = Forms(links, self.sources)
-        return made if made.names <= self.tuning.small_rounds.variables else None
+        made = Instructions(links, self.sources)
+        return made if made.registers <= self.tuning.small_rounds.variables else None
 
     def to_head(self, layout: Layout, head: Layout, sources: Mapping[Hashable, Source]) -> tuple[Layout, Words, Words]:
         """Return how bindings of a layout become rows of a head: a layout for them, moves and a constant row."""

@@ -24,7 +24,7 @@ from tidelog.run.columnar.storage.relation import Relation
 from tidelog.run.contract.phase import Phase
 
 if TYPE_CHECKING:
-    from tidelog.run.columnar.machine.program import Script
+    from tidelog.run.columnar.machine.program import Program
 
 
 class Orders:
@@ -35,7 +35,7 @@ class Orders:
         self._courses = Courses(codec, tuning)
         self._chosen: dict[tuple[int, int | None, bool], tuple[Rule, tuple[int, ...], Course]] = {}
         self._distinct: dict[str, tuple[int, list[int]]] = {}
-        self.scripts: dict[tuple[Phase, tuple[int, ...]], Script] = {}
+        self.programs: dict[tuple[Phase, tuple[int, ...]], Program] = {}
         """What kernels were told of rules."""
         self._planned: tuple[Plan | None, dict[str, list[tuple[int, ...]]]] = None, {}
 

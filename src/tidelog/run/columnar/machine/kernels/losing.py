@@ -1,277 +1,281 @@
 """Releasing in rounds of a few tuples, as `rounds` says: tuples become false.
 
 Where it is not known what a tuple has left that loses support, or where it may stand if it is lifted (`ranks`), it
-is settled at once: rules are evaluated backwards, told as others are, and its derivations counted; but where tuples
-have many (those that are lifted), only a first one is found (`proving`), and the tuple stays uncounted. So the kernel
-does in each round what `run.maintain.rounds` does by `LazySupport`, but for one thing: tuples
-in doubt are lifted before it is known whether they need be. Then nothing is looked for twice.
+is settled at once: rules are evaluated backwards, by a program of their own, and its derivations counted; but where
+tuples have many (those that are lifted), only a first one is found (`proving`), and the tuple stays uncounted. So the
+kernel does in each round what `run.maintain.rounds` does by `LazySupport`, but for one thing: tuples in doubt are
+lifted before it is known whether they need be. Then nothing is looked for twice.
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
+from tidelog.run.columnar.kernels.memory import ALIVE, put_count, put_rank, read_count, read_mark, read_rank
 from tidelog.run.columnar.kernels.ranks import lifted, note_lifted
-from tidelog.run.columnar.kernels.searching import (
-    ALIVE,
-    locate,
-    put_count,
-    put_rank,
-    rank_of,
-    read_count,
-    read_mark,
-    read_rank,
-)
-from tidelog.run.columnar.machine.kernels import operands as lines
+from tidelog.run.columnar.machine.kernels import operands as op
+from tidelog.run.columnar.machine.kernels.deriving import derive
 from tidelog.run.columnar.machine.kernels.proving import stands
 from tidelog.run.columnar.machine.kernels.rounds import (
     add,
-    derived_by,
-    has_room,
-    laid_out,
     locate_heads,
     may_go_on,
-    moved,
+    move,
+    note,
     set_mark,
     undo,
+    undo_to,
 )
-from tidelog.run.kernel_cache import kernel
+from tidelog.run.columnar.machine.kernels.searching import locate, rank_of
+from tidelog.run.columnar.machine.kernels.state import Bench, Bounds, Code, Derivations, Log, Recent
+from tidelog.run.kernel_cache import kernel, part
+from tidelog.run.kernel_types import Lines, Places
 
-_lifted, _note_lifted = kernel(lifted), kernel(note_lifted)
+_lifted: Any = part(lifted)
+_note_lifted: Any = part(note_lifted)
 DYING, REMOVED = 1, 2
-plain = np.int64
-"""Around constants that functions are given: for a literal they would be compiled by themselves."""
-__all__ = ["lose", "undo"]
+__all__ = ["Settling", "lose", "undo"]
+
+
+class Settling(NamedTuple):
+    """What finds out what tuples have left, and how far they can be lifted."""
+
+    counting: Code
+    """The program of the rules evaluated backwards."""
+    lowest: Places
 
 
 @kernel
-def lose(  # type: ignore[no-untyped-def]
-    told, counting, recent, given, where, lowest, bench, log, answer, rounds, most, largest, alone
-):
-    """Release what the delta derives, and go on with what has lost its support, as `gain` does.
-
-    `where` has the batch and the place of each tuple of the tables in each order. `counting` tells the rules that find
-    what tuples have left, `lowest` how far they can be lifted (`ranks`). Of more bindings than `alone` equal keys are
-    searched once.
-    """
-    members, orders = told[4:6]
-    table, begun, count = recent[0], recent[5], recent[6]
-    derived, located, scratch, room = laid_out(bench)
-    row, before = np.empty((1, table.shape[1] + 1), np.uint64), np.zeros(members.shape[0], np.int64)
-    how = counting, where, lowest, before, (derived, located, scratch, room), row, (largest, alone)
-    _locate_dying(told, recent, where, before, plain(0), plain(DYING), row, scratch)
-    if given[1].shape[0] and not _release_all(told, recent, given, given[1].shape[0], how, log, answer):
-        undo(log[: answer[lines.LOGGED]])
-        answer[lines.LOGGED], answer[lines.STATUS], count[:] = 0, lines.NOTHING, 0
+def lose(
+    code: Code, settling: Settling, recent: Recent, given: Derivations, bench: Bench, log: Log, bounds: Bounds
+) -> None:
+    """Release what the delta derives, and go on with what has lost its support, within bounds, as `gain` does."""
+    begun, count, before, answer, largest = recent.begun, recent.end, bench.before, log.answer, bounds.derivations
+    _set(before, begun, 0)
+    _locate_dying(code, recent, bench, 0, DYING)
+    if given.ranks.shape[0] and not _release_all(
+        code, settling, recent, given, given.ranks.shape[0], bench, log, bounds
+    ):
+        undo_to(log.lines, 0, answer[op.LOGGED])
+        answer[op.LOGGED], answer[op.STATUS] = 0, op.NOTHING
+        _set(count, count, 0)
         return
-    entries = 2 * largest + orders.shape[0] * (largest + table.shape[2]) + (3 + orders.shape[0]) * largest
-    while answer[lines.ROUNDS] < rounds and may_go_on(members, begun, count):
-        start = answer[lines.LOGGED]
-        if (
-            answer[lines.VISITS] > most
-            or start + entries > log.shape[0]
-            or not has_room(count, table.shape[2], largest)
-        ):
+    orders, room = code.orders.shape[0], recent.rows.shape[2]
+    entries = (5 + 2 * orders) * largest + orders * room
+    while answer[op.ROUNDS] < bounds.rounds and may_go_on(code, recent, largest):
+        start = answer[op.LOGGED]
+        if answer[op.VISITS] > bounds.work or start + entries > log.lines.shape[0]:
             return
-        made = derived_by(told, recent, answer, np.bool_(True), room, derived, largest, alone)
+        made = derive(code, recent, begun, count, recent.ranks, True, bench, answer, largest, bounds.alone)
         if made < 0:
             return
-        _mark(told, where, begun, count, plain(0), plain(REMOVED), log, answer)
-        before[:] = count
-        if not _release_all(told, recent, derived, made, how, log, answer):
-            undo(log[start : answer[lines.LOGGED]])
-            answer[lines.LOGGED], answer[lines.STATUS], count[:] = start, lines.TOO_MANY, before
+        _mark(code, bench, begun, count, 0, REMOVED, log)
+        _set(before, count, 1)
+        if not _release_all(code, settling, recent, bench.derived, made, bench, log, bounds):
+            undo_to(log.lines, start, answer[op.LOGGED])
+            answer[op.LOGGED], answer[op.STATUS] = start, op.TOO_MANY
+            _set(count, before, 1)
             return
-        begun[:] = before
-        answer[lines.ROUNDS] += 1
+        _set(begun, before, 1)
+        answer[op.ROUNDS] += 1
 
 
-@kernel
-def _release_all(told, recent, derived, made, how, log, answer):  # type: ignore[no-untyped-def]
-    """Release so many derivations (rows, ranks, members, how often); what dies comes to the tables and is marked.
+@part
+def _set(places: Places, values: Places, times: int) -> None:
+    """Set places to values, times a number: 0 or 1."""
+    for m in range(places.shape[0]):
+        places[m] = times * values[m]
 
-    Return whether that was possible. If it was not, what was done is in the log and in the tables.
+
+@part
+def _release_all(
+    code: Code, settling: Settling, recent: Recent, derived: Derivations, made: int, bench: Bench, log: Log,
+    bounds: Bounds,
+) -> bool:  # fmt: skip
+    """Release derivations; what dies becomes recent and is marked. Return whether that was possible.
+
+    If it was not, what was done is in the log and in the tables.
     """
-    batches, members, table, ranks, count = told[3], told[4], recent[0], recent[1], recent[6]
-    out, out_rank, out_head, times = derived
-    _, where, _, before, (_, (line, at), scratch, _), row, _ = how
-    locate_heads(told, out, out_head, made, plain(REMOVED), line, at, scratch)
+    batches, members, count, before, where = code.batches, code.members, recent.end, bench.before, bench.where
+    locate_heads(code, derived, made, ALIVE, REMOVED, bench)
     for k in range(made):
-        m, b, p = out_head[k], line[k], at[k]
+        m, b, p, times = derived.members[k], bench.batches[k], bench.places[k], derived.times[k]
         if b < 0:
             continue
-        address = batches[b, lines.COUNTS] + p * batches[b, lines.NEXT]
-        if batches[b, lines.LINE]:
-            add(address + batches[b, lines.LINE], -times[k], log, answer)
-        own = rank_of(batches, b, p, ranks)
-        if out_rank[k] >= own:
+        address = batches[b, op.COUNTS] + p * batches[b, op.NEXT]
+        if batches[b, op.LINE]:
+            add(address + batches[b, op.LINE], -times, log)
+        own = rank_of(batches, b, p, recent.ranks)
+        if derived.ranks[k] >= own:
             continue
-        add(address, -times[k], log, answer)
-        if read_count(address) > 0 or read_mark(batches[b, lines.MARKS] + p) != ALIVE:
+        add(address, -times, log)
+        if read_count(address) > 0 or read_mark(batches[b, op.MARKS] + p) != ALIVE:
             continue
-        i, o = count[m], members[m, lines.ORDERS]
-        for w in range(members[m, lines.WORDS]):
-            table[m, w, i] = out[k, w]
-        ranks[m, i] = own
+        i, o = count[m], members[m, op.ORDERS]
+        for w in range(members[m, op.WORDS]):
+            recent.rows[m, w, i] = derived.rows[k, w]
+        recent.ranks[m, i] = own
         where[o, i, 0], where[o, i, 1] = b, p
-        set_mark(batches, b, p, plain(DYING), log, answer)
+        set_mark(batches, b, p, DYING, log)
         count[m] += 1
-    _locate_dying(told, recent, where, before, plain(1), plain(ALIVE), row, scratch)
-    if not _settle(told, recent, how, log, answer):
+    _locate_dying(code, recent, bench, 1, ALIVE)
+    if not _settle(code, settling, recent, bench, log, bounds):
         return False
-    _mark(told, where, before, count, plain(1), plain(DYING), log, answer)
+    _mark(code, bench, before, count, 1, DYING, log)
     for m in range(members.shape[0]):
-        for o in range(members[m, lines.ORDERS], members[m, lines.ORDERED]):
+        for o in range(members[m, op.ORDERS], members[m, op.ORDERED]):
             for i in range(before[m], count[m]):
-                batches[where[o, i, 0], lines.GONE] += 1
+                batches[where[o, i, 0], op.GONE] += 1
     return True
 
 
-@kernel
-def _locate_dying(told, recent, where, start, skipped, mark, row, scratch):  # type: ignore[no-untyped-def]
-    """Find the tuples of the tables from some places on, which have a mark, in their orders but the first so many."""
-    batches, members, orders, moves = told[3:]
-    table, count = recent[0], recent[6]
-    keys, _, line, at, low = scratch
+@part
+def _locate_dying(code: Code, recent: Recent, bench: Bench, skipped: int, mark: int) -> None:
+    """Find the latest recent tuples, which have a mark, in all orders but the first `skipped`."""
+    members, orders, lookup, where = code.members, code.orders, bench.lookup, bench.where
     for m in range(members.shape[0]):
-        n = count[m] - start[m]
-        for o in range(members[m, lines.ORDERS] + skipped, members[m, lines.ORDERED]):
-            width = orders[o, lines.WIDTH]
+        start = bench.before[m]
+        n = recent.end[m] - start
+        for o in range(members[m, op.ORDERS] + skipped, members[m, op.ORDERED]):
             for i in range(n):
-                moved(orders, o, moves, table, m, start[m] + i, row)
-                for w in range(width):
-                    keys[i, w] = row[0, w]
-            locate(batches, orders[o, lines.HELD], orders[o, lines.HOLDING], keys, n, width, mark, mark, line, at, low)
+                move(code, recent, o, m, start + i, lookup.keys, i)
+            first, end, width = orders[o, op.HELD], orders[o, op.HOLDING], orders[o, op.WIDTH]
+            locate(code.batches, first, end, width, mark, mark, n, lookup)
             for i in range(n):
-                where[o, start[m] + i, 0], where[o, start[m] + i, 1] = line[i], at[i]
+                where[o, start + i, 0], where[o, start + i, 1] = lookup.batches[i], lookup.places[i]
 
 
-@kernel
-def _mark(told, where, start, end, skipped, mark, log, answer):  # type: ignore[no-untyped-def]
-    """Mark tuples of the tables in their orders but the first so many."""
-    batches, members = told[3], told[4]
+@part
+def _mark(code: Code, bench: Bench, start: Places, end: Places, skipped: int, mark: int, log: Log) -> None:
+    """Mark recent tuples in all orders but the first `skipped`."""
+    members, where = code.members, bench.where
     for m in range(members.shape[0]):
-        for o in range(members[m, lines.ORDERS] + skipped, members[m, lines.ORDERED]):
+        for o in range(members[m, op.ORDERS] + skipped, members[m, op.ORDERED]):
             for i in range(start[m], end[m]):
-                set_mark(batches, where[o, i, 0], where[o, i, 1], mark, log, answer)
+                set_mark(code.batches, where[o, i, 0], where[o, i, 1], mark, log)
 
 
 # --- what is left of tuples that may not die ------------------------------------------------------------------------
 
 
-@kernel
-def _settle(told, recent, how, log, answer):  # type: ignore[no-untyped-def]
+@part
+def _settle(code: Code, settling: Settling, recent: Recent, bench: Bench, log: Log, bounds: Bounds) -> bool:
     """Let tuples that are to die hold again, if they have support left, or have some when they are lifted.
 
     Return whether it was possible to count it.
     """
-    members, (_, where, lowest, before, _, _, _), count = told[4], how, recent[6]
-    for m in range(members.shape[0]):
-        if members[m, lines.SETTLES]:
-            _lift(told, recent, m, where, lowest, before[m], log, answer)
-    for m in range(members.shape[0]):
+    settles, count, before = code.members[:, op.SETTLES], recent.end, bench.before
+    for m in range(settles.shape[0]):
+        if settles[m]:
+            _lift(code, recent, m, settling.lowest, bench, log)
+    for m in range(settles.shape[0]):
         if count[m] == before[m]:
             continue
-        if members[m, lines.SETTLES] == lines.LIFTS:
-            _prove(told, recent, m, how, answer)
-        elif members[m, lines.SETTLES] and not _count_left(told, recent, m, how, answer):
+        if settles[m] == op.LIFTS:
+            _prove(code, settling.counting, recent, m, bench, log.answer)
+        elif settles[m] and not _count_left(code, settling.counting, recent, m, bench, log.answer, bounds):
             return False
-    for m in range(members.shape[0]):
-        if members[m, lines.SETTLES]:
-            _hold_again(told, recent, m, where, lowest, before[m], log, answer)
+    for m in range(settles.shape[0]):
+        if settles[m]:
+            _hold_again(code, recent, m, settling.lowest, bench, log)
     return True
 
 
-@kernel
-def _prove(told, recent, m, how, answer):  # type: ignore[no-untyped-def]
+@part
+def _prove(code: Code, counting: Code, recent: Recent, m: int, bench: Bench, answer: Places) -> None:
     """Let those tuples of a member that are to die be uncounted that stand: they have support, but how much is open."""
-    counting, where, _, before, (_, _, _, room), _, _ = how
-    batches, members = told[3], told[4]
-    for i in range(before[m], recent[6][m]):
-        if stands(counting, recent, m, i, room, answer):
-            b, p = where[members[m, lines.ORDERS], i]
-            put_count(batches[b, lines.COUNTS] + p * batches[b, lines.NEXT], lines.UNCOUNTED)
-            answer[lines.PROVED] += 1
+    o, where = code.members[m, op.ORDERS], bench.where
+    for i in range(bench.before[m], recent.end[m]):
+        if stands(counting, recent, m, i, bench.registers, answer):
+            b, p = where[o, i, 0], where[o, i, 1]
+            put_count(code.batches[b, op.COUNTS] + p * code.batches[b, op.NEXT], op.UNCOUNTED)
+            answer[op.PROVED] += 1
 
 
-@kernel
-def _count_left(told, recent, m, how, answer):  # type: ignore[no-untyped-def]
+@part
+def _count_left(
+    code: Code, counting: Code, recent: Recent, m: int, bench: Bench, answer: Places, bounds: Bounds
+) -> bool:
     """Count what the tuples of a member have left that are to die; return whether it was possible."""
-    counting, _, _, before, (derived, (line, at), scratch, room), _, (largest, alone) = how
-    table, count = recent[0], recent[6]
-    begun, end = np.zeros_like(count), np.zeros_like(count)
-    no_rank = recent[2]  # the support of recent tuples; here there are none
-    no_rank[m, before[m] : count[m]] = 0
-    begun[m], size = before[m], count[m] - before[m]
-    while begun[m] < count[m]:
-        end[m] = min(begun[m] + size, count[m])
-        these = table, no_rank, no_rank, recent[3], recent[4], begun, end
-        made = derived_by(counting, these, answer, np.bool_(True), room, derived, largest, alone)
+    begun, end, count = bench.window[0], bench.window[1], recent.end[m]
+    no_rank = recent.support  # dying tuples have no support of their own to keep
+    start = bench.before[m]
+    size = count - start
+    for i in range(start, count):
+        no_rank[m, i] = 0
+    _set(begun, begun, 0)
+    _set(end, end, 0)
+    while start < count:
+        begun[m], end[m] = start, min(start + size, count)
+        made = derive(counting, recent, begun, end, no_rank, True, bench, answer, bounds.derivations, bounds.alone)
         if made < 0:
             if size == 1:
                 return False
-            answer[lines.STATUS], size = 0, (size + 1) // 2
+            answer[op.STATUS], size = 0, (size + 1) // 2
             continue
-        locate_heads(told, derived[0], derived[2], made, plain(DYING), line, at, scratch)
-        _count(told[3], recent[1], derived[1], made, line, at)
-        begun[m] = end[m]
+        locate_heads(code, bench.derived, made, DYING, DYING, bench)
+        _count(code.batches, recent.ranks, made, bench)
+        start = end[m]
     return True
 
 
-@kernel
-def _lift(told, recent, m, where, lowest, start, log, answer):  # type: ignore[no-untyped-def]
-    """Lift the tuples of a member's table from a place on, if it lifts any; let nothing of them be counted."""
-    batches, members = told[3], told[4]
-    ranks, count = recent[1], recent[6]
-    for i in range(start, count[m]):
-        rank = _lifted(ranks[m, i], lowest) if members[m, lines.SETTLES] == lines.LIFTS else ranks[m, i]
+@part
+def _lift(code: Code, recent: Recent, m: int, lowest: Places, bench: Bench, log: Log) -> None:
+    """Lift the tuples of a member that are to die, if it lifts any; let nothing of them be counted."""
+    batches, members, ranks, where = code.batches, code.members, recent.ranks, bench.where
+    for i in range(bench.before[m], recent.end[m]):
+        rank = _lifted(ranks[m, i], lowest) if members[m, op.SETTLES] == op.LIFTS else ranks[m, i]
         if rank != ranks[m, i]:
             ranks[m, i] = rank
-            for o in range(members[m, lines.ORDERS], members[m, lines.ORDERED]):
-                _set_rank(batches, where[o, i, 0], where[o, i, 1], rank, log, answer)
-        b, p = where[members[m, lines.ORDERS], i]
-        address = batches[b, lines.COUNTS] + p * batches[b, lines.NEXT]
-        add(address, -read_count(address), log, answer)
-        if batches[b, lines.LINE]:
-            address += batches[b, lines.LINE]
-            add(address, -read_count(address), log, answer)
+            for o in range(members[m, op.ORDERS], members[m, op.ORDERED]):
+                _set_rank(batches, where[o, i, 0], where[o, i, 1], rank, log)
+        o = members[m, op.ORDERS]
+        b = where[o, i, 0]
+        address = batches[b, op.COUNTS] + where[o, i, 1] * batches[b, op.NEXT]
+        add(address, -read_count(address), log)
+        if batches[b, op.LINE]:
+            address += batches[b, op.LINE]
+            add(address, -read_count(address), log)
 
 
-@kernel
-def _count(batches, ranks, out_rank, made, line, at):  # type: ignore[no-untyped-def]
-    """Count so many derivations, of these ranks, of tuples whose counts are logged already."""
+@part
+def _count(batches: Lines, ranks: Lines, made: int, bench: Bench) -> None:
+    """Count derivations of tuples whose counts are logged already."""
     for k in range(made):
-        b, p = line[k], at[k]
-        address = batches[b, lines.COUNTS] + p * batches[b, lines.NEXT]
-        if batches[b, lines.LINE]:
-            every = address + batches[b, lines.LINE]
+        b, p = bench.batches[k], bench.places[k]
+        address = batches[b, op.COUNTS] + p * batches[b, op.NEXT]
+        if batches[b, op.LINE]:
+            every = address + batches[b, op.LINE]
             put_count(every, read_count(every) + 1)
-        if out_rank[k] < rank_of(batches, b, p, ranks):
+        if bench.derived.ranks[k] < rank_of(batches, b, p, ranks):
             put_count(address, read_count(address) + 1)
 
 
-@kernel
-def _hold_again(told, recent, m, where, lowest, start, log, answer):  # type: ignore[no-untyped-def]
-    """Take those tuples from a member's table, from a place on, that have support: they hold."""
-    batches, members = told[3], told[4]
-    table, ranks, count = recent[0], recent[1], recent[6]
-    first, end, kept = members[m, lines.ORDERS], members[m, lines.ORDERED], start
-    for i in range(start, count[m]):
-        b, p = where[first, i]
-        if read_count(batches[b, lines.COUNTS] + p * batches[b, lines.NEXT]) != 0:
-            set_mark(batches, b, p, plain(ALIVE), log, answer)
+@part
+def _hold_again(code: Code, recent: Recent, m: int, lowest: Places, bench: Bench, log: Log) -> None:
+    """Take those of a member's tuples that are to die, and have support, from its recent ones: they hold."""
+    batches, members, rows, ranks, where = code.batches, code.members, recent.rows, recent.ranks, bench.where
+    first, end, kept = members[m, op.ORDERS], members[m, op.ORDERED], bench.before[m]
+    for i in range(kept, recent.end[m]):
+        b, p = where[first, i, 0], where[first, i, 1]
+        if read_count(batches[b, op.COUNTS] + p * batches[b, op.NEXT]) != 0:
+            set_mark(batches, b, p, ALIVE, log)
             _note_lifted(ranks[m, i], lowest)
             continue
-        table[m, :, kept], ranks[m, kept] = table[m, :, i], ranks[m, i]
-        where[first:end, kept] = where[first:end, i]
+        for w in range(rows.shape[1]):
+            rows[m, w, kept] = rows[m, w, i]
+        ranks[m, kept] = ranks[m, i]
+        for o in range(first, end):
+            where[o, kept, 0], where[o, kept, 1] = where[o, i, 0], where[o, i, 1]
         kept += 1
-    count[m] = kept
+    recent.end[m] = kept
 
 
-@kernel
-def _set_rank(batches, b, p, rank, log, answer):  # type: ignore[no-untyped-def]
+@part
+def _set_rank(batches: Lines, b: int, p: int, rank: int, log: Log) -> None:
     """Give a row of a batch another rank."""
-    at, address = answer[lines.LOGGED], batches[b, lines.RANKS] + 4 * p
-    log[at, 0], log[at, 1], log[at, 2] = address, 4, np.int64(read_rank(address))
-    answer[lines.LOGGED] += 1
+    address = batches[b, op.RANKS] + 4 * p
+    note(log, address, 4, np.int64(read_rank(address)))
     put_rank(address, np.int32(rank))

@@ -1,8 +1,7 @@
 """Rounds of a few tuples, one after the other, without going back to the interpreter in between.
 
 A round of a deep recursion, or of a small update, often has a handful of tuples; made of array functions it costs some
-70 microseconds around the kernels for each rule. Here one kernel evaluates all of them (`deriving`). What to do is told
-in lines of numbers (`lines`): rows, marks, ranks and counts of batches are known by their addresses.
+70 microseconds around the kernels for each rule. Here one kernel evaluates all of them (`deriving`).
 
 Tuples that become true are *recent*: in the table of their member (a relation of the stratum) as they came, so that the
 delta is the end of it, and sorted in each order of the relation, each row with its place in the table behind it.
@@ -15,120 +14,108 @@ from __future__ import annotations
 
 import numpy as np
 
-from tidelog.run.columnar.kernels.searching import (
-    ALIVE,
-    locate,
-    put_count,
-    put_mark,
-    put_rank,
-    read_count,
-    read_mark,
-)
-from tidelog.run.columnar.machine.kernels import operands as lines
-from tidelog.run.columnar.machine.kernels.deriving import derive
-from tidelog.run.kernel_cache import kernel
+from tidelog.run.columnar.kernels.memory import put_count, put_mark, put_rank, read_count, read_mark
+from tidelog.run.columnar.machine.kernels import operands as op
+from tidelog.run.columnar.machine.kernels.searching import locate
+from tidelog.run.columnar.machine.kernels.state import Bench, Code, Derivations, Log, Recent
+from tidelog.run.kernel_cache import kernel, part
+from tidelog.run.kernel_types import Lines, Places, Rows
 
 U = np.uint64
 
 
-@kernel
-def may_go_on(members, begun, count):  # type: ignore[no-untyped-def]
-    """Tell whether there is a delta that a rule reads, and none that one reads that is not told here."""
+@part
+def may_go_on(code: Code, recent: Recent, largest: int) -> bool:
+    """Tell whether there is a delta that a rule reads, none that another rule reads, and room for a round."""
     some = False
-    for m in range(members.shape[0]):
-        if count[m] > begun[m] and members[m, lines.READ]:
+    for m in range(code.members.shape[0]):
+        if recent.end[m] + largest > recent.rows.shape[2]:
+            return False
+        if recent.end[m] > recent.begun[m] and code.members[m, op.READ]:
             some = True
-            if members[m, lines.BLOCKED]:
+            if code.members[m, op.BLOCKED]:
                 return False
     return some
 
 
-@kernel
-def has_room(count, capacity, largest):  # type: ignore[no-untyped-def]
-    """Tell whether so many tuples more have room in every table."""
-    return count.max() + largest <= capacity
+@part
+def move(code: Code, recent: Recent, o: int, m: int, i: int, out: Rows, k: int) -> None:
+    """Write as row k the row that recent tuple i of a member is in an order."""
+    moves = code.moves
+    for w in range(code.orders[o, op.WIDTH]):
+        out[k, w] = U(0)
+    for f in range(code.orders[o, op.MOVES], code.orders[o, op.MOVED]):
+        field = ((recent.rows[m, np.int64(moves[f, 0]), i] >> moves[f, 1]) & moves[f, 2]) + moves[f, 3]
+        out[k, np.int64(moves[f, 4])] |= field << moves[f, 5]
 
 
-@kernel
-def moved(orders, o, moves, table, m, i, row):  # type: ignore[no-untyped-def]
-    """Make the row that tuple i of a member's table is in an order."""
-    for w in range(row.shape[1]):
-        row[0, w] = U(0)
-    for k in range(orders[o, lines.MOVES], orders[o, lines.MOVED]):
-        field = ((table[m, np.int64(moves[k, 0]), i] >> moves[k, 1]) & moves[k, 2]) + moves[k, 3]
-        row[0, np.int64(moves[k, 4])] |= field << moves[k, 5]
-
-
-@kernel
-def derived_by(told, recent, answer, ranked, room, derived, largest, alone):  # type: ignore[no-untyped-def]
-    """Write what the delta derives, and answer for the work; return how many, or below 0 if they are too many."""
-    made, visits = derive(told, recent, ranked, room, derived[0], derived[1], derived[2], largest, alone)
-    answer[lines.VISITS] += visits
-    if made < 0:
-        answer[lines.STATUS] = lines.TOO_MANY
-    else:
-        answer[lines.DERIVATIONS] += made
-    return made
-
-
-@kernel
-def laid_out(bench):  # type: ignore[no-untyped-def]
-    """Return the room of a workbench: for derivations, where their heads are, places of rows, and bindings."""
-    names, keys, visited, numbers, rows, last = bench
-    derived = rows[0], numbers[0], numbers[1], numbers[2]
-    located, scratch = (numbers[3], numbers[4]), (rows[1], numbers[5], numbers[6], numbers[7], numbers[8])
-    bindings = names[0], names[1], visited[0], visited[1], visited[2], keys, visited[3], visited[4], visited[5], last
-    return derived, located, scratch, bindings
-
-
-@kernel
-def locate_heads(told, out, out_head, made, most, line, at, scratch):  # type: ignore[no-untyped-def]
-    """Write where the tuples of derivations are that have a mark up to a limit: batch, or -1, and place."""
-    batches, members, orders = told[3], told[4], told[5]
-    keys, these, found, places, low = scratch
-    for m in range(members.shape[0]):
+@part
+def locate_heads(code: Code, derived: Derivations, made: int, least: int, most: int, bench: Bench) -> None:
+    """Write where the heads of derivations are that have a mark in a range: batch, or -1, and place."""
+    lookup = bench.lookup
+    for m in range(code.members.shape[0]):
         n = 0
         for k in range(made):
-            if out_head[k] == m:
-                these[n] = k
-                for w in range(out.shape[1]):
-                    keys[n, w] = out[k, w]
+            if derived.members[k] == m:
+                lookup.these[n] = k
+                for w in range(derived.rows.shape[1]):
+                    lookup.keys[n, w] = derived.rows[k, w]
                 n += 1
-        o = members[m, lines.ORDERS]
-        first, end = orders[o, lines.HELD], orders[o, lines.HOLDING]
-        locate(batches, first, end, keys, n, members[m, lines.WORDS], np.int64(ALIVE), most, found, places, low)
+        o = code.members[m, op.ORDERS]
+        first, end = code.orders[o, op.HELD], code.orders[o, op.HOLDING]
+        locate(code.batches, first, end, code.members[m, op.WORDS], least, most, n, lookup)
         for i in range(n):
-            line[these[i]], at[these[i]] = found[i], places[i]
+            k = lookup.these[i]
+            bench.batches[k], bench.places[k] = lookup.batches[i], lookup.places[i]
 
 
-# --- absorbing -------------------------------------------------------------------------------------------------------
+# --- overwriting -----------------------------------------------------------------------------------------------------
 
 
-@kernel
-def add(address, more, log, answer):  # type: ignore[no-untyped-def]
+@part
+def note(log: Log, address: int, size: int, value: int) -> None:
+    """Log a value that is about to be overwritten."""
+    at = log.answer[op.LOGGED]
+    log.lines[at, 0], log.lines[at, 1], log.lines[at, 2] = address, size, value
+    log.answer[op.LOGGED] = at + 1
+
+
+@part
+def add(address: int, more: int, log: Log) -> None:
     """Add to a count."""
-    at, old = answer[lines.LOGGED], read_count(address)
-    log[at, 0], log[at, 1], log[at, 2] = address, 8, old
-    answer[lines.LOGGED] += 1
+    old = read_count(address)
+    note(log, address, 8, old)
     put_count(address, old + more)
 
 
-@kernel
-def set_mark(batches, b, p, mark, log, answer):  # type: ignore[no-untyped-def]
+@part
+def set_mark(batches: Lines, b: int, p: int, mark: int, log: Log) -> None:
     """Mark a row of a batch."""
-    at, address = answer[lines.LOGGED], batches[b, lines.MARKS] + p
-    log[at, 0], log[at, 1], log[at, 2] = address, 1, np.int64(read_mark(address))
-    answer[lines.LOGGED] += 1
+    address = batches[b, op.MARKS] + p
+    note(log, address, 1, np.int64(read_mark(address)))
     put_mark(address, np.uint8(mark))
 
 
-@kernel
-def undo(log):  # type: ignore[no-untyped-def]
-    """Put back what was overwritten."""
-    for at in range(log.shape[0] - 1, -1, -1):
+@part
+def undo_to(log: Lines, start: int, end: int) -> None:
+    """Put back what was overwritten from one entry to another."""
+    for at in range(end - 1, start - 1, -1):
         if log[at, 1] == 1:
             put_mark(log[at, 0], np.uint8(log[at, 2]))
         elif log[at, 1] == 4:
             put_rank(log[at, 0], np.int32(log[at, 2]))
         else:
             put_count(log[at, 0], log[at, 2])
+
+
+@kernel
+def undo(log: Lines) -> None:
+    """Put back what was overwritten."""
+    undo_to(log, 0, log.shape[0])
+
+
+@part
+def clear(places: Places, value: int, size: int) -> None:
+    """Fill the first places of an array."""
+    for i in range(size):
+        places[i] = value
