@@ -13,7 +13,7 @@ def support(engine: ColumnarEngine | TuplesEngine, relation: str) -> dict[Row, t
     if isinstance(engine, TuplesEngine):
         found = engine._state.committed.relations.get(relation)
         return {} if found is None else {row: found.supports[row] for row in found.rows()}
-    held, codec = engine.holding(relation)
+    held, codec = engine.coded(relation)
     batch = held.gathered()
     names = [column.name for column in engine.plan.relations[relation].columns]
     counts = [] if batch.counts is None else batch.counts.tolist()

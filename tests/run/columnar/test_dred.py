@@ -59,6 +59,6 @@ def test_nothing_is_kept_beside_the_tuples() -> None:
     dred = engine(DECLARED + ALTERNATIVES["recursion"])
     dred.update({"A": Delta([(2, 5)], [(1, 2)])})
     for relation in dred.plan.relations:
-        for batch in dred.holding(relation)[0].main.settled:
+        for batch in dred.coded(relation)[0].main.settled:
             assert batch.rank is None
             assert batch.counts is None

@@ -173,7 +173,7 @@ def test_no_update_pays_for_counts_it_does_not_need() -> None:
             tx.insert("Edge", inserted)
         found.verify()
         (work,) = [work for work in tx.result.profile if work.relations == ("Reach",)]
-        relation, _ = found._store._engine.holding("Reach")  # type: ignore[attr-defined]
+        relation, _ = found._store._engine.coded("Reach")  # type: ignore[attr-defined]
         return work.strategy, work.reason, relation.counted
 
     middle = [edges[n] for n in range(0, 300, 20)]
@@ -188,7 +188,7 @@ def test_no_update_pays_for_counts_it_does_not_need() -> None:
     assert commit([], [edges[-1]])[::2] == ("ranked", False)
     assert commit([edges[-1]], [])[::2] == ("ranked", False)
     found.set_strategy("auto")
-    assert found._store._engine.holding("Reach")[0].counted  # type: ignore[attr-defined]
+    assert found._store._engine.coded("Reach")[0].counted  # type: ignore[attr-defined]
 
 
 def test_uncounted_tuples_of_a_rule_with_groups() -> None:
@@ -211,7 +211,7 @@ Heavy(x, z) :- Heavy(x, y), Edge(y, z), x != z.
         tx.insert("Weight", [(1, 5), (1, 4), (2, 7)])
     with found.transaction() as tx:
         tx.delete("Edge", [(4, 5)])
-    assert not found._store._engine.holding("Heavy")[0].counted  # type: ignore[attr-defined]
+    assert not found._store._engine.coded("Heavy")[0].counted  # type: ignore[attr-defined]
     found._store._engine._tuning = DEFAULT.having({"budgets.work": 1e9})  # type: ignore[attr-defined]
     with found.transaction() as tx:
         tx.add_rules(rule)
@@ -219,7 +219,7 @@ Heavy(x, z) :- Heavy(x, y), Edge(y, z), x != z.
     assert [work.reason for work in tx.result.profile if "Heavy" in work.relations] == [
         "its groups need counts that its tuples do not have"
     ]
-    assert found._store._engine.holding("Heavy")[0].counted  # type: ignore[attr-defined]
+    assert found._store._engine.coded("Heavy")[0].counted  # type: ignore[attr-defined]
     with found.transaction() as tx:
         tx.delete("Weight", [(1, 5), (2, 7)])
         tx.delete("Edge", [(1, 2)])

@@ -115,7 +115,7 @@ class ColumnarEngine(Recoverable[State]):
         """Return the tuples of a relation that have these values in some columns."""
         return look_up(self._relation(relation), values, self._codec)
 
-    def holding(self, relation: str) -> tuple[Relation, Codec]:
+    def coded(self, relation: str) -> tuple[Relation, Codec]:
         """Return a relation as it is held, and what its codes mean: for an engine that goes on from it."""
         return self._relation(relation), self._codec
 

@@ -284,12 +284,12 @@ class _Run:
     def step(self, facts: Mapping[str, ZSet], rules: Mapping[Clause | Gather, int]) -> Mapping[str, ZSet]:
         before = self._interpreter.product.pairs
         self._interpreter.loop.watch = self._begin
-        self._interpreter.told = self._watch.add_tuples
+        self._interpreter.on_facts = self._watch.add_tuples
         try:
             return self._interpreter.step(facts, rules)
         finally:
             self._interpreter.loop.watch = None
-            self._interpreter.told = None
+            self._interpreter.on_facts = None
             self.pairs = self._interpreter.product.pairs - before
 
     def _begin(self, time: int) -> None:

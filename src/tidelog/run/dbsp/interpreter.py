@@ -49,8 +49,8 @@ class Interpreter:
         self.ground = Ground(self.history, expressions, tuning)
         self.circuit = self._build(expressions, tuning, indexed=indexed)
         self._seeded = Weighted()
-        self.told: Callable[[int], None] | None = None
-        """Who is told in each iteration how many facts came that were not there in the one before."""
+        self.on_facts: Callable[[int], None] | None = None
+        """What is called in each iteration with the number of facts that were not there in the one before."""
 
     def _build(self, expressions: Expressions | None, tuning: Traces, *, indexed: bool) -> Circuit:
         circuit = Circuit()
@@ -91,8 +91,8 @@ class Interpreter:
         return circuit
 
     def _tell(self, facts: Tagged) -> Tagged:
-        if self.told is not None:
-            self.told(max(0, sum(int(change.weights.sum()) for _, change in facts)))
+        if self.on_facts is not None:
+            self.on_facts(max(0, sum(int(change.weights.sum()) for _, change in facts)))
         return facts
 
     def _enter(self, levels: Weighted) -> list[tuple[int, Any]]:

@@ -213,7 +213,7 @@ class SparkEngine:
         for name, relation in driver.plan.relations.items():
             types = [column.type for column in relation.columns]
             relations[name] = self._frames.relation(name, types)
-            relations[name].counted = driver.holding(name)[0].counted
+            relations[name].counted = driver.coded(name)[0].counted
             if driver.count(name):
                 rows = self.spark.createDataFrame(held(driver, name, driver.plan.types))
                 placed, _ = settle(rows.repartition(self._frames.partitions, *relations[name].columns))

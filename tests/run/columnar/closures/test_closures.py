@@ -83,7 +83,7 @@ def test_nothing_is_written_until_it_is_read() -> None:
     engine = ColumnarEngine(plan_text(CLOSURE), strategy="recompute")
     update = engine.update({"E": Delta(RING)})
     assert [work.strategy for work in update.work] == ["closure"]
-    (batch,) = engine.holding("T")[0].main.settled
+    (batch,) = engine.coded("T")[0].main.settled
     assert isinstance(batch, LazyBatch)
     assert engine.count("T") == len(update.changes["T"].inserted) == 2500
     assert engine.contains("T", (3, 2))

@@ -114,7 +114,7 @@ def test_random_programs(calls: Calls, room: Tuning, strategy: str) -> None:
 def held(engine: ColumnarEngine) -> Iterator[tuple[str, Any]]:
     """Yield what is kept of every relation, by its name."""
     for name in engine.plan.relations:
-        relation, _ = engine.holding(name)
+        relation, _ = engine.coded(name)
         batch = relation.gathered()
         rows = [relation.layout.codes(batch.rows, column).tolist() for column in range(relation.arity)]
         counts = None if batch.counts is None else batch.counts.tolist()

@@ -55,7 +55,7 @@ def tuning(request: pytest.FixtureRequest) -> Tuning:
 
 def lifted(engine: ColumnarEngine) -> int:
     """Return how many tuples have a rank between levels."""
-    ranks = [engine.holding(name)[0].gathered().ranks() for name in ("Points", "Reaches")]
+    ranks = [engine.coded(name)[0].gathered().ranks() for name in ("Points", "Reaches")]
     return sum(int(np.count_nonzero(rank % ROOM)) for rank in ranks)
 
 
@@ -76,7 +76,7 @@ def loaded(facts: dict[str, set[tuple[int, ...]]], tuning: Tuning, *, counted: b
     engine = ColumnarEngine(plan_text(POINTERS), fallback=Fallback(0.0), tuning=loading)
     engine.update({name: Delta(sorted(rows)) for name, rows in facts.items()})
     engine._tuning = tuning.having({"budgets.work": math.inf})
-    assert engine.holding("Points")[0].counted == counted
+    assert engine.coded("Points")[0].counted == counted
     return engine
 
 
@@ -122,7 +122,7 @@ def test_kernels_lift_as_rounds_one_by_one_do() -> None:
             for engine in engines:
                 engine.update({name: Delta((), sorted(gone))})
             for one in ("Points", "Reaches"):
-                batches = [engine.holding(one)[0].gathered() for engine in engines]
+                batches = [engine.coded(one)[0].gathered() for engine in engines]
                 assert (batches[0].ranks() == batches[1].ranks()).all()
                 told, uncounted = (counts(batch) for batch in reversed(batches))
                 assert ((told == uncounted) | (uncounted < 0)).all(), "what the kernel does not count it leaves open"

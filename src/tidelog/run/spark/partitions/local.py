@@ -110,7 +110,7 @@ def _by_round(table: Any) -> Any:
 
 def held(engine: ColumnarEngine, name: str, types: Mapping[str, TypeDefinition]) -> Any:
     """Return what a columnar engine holds of a relation, as a table of cells with rank and support."""
-    found, codec = engine.holding(name)
+    found, codec = engine.coded(name)
     batch = found.gathered()
     arrays = _columns(found, batch.rows, codec, Cells(types))
     ones = np.ones(batch.size, np.int64)
