@@ -10,9 +10,8 @@ import sys
 import time
 from pathlib import Path
 
-from tidelog import UserError
-from tidelog.session.pipeline.config import read_config
-from tidelog.session.pipeline.run import Outcome, Pipeline
+import tidelog
+from tidelog.session.pipeline.run import Outcome
 
 HERE = Path(__file__).parent
 RULE = 'Violation(a, b) :- Reach(a, b), Host(a, "guest"), Host(b, "vault").\n'
@@ -24,11 +23,11 @@ def main(folder: Path) -> None:
     runpy.run_path(str(HERE / "generate.py"))["main"](folder)
     for name in ("policy.dl", "pipeline.toml"):
         shutil.copy(HERE / name, folder)
-    with Pipeline(read_config(folder / "pipeline.toml")) as pipeline:
+    with tidelog.Pipeline(folder / "pipeline.toml") as pipeline:
         started = time.perf_counter()
         try:
             spark = pipeline.spark
-        except UserError as error:
+        except tidelog.UserError as error:
             print(f"The part on Spark is skipped: {error}.")
             return
         print(f"Spark {spark.version} started in {time.perf_counter() - started:.1f} s")

@@ -10,6 +10,7 @@ What users need is here:
   `FrozenMap` are values of structs and maps.
 * `Subscription`: a callback for changes; an error that it raises becomes a `SubscriptionWarning`.
 * `Externs`: Python functions for programs.
+* `Pipeline`: a data pipeline, as a file describes it: sources in, versions, sinks out.
 * `load_facts`, `save_outputs`: folders of files, as `tidelog run` reads and writes them.
 * `engines`: the engines that this installation has; `EngineName` and `StrategyName` are the types of their names.
 * `tidelog.dbsp`: a library of its own, streams of Z-sets and circuits over them.
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from tidelog.session.engines import EngineName, StrategyName
     from tidelog.session.engines import available as engines
     from tidelog.session.exchange import load_facts, save_outputs
+    from tidelog.session.pipeline.run import Pipeline
     from tidelog.session.program.rules import Rule
     from tidelog.session.program.static import Plan
     from tidelog.session.queries.answers import Answers
@@ -90,6 +92,7 @@ __all__ = [
     "LimitError",
     "Limits",
     "MissingExtraError",
+    "Pipeline",
     "Plan",
     "ProgramError",
     "RelationView",
@@ -120,6 +123,7 @@ _HOMES = {
     "session.exchange": "load_facts save_outputs",
     "session.queries.answers": "Answers",
     "session.queries.index": "IndexView",
+    "session.pipeline.run": "Pipeline",
     "session.program.static": "Plan",
     "session.relation": "RelationView",
     "session.program.rules": "Rule",

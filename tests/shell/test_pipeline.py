@@ -58,7 +58,7 @@ def test_watch_needs_a_folder(reach: Path, tidelog: Tidelog) -> None:
 
 def test_without_pyspark(reach: Path, tidelog: Tidelog, monkeypatch: pytest.MonkeyPatch) -> None:
     (reach / "p.toml").write_text(CONFIG)
-    monkeypatch.setattr("tidelog.session.pipeline.run.find_spec", lambda name: None)
+    monkeypatch.setattr("tidelog.session.pipeline.databases.find_spec", lambda name: None)
     assert tidelog("pipeline", "run", "p.toml").status == 0  # small files need none
     (reach / "p.toml").write_text(CONFIG.replace('format = "csv"', 'format = "orc"'))
     ended = tidelog("pipeline", "run", "p.toml")

@@ -1,4 +1,4 @@
-"""`tidelog pipeline`: run a data pipeline on Spark, look at its versions, go back, and follow a folder of changes.
+"""`tidelog pipeline`: run a data pipeline, follow a folder of changes, look at versions, go back.
 
 With `--json` standard output has one object for each version made or listed: `version`, `at`, `reason`, `engine`,
 `changes` (rows gained and lost by relation), and for versions just made `fresh`, `seconds`, `rules`, `quarantined` and
@@ -24,6 +24,18 @@ from tidelog.shell.terminal import say, say_json, say_warning
 file_argument = click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.toml")
 
 
+def _parameters(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+    for text in given:
+        if "=" not in text:
+            raise UserError(f"--set {text}: expected NAME=VALUE")
+    return {name: value for name, _, value in (text.partition("=") for text in given)}
+
+
+set_option = click.option(
+    "--set", "parameters", multiple=True, metavar="NAME=VALUE", callback=_parameters, help="What ${NAME} stands for."
+)
+
+
 @click.group("pipeline")
 def command() -> None:
     """Run a data pipeline on Spark, as a file describes it."""
@@ -32,11 +44,12 @@ def command() -> None:
 @command.command("run")
 @file_argument
 @click.option("--changes", type=FOLDER, metavar="DIR", help="Apply files of signed rows, such as DIR/Relation.csv.")
+@set_option
 @json_option
 @externs_option
-def run(file: Path, changes: Path | None, as_json: bool, externs: Path | None) -> None:
+def run(file: Path, changes: Path | None, parameters: dict[str, str], as_json: bool, externs: Path | None) -> None:
     """Read new sources, derive, and write the sinks."""
-    with shown_progress(quiet=as_json), Pipeline(read_config(file), externs=load_externs(externs)) as pipeline:
+    with shown_progress(quiet=as_json), _opened(file, parameters, externs) as pipeline:
         outcomes = pipeline.run(changes)
     for outcome in outcomes:
         show_outcome(outcome, as_json=as_json)
@@ -46,11 +59,14 @@ def run(file: Path, changes: Path | None, as_json: bool, externs: Path | None) -
 @file_argument
 @click.option("--changes", type=FOLDER, metavar="DIR", help="The folder to follow, in place of the file's `changes`.")
 @click.option("--once", is_flag=True, help="Apply what is there, and end.")
+@set_option
 @json_option
 @externs_option
-def follow(file: Path, changes: Path | None, once: bool, as_json: bool, externs: Path | None) -> None:
+def follow(
+    *, file: Path, changes: Path | None, once: bool, parameters: dict[str, str], as_json: bool, externs: Path | None
+) -> None:
     """Apply files of signed rows as they arrive in a folder, each exactly once."""
-    config = read_config(file)
+    config = read_config(file, parameters)
     folder = changes or config.changes
     if folder is None:
         raise UserError(f'{file}: `changes` is missing: write changes = "folder", or give --changes DIR')
@@ -60,10 +76,11 @@ def follow(file: Path, changes: Path | None, once: bool, as_json: bool, externs:
 
 @command.command("history")
 @file_argument
+@set_option
 @json_option
-def history(file: Path, as_json: bool) -> None:
+def history(file: Path, parameters: dict[str, str], as_json: bool) -> None:
     """List the versions."""
-    versions = StateFolder(read_config(file).state).history()
+    versions = StateFolder(read_config(file, parameters).state).history()
     if as_json:
         for version in versions:
             say_json(_version(version))
@@ -76,13 +93,105 @@ def history(file: Path, as_json: bool) -> None:
 @command.command("rollback")
 @file_argument
 @click.argument("version", type=click.IntRange(min=1))
+@set_option
 @json_option
 @externs_option
-def rollback(file: Path, version: int, as_json: bool, externs: Path | None) -> None:
+def rollback(file: Path, version: int, parameters: dict[str, str], as_json: bool, externs: Path | None) -> None:
     """Make a new version with the facts and the program of VERSION."""
-    with shown_progress(quiet=as_json), Pipeline(read_config(file), externs=load_externs(externs)) as pipeline:
+    with shown_progress(quiet=as_json), _opened(file, parameters, externs) as pipeline:
         outcome = pipeline.rollback(version)
     show_outcome(outcome, as_json=as_json)
+
+
+@command.command("plan")
+@file_argument
+@click.option("--changes", type=FOLDER, metavar="DIR", help="What would these files of signed rows do?")
+@set_option
+@json_option
+@externs_option
+def plan(file: Path, changes: Path | None, parameters: dict[str, str], as_json: bool, externs: Path | None) -> None:
+    """Tell what `run` would read, change and write; nothing is written."""
+    with shown_progress(quiet=as_json), _opened(file, parameters, externs) as pipeline:
+        found = pipeline.preview(changes)
+    if as_json:
+        changed = _changes(found.changes)
+        say_json(
+            {"read": found.read, "changes": changed, "sinks": dict(found.sinks), "quarantined": dict(found.quarantined)}
+            | {"engine": found.engine, "warnings": found.warnings}
+        )
+        return
+    for warning in found.warnings:
+        say_warning(warning)
+    say(f"would read: {', '.join(found.read) or 'nothing new'}")
+    say(f"would change, by {found.engine}: {_counts(found.changes)}")
+    for name, count in found.sinks.items():
+        say(f"would write: {name}, {count:,} row{'' if count == 1 else 's'}")
+    for name, count in found.quarantined.items():
+        say_warning(f"{count} row{'' if count == 1 else 's'} of {name} would go to the quarantine table")
+
+
+@command.command("check")
+@file_argument
+@set_option
+@externs_option
+def check(file: Path, parameters: dict[str, str], externs: Path | None) -> None:
+    """Tell which expectations the last version does not meet; fail if one of them is to fail."""
+    with _opened(file, parameters, externs) as pipeline:
+        expected, found = pipeline.config.expectations, pipeline.check()
+    if not expected:
+        raise UserError(f'{file} has no expectations: write [[expect]] and relation = "..."')
+    for told in found.values():
+        say_warning(told)
+    if any(one.on_rows == "fail" for one in found):
+        raise UserError(f"{len(found)} of {len(expected)} expectations are not met")
+    say(f"{len(expected) - len(found)} of {len(expected)} expectations are met")
+
+
+@command.command("show")
+@file_argument
+@click.argument("relation")
+@click.option("--version", type=click.IntRange(min=1), help="As it was in this version.")
+@click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Show so many rows.")
+@set_option
+@json_option
+@externs_option
+def show(
+    *,
+    file: Path,
+    relation: str,
+    version: int | None,
+    limit: int,
+    parameters: dict[str, str],
+    as_json: bool,
+    externs: Path | None,
+) -> None:
+    """Show rows of RELATION, now or in an earlier version."""
+    with shown_progress(quiet=as_json), _opened(file, parameters, externs) as pipeline:
+        table, count = pipeline.first_rows(relation, version, limit)
+    if as_json:
+        for row in table.to_pylist():
+            say_json(row)
+        return
+    say(", ".join(table.column_names))
+    for row in zip(*[column.to_pylist() for column in table.columns], strict=True):
+        say(", ".join(map(str, row)))
+    say(f"{count:,} row{'' if count == 1 else 's'}" + (f", of which {limit} are shown" if count > limit else ""))
+
+
+@command.command("vacuum")
+@file_argument
+@click.option("--keep", type=click.IntRange(min=1), metavar="N", help="Forget all versions but the last N.")
+@set_option
+@externs_option
+def vacuum(file: Path, keep: int | None, parameters: dict[str, str], externs: Path | None) -> None:
+    """Delete files that no version has, and with --keep versions, too."""
+    with _opened(file, parameters, externs) as pipeline:
+        gone, files = pipeline.vacuum(keep)
+    say(f"{len(gone)} versions forgotten, {files} files deleted")
+
+
+def _opened(file: Path, parameters: dict[str, str], externs: Path | None) -> Pipeline:
+    return Pipeline(file, parameters=parameters, externs=load_externs(externs))
 
 
 def show_outcome(outcome: Outcome, *, as_json: bool) -> None:
@@ -120,8 +229,12 @@ def _signed(name: str, counts: Iterable[int]) -> str:
     return f"{name} {' '.join(parts)}"
 
 
+def _changes(changes: Mapping[str, tuple[int, int]]) -> dict[str, dict[str, int]]:
+    return {name: {"inserted": gained, "deleted": lost} for name, (gained, lost) in changes.items()}
+
+
 def _version(version: Version) -> dict[str, Any]:
-    changes = {name: {"inserted": gained, "deleted": lost} for name, (gained, lost) in version.changes.items()}
+    changes = _changes(version.changes)
     told = {"version": version.number, "at": version.at, "reason": version.reason, "engine": version.engine}
     return told | {"changes": changes}
 

@@ -91,14 +91,14 @@ def test_another_default_file_system(spark: SparkSession, tmp_path: Path) -> Non
     (inbox / "Item.csv").write_text("op,id,kind\ninsert,1000,9\n")
     outcomes: list[Outcome] = []
     in_spark = Tuning().having({"pipelines.driver_rows": 0})
-    with Pipeline(read_config(tmp_path / "p.toml"), spark, tuning=in_spark) as one:
+    with Pipeline(read_config(tmp_path / "p.toml"), spark=spark, tuning=in_spark) as one:
         one.watch(inbox, outcomes.append, once=True)
     assert [outcome.version.changes for outcome in outcomes] == [
         {"Item": (300, 0), "Kind": (7, 0)},
         {"Item": (1, 0), "Kind": (1, 0)},
     ]
     assert outcomes[1].version.engine == "spark"
-    with Pipeline(read_config(tmp_path / "p.toml"), spark, tuning=in_spark) as one:
+    with Pipeline(read_config(tmp_path / "p.toml"), spark=spark, tuning=in_spark) as one:
         assert one.run(inbox)[0].fresh is False  # the facts are what they were
         database = one._open(outcomes[1].version)
         assert database.relation("Item").count() == 301

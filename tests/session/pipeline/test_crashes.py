@@ -135,7 +135,7 @@ def check(folder: Path) -> None:
                 assert version.reason in {"run", "rollback to 1"}
                 now = FIRST
             links[version.number] = now
-            stored = one._stored(one._planned(version.program), version)["Link"]
+            stored = one.show("Link", version.number).rows()
             assert (frozenset(stored), len(stored)) == (now, len(now))
             gone, come = reach(before) - reach(now), reach(now) - reach(before)
             signed = sorted([(*row, 1) for row in come] + [(*row, -1) for row in gone])

@@ -94,7 +94,7 @@ def test_every_format_in_and_out(spark: SparkSession, tmp_path: Path, database: 
     for kind in CHANGED:
         signed.write.format(kind).save(str(day / kind.capitalize()))
     try:
-        with Pipeline(read_config(tmp_path / "pipeline.toml"), spark) as pipeline:
+        with Pipeline(read_config(tmp_path / "pipeline.toml"), spark=spark) as pipeline:
             pipeline.run()
             pipeline.run(day)
         first = [(1, 1, *row, kind) for row in ROWS for kind in FORMATS]
@@ -173,7 +173,7 @@ def test_many_rows_stay_in_spark(spark: SparkSession, tmp_path: Path, monkeypatc
     (day / "E.2.csv").write_text("weight,a,b\n-1,8,9\n2,4,5\n1,7,1\n")
     monkeypatch.setattr(reading, "read_table", refused)
     few = Tuning(pipelines=Pipelines(driver_rows=2))
-    with Pipeline(read_config(tmp_path / "pipeline.toml"), spark, tuning=few) as pipeline:
+    with Pipeline(read_config(tmp_path / "pipeline.toml"), spark=spark, tuning=few) as pipeline:
         pipeline.run()
         (outcome,) = pipeline.run(day)
         assert outcome.version.changes == {"E": (2, 1), "T": (4, 3)}

@@ -68,7 +68,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def pipeline(folder: Path, spark: SparkSession) -> Callable[[], Pipeline]:
-    return lambda: Pipeline(read_config(folder / "pipeline.toml"), spark)
+    return lambda: Pipeline(read_config(folder / "pipeline.toml"), spark=spark)
 
 
 def full(folder: Path) -> list[tuple[str, ...]]:
@@ -190,8 +190,9 @@ def test_watch(
     (inbox / "Blocked.1.csv").write_text("op,port\ninsert,80\n")
     outcomes: list[Outcome] = []
     seen: list[Progress] = []
-    with pipeline() as one, watching(seen.append):
-        one.config = replace(one.config, options={"spark.tidelog.driverRows": "0", "spark.tidelog.partitions": "2"})
+    config = read_config(folder / "pipeline.toml")
+    config = replace(config, options={"spark.tidelog.driverRows": "0", "spark.tidelog.partitions": "2"})
+    with Pipeline(config, spark=spark) as one, watching(seen.append):
         one.watch(inbox, outcomes.append, once=True)
         assert {("Reach",), "by key"} <= {part for told in seen for part in (told.relations, told.strategy)}
         assert [outcome.version.reason for outcome in outcomes] == ["run", "batch"]
@@ -230,7 +231,7 @@ def test_the_first_evaluation_is_with_the_sources(tmp_path: Path, spark: SparkSe
         '[[sink]]\nrelation = "UpTo"\nformat = "json"\npath = "out"\nmode = "changes"\n'
     )
     for number in (1, 2):
-        with Pipeline(read_config(tmp_path / "p.toml"), spark) as pipeline:
+        with Pipeline(read_config(tmp_path / "p.toml"), spark=spark) as pipeline:
             (outcome,) = pipeline.run()
         assert (outcome.version.number, outcome.fresh) == (1, number == 1)
         assert outcome.version.changes == {"Size": (1, 0), "UpTo": (3, 0)}  # with what the program states

@@ -61,7 +61,7 @@ def played(folder: Path, spark: SparkSession | None, tables: list[Tuning], confi
     (folder / "day" / "Item.csv").write_text(CHANGES)
     told: list[object] = []
     for number, tuning in enumerate(tables):
-        with Pipeline(read_config(folder / "pipeline.toml"), spark, tuning=tuning) as pipeline:
+        with Pipeline(read_config(folder / "pipeline.toml"), spark=spark, tuning=tuning) as pipeline:
             outcome = pipeline.rollback(1) if number == 2 else pipeline.run(folder / "day" if number else None)[-1]
         told += [outcome.version.changes, sorted(set(lines(folder / "heavy", "*.csv")))]
     return [*told, lines(folder / "changes", "*/*.json")]

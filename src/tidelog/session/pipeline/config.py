@@ -19,6 +19,7 @@
     options = { header = true }
     columns = { a = "from", b = "to" }  # the relation's column = the source's column
     on_error = "quarantine"           # or "fail", the default
+    owner = "source"                  # or "feed": who is right when both have changed the relation
 
     [[sink]]
     relation = "Reach"
@@ -26,7 +27,12 @@
     path = "out/reach"
     mode = "changes"                  # or "full", the default
 
-A mistake is a `UserError` that names the file and the key and says what was expected.
+    [[expect]]
+    relation = "Violation"            # a relation that is to have no rows
+    on_rows = "warn"                  # or "fail", the default: no version is made
+
+`${NAME}` stands for a parameter or a variable of the environment (`parameters`). A mistake is a `UserError` that names
+the file and the key and says what was expected.
 """
 
 from __future__ import annotations
@@ -42,9 +48,13 @@ from tidelog.base.errors import UserError
 from tidelog.base.record import record
 from tidelog.session.engines import StrategyName
 from tidelog.session.pipeline.addresses import local_folder, qualified
+from tidelog.session.pipeline.parameters import filled
 from tidelog.session.pipeline.paths import TABLE, check_paths
 
 ON_ERROR = ("fail", "quarantine")
+OWNERS = ("", "source", "feed")
+"""Who is right about a relation that its source and files of changes have changed: nobody, unless it is said."""
+ON_ROWS = ("fail", "warn")
 MODES = ("full", "changes")
 STRATEGIES: tuple[StrategyName, ...] = ("auto", "ranked", "recompute")
 DRIVER_ROWS = "spark.tidelog.driverRows"
@@ -64,6 +74,7 @@ class SourceTable:
     options: Mapping[str, str] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
     on_error: str = ON_ERROR[0]
+    owner: str = OWNERS[0]
 
     def __str__(self) -> str:
         return f"source {self.relation}" + (f" ({self.path})" if self.path else "")
@@ -84,6 +95,17 @@ class Sink:
 
 
 @record
+class Expectation:
+    """A relation that is to have no rows, and what happens if it has."""
+
+    relation: str
+    on_rows: str = ON_ROWS[0]
+
+    def __str__(self) -> str:
+        return f"expectation of {self.relation}"
+
+
+@record
 class Config:
     """A pipeline as its file describes it; local paths are resolved."""
 
@@ -98,14 +120,15 @@ class Config:
     spark: Mapping[str, str] = field(default_factory=dict)
     sources: tuple[SourceTable, ...] = ()
     sinks: tuple[Sink, ...] = ()
+    expectations: tuple[Expectation, ...] = ()
 
     def source(self, relation: str) -> SourceTable | None:
         """Return the source of a relation, if it has one."""
         return next((source for source in self.sources if source.relation == relation), None)
 
 
-def read_config(file: str | Path) -> Config:
-    """Return the pipeline that a file describes; raise `UserError` if it does not describe one."""
+def read_config(file: str | Path, parameters: Mapping[str, str] | None = None) -> Config:
+    """Return the pipeline that a file describes, with parameters; raise `UserError` if it does not describe one."""
     path = Path(file)
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -115,13 +138,21 @@ def read_config(file: str | Path) -> Config:
         raise UserError(f"cannot read {path}: it is not UTF-8 text (byte {error.start})") from None
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path} is not TOML: {error}") from None
+    known = _Table(path, "", content).names("parameters")
+    given = parameters or {}
+    for name in given:
+        if name not in known and f"${{{name}}}" not in path.read_text(encoding="utf-8"):
+            hint = did_you_mean(name, known)
+            raise UserError(f"{path} has no parameter `{name}`" + (f"; {hint}" if hint else ""))
+    content.pop("parameters", None)
+    content = filled(content, {**known, **given}, str(path))
     config = _config(path, _Table(path, "", content))
     check_paths(config)
     return config
 
 
 def _config(path: Path, top: _Table) -> Config:
-    top.check_keys(("program", "state", "library", "changes", "engine", "source", "sink"))
+    top.check_keys(("program", "state", "library", "changes", "engine", "source", "sink", "expect"))
     folder = path.resolve().parent
     engine = top.table("engine")
     engine.check_keys(("cores", "strategy", "spark", *OPTIONS))
@@ -144,11 +175,12 @@ def _config(path: Path, top: _Table) -> Config:
         spark=engine.settings("spark"),
         sources=sources,
         sinks=tuple(_sink(table, folder) for table in top.tables("sink")),
+        expectations=tuple(_expectation(table) for table in top.tables("expect")),
     )
 
 
 def _source(table: _Table, folder: Path) -> SourceTable:
-    table.check_keys(("relation", "format", "path", "options", "columns", "on_error"))
+    table.check_keys(("relation", "format", "path", "options", "columns", "on_error", "owner"))
     kind, path = _where(table, folder)
     return SourceTable(
         relation=table.needed("relation"),
@@ -157,7 +189,13 @@ def _source(table: _Table, folder: Path) -> SourceTable:
         options=table.settings("options"),
         columns=table.names("columns"),
         on_error=table.one_of("on_error", ON_ERROR),
+        owner=table.one_of("owner", OWNERS),
     )
+
+
+def _expectation(table: _Table) -> Expectation:
+    table.check_keys(("relation", "on_rows"))
+    return Expectation(table.needed("relation"), table.one_of("on_rows", ON_ROWS))
 
 
 def _sink(table: _Table, folder: Path) -> Sink:
@@ -231,7 +269,9 @@ class _Table:
         value = self.text(name, required=False) or known[0]
         if value not in known:
             hint = did_you_mean(value, known)
-            raise self.mistake(name, " or ".join(f'"{word}"' for word in known) + (f" ({hint})" if hint else ""))
+            raise self.mistake(
+                name, " or ".join(f'"{word}"' for word in known if word) + (f" ({hint})" if hint else "")
+            )
         return value
 
     def count(self, name: str) -> int | str:

@@ -71,6 +71,14 @@ def whole(database: Database, relation: str) -> Output:
     return Output(view.count(), table, frame if database.engine == "spark" else None)
 
 
+def first_rows(database: Database, relation: str, most: int) -> pa.Table:
+    """Return some rows of a relation; of one in Spark no more than these are brought to the driver."""
+    view = database.relation(relation)
+    if database.engine != "spark":
+        return view.to_arrow().slice(0, most)
+    return view.to_spark().limit(most).toArrow()
+
+
 class RebuildEffect:
     """The difference between a database and the one that takes its place, for inputs and outputs of both.
 

@@ -19,13 +19,16 @@ from tidelog.session.frames.arrow import read_table
 from tidelog.session.frames.plain import Plain
 from tidelog.session.pipeline.adding import Signed, add_up
 from tidelog.session.pipeline.addresses import is_local
-from tidelog.session.pipeline.config import Config, SourceTable
+from tidelog.session.pipeline.config import Config, Expectation, Sink, SourceTable
 from tidelog.session.pipeline.files import change_files
 from tidelog.session.pipeline.paths import TABLE
 from tidelog.session.pipeline.reading_here import read_here
 from tidelog.session.pipeline.sinks.output import SHOWN, VERSION, Output
 from tidelog.session.pipeline.state.facts import inputs
 from tidelog.session.pipeline.told import told
+
+FED = "+"
+"""What follows the mark of a source whose relation files of changes have changed since."""
 
 
 class Writer(Protocol):
@@ -65,6 +68,7 @@ class Edit:
     """The database, if there is one."""
     refused: dict[str, Output] = field(default_factory=dict)
     """What goes to the quarantine."""
+    warnings: list[str] = field(default_factory=list)
     here: bool = False
     """Whether all facts are to be on the driver."""
 
@@ -80,7 +84,7 @@ def fill_from_sources(
     """Let input relations hold what their sources hold, where these are new."""
     for source in config.sources:
         mark = fingerprint(source)
-        if mark and edit.sources.get(source.relation) == mark:
+        if not _is_to_be_read(edit, source, mark):
             continue
         relation, plain = edit.plan.relations[source.relation], Plain(edit.plan.types)
         table = read_here(source, relation, tuning)
@@ -122,6 +126,31 @@ def fill_from_files(
         with _naming(f"changes of {name}"):  # deletions first: an insertion may take over their key
             edit.tx.delete(name, gone)
             edit.tx.insert(name, come)
+        if name in edit.sources and (len_of(gone) or len_of(come)):
+            edit.sources[name] = edit.sources[name].removesuffix(FED) + FED
+
+
+def _is_to_be_read(edit: Edit, source: SourceTable, mark: str) -> bool:
+    """Tell whether a source is new; one that would undo what files of changes did is refused, unless it owns it."""
+    before = edit.sources.get(source.relation)
+    if before is None:
+        return True
+    if source.owner == "feed" or (mark and before.removesuffix(FED) == mark):
+        return False
+    if before.endswith(FED) and not source.owner:
+        raise UserError(
+            f"{source}: files of changes have changed {source.relation} since it was read, and to read it again would "
+            'undo that; set owner = "source" if the source has all of it by now, or owner = "feed" if it was only the '
+            "beginning"
+        )
+    if before.endswith(FED):
+        edit.warnings.append(f"{source} was read again, in place of what files of changes had made of it")
+    return True
+
+
+def len_of(rows: Any) -> int:
+    """Return a number that is 0 if there are no rows; those in Spark are not counted."""
+    return len(rows) if hasattr(rows, "__len__") else 1
 
 
 def replace_rows(edit: Edit, name: str, rows: Any) -> None:
@@ -163,7 +192,9 @@ def fingerprint(source: SourceTable) -> str:
 def check_relations(config: Config, relations: Mapping[str, Relation]) -> None:
     """Refuse a source or a sink of a relation that the program does not have, and columns that it has not."""
     shown = {name: found for name, found in relations.items() if not found.auxiliary}
-    for entry, name in [*((s, s.relation) for s in config.sources), *((s, s.relation) for s in config.sinks)]:
+    entries: list[SourceTable | Sink | Expectation] = [*config.sources, *config.sinks, *config.expectations]
+    for entry in entries:
+        name = entry.relation
         if name not in shown:
             hint = did_you_mean(name, shown)
             missing = f"{config.file}: {entry}: {config.program.name} has no relation `{name}`"

@@ -11,42 +11,39 @@ not read again, so changes that came in another way stay.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
-from tidelog.base.errors import LimitError, MissingExtraError, ProgramError, UserError
+from tidelog.base.arguments import expect
+from tidelog.base.errors import LimitError, ProgramError, UserError
 from tidelog.base.extern import Externs
-from tidelog.base.process.meter import memory_in_use
 from tidelog.base.record import record
 from tidelog.base.span import Source
 from tidelog.base.tuning.table import DEFAULT, Tuning
-from tidelog.plan import nodes
-from tidelog.run.contract.engine import NO_LIMITS, Limits, Work
+from tidelog.run.contract.engine import Work
 from tidelog.run.limits import tell
 from tidelog.session.changes import Changes
 from tidelog.session.database import Database, plan_of
-from tidelog.session.frames.plain import Plain
-from tidelog.session.pipeline.config import DRIVER_ROWS, Config, Sink
-from tidelog.session.pipeline.effect import CommitEffect, Effect, RebuildEffect, whole
-from tidelog.session.pipeline.facts import Edit, FirstFacts, check_relations, fill_from_files, fill_from_sources
+from tidelog.session.pipeline.config import Config, Expectation, Sink, read_config
+from tidelog.session.pipeline.databases import Databases
+from tidelog.session.pipeline.effect import CommitEffect, Effect, RebuildEffect, first_rows, whole
+from tidelog.session.pipeline.facts import Edit, FirstFacts, fill_from_files, fill_from_sources
 from tidelog.session.pipeline.files import folder_files
 from tidelog.session.pipeline.revise import Revision, revise
 from tidelog.session.pipeline.sinks.output import Output
 from tidelog.session.pipeline.sinks.staging import QUARANTINE, Sinks
 from tidelog.session.pipeline.state.carried import carry_over
-from tidelog.session.pipeline.state.facts import FactTables, inputs
 from tidelog.session.pipeline.state.versions import Batch, StateFolder, Version
 from tidelog.session.pipeline.told import told
 from tidelog.session.program.sources import read_source
-from tidelog.session.program.static import Plan, plan_source
+from tidelog.session.program.static import Plan
+from tidelog.session.relation import RelationView
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import SparkSession
 
 
@@ -65,6 +62,20 @@ class Outcome:
 
 
 @record
+class Preview:
+    """What a call would do."""
+
+    read: list[str]
+    """The relations whose sources are new, or the files of changes."""
+    changes: Mapping[str, tuple[int, int]]
+    sinks: Mapping[str, int]
+    """How many rows each sink would get."""
+    quarantined: Mapping[str, int]
+    engine: str
+    warnings: list[str]
+
+
+@record
 class _Step:
     """What a version is made of: the database after it, what it was filled with, what that changed, and how."""
 
@@ -80,73 +91,75 @@ class _Step:
 
 
 class Pipeline:
-    """A pipeline and its state folder; to be used in a `with` block, in which nobody else makes versions.
+    r"""A pipeline and its state folder; to be used in a `with` block, in which nobody else makes versions.
 
-    `spark` is the session to run on; without one, a local one is started when it is needed and stopped at the end.
+    `config` is the path of the file that describes it, and `parameters` are what `${NAME}` in it stands for. `spark` is
+    the session to run on, which goes on afterwards; without one, the running one is taken, or one is started when it is
+    needed and stopped at the end.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "p.dl").write_text("input relation R(x: u8)  output relation S(x: u8)  S(x) :- R(x).")
+    ...     _ = Path(folder, "r.csv").write_text("x\n1\n2\n")
+    ...     file = Path(folder, "p.toml")
+    ...     _ = file.write_text('''
+    ...         program = "p.dl"
+    ...         state = "state"
+    ...         source = [{ relation = "R", format = "csv", path = "r.csv" }]
+    ...     ''')
+    ...     with Pipeline(file) as pipeline:
+    ...         (outcome,) = pipeline.run()
+    ...         outcome.version.changes, pipeline.show("S").rows()
+    ({'R': (2, 0), 'S': (2, 0)}, [(1,), (2,)])
+
     `tuning` has the thresholds by which it chooses among ways to compute the same; it is meant for tests.
     """
 
     def __init__(
         self,
-        config: Config,
+        config: Config | str | Path,
+        *,
         spark: SparkSession | None = None,
         externs: Externs | None = None,
+        parameters: Mapping[str, str] | None = None,
         tuning: Tuning = DEFAULT,
     ) -> None:
+        expect(config, (Config, str, Path), "config", "the path of a pipeline's file")
+        config = config if isinstance(config, Config) else read_config(config, parameters)
         self.config = config
         self._tuning = tuning
         self.state = StateFolder(config.state)
-        self._facts = FactTables(self.state, lambda: self.spark, tuning.pipelines)
-        self._sinks = Sinks(self.state, config.sinks, lambda: self.spark, tuning.pipelines)
-        self._here = True
+        self._databases = Databases(self.config, self.state, spark, externs, tuning)
+        self._sinks = Sinks(self.state, self.config.sinks, lambda: self.spark, tuning.pipelines)
         self._externs = externs
-        self._given = spark
-        self._started: SparkSession | None = None
         self._database: Database | None = None
         self._at = 0
         self._text = ""
-        self._closing = ExitStack()
 
     def __enter__(self) -> Self:
-        self._closing.enter_context(self.state.locked())
+        self._databases.closing.enter_context(self.state.locked())
         try:
-            carry_over(self.state, self._plan)
+            carry_over(self.state, self._databases.plan)
         except BaseException:
-            self._closing.close()
+            self._databases.close()
             raise
         return self
 
     def __exit__(self, *error: object) -> None:
         self._database = None
-        self._started = None
-        self._closing.close()
+        self._databases.close()
 
     @property
     def spark(self) -> SparkSession:
         """The session, started when it is first needed."""
-        if self._given is not None:
-            return self._given
-        if self._started is None:
-            if find_spec("pyspark") is None:
-                raise MissingExtraError("pyspark", "spark")
-            from tidelog.run.spark.cluster.session import (  # noqa: PLC0415  (loads PySpark)
-                running_session,
-                start_session,
-                stop_session,
-            )
-
-            running = running_session()
-            self._started = start_session(self.config.cores, dict(self.config.spark))
-            if self._started is not running:  # one that others have started is theirs to stop
-                self._closing.callback(stop_session, self._started)
-        return self._started
+        return self._databases.spark
 
     @property
     def plan(self) -> Plan:
         """How the program in force is computed."""
         last = self.state.last()
         text = read_source(self.config.program).text
-        return Plan(self._planned(text)) if last is None else self._open(last).plan
+        return Plan(self._databases.planned(text)) if last is None else self._open(last).plan
 
     # --- what can be done --------------------------------------------------------------------------------------------
 
@@ -171,23 +184,72 @@ class Pipeline:
         if known is not None:
             self._sinks.settle()
             return Outcome(known, fresh=False)
-        files = [*paths]
+        return self._commit(reason, self._fill_from([*paths]), batch, lenient=lenient)
 
-        def fill(edit: Edit) -> None:
-            fill_from_files(edit, self.config, lambda: self.spark, files, self._tuning.pipelines)
-
-        return self._commit(reason, fill, batch, lenient=lenient)
+    def _fill_from(self, files: list[str]) -> Callable[[Edit], None]:
+        return lambda edit: fill_from_files(edit, self.config, lambda: self.spark, files, self._tuning.pipelines)
 
     def rollback(self, number: int) -> Outcome:
         """Make a version with the facts and the program of an earlier one."""
         target = self.state.version(number)
 
         def fill(edit: Edit) -> None:
-            for name, rows in self._stored(edit.plan, target).items():
+            for name, rows in self._databases.stored(edit.plan, target, here=edit.here).items():
                 edit.tx.clear(name)
                 edit.tx.insert(name, rows)
 
         return self._commit(f"rollback to {number}", fill, text=target.program)
+
+    def preview(self, changes: Path | None = None) -> Preview:
+        """Return what `run` would do; nothing is written."""
+        last, text = self.state.last(), read_source(self.config.program).text
+        files = folder_files(changes) if changes is not None and last is not None else None
+        try:
+            step = self._step(self._fill if files is None else self._fill_from(files), text, last, lenient=False)
+            sources = dict(last.sources) if last is not None else {}
+            read = [name for name, mark in step.edit.sources.items() if sources.get(name) != mark]
+            going = self._outgoing(step, first=last is None, everything=files is None)
+            return Preview(
+                read if files is None else files,
+                step.effect.counts,
+                {str(sink): output.rows for sink, output in going},
+                {name: output.rows for name, output in step.edit.refused.items()},
+                step.database.engine,
+                [*step.warnings, *step.edit.warnings, *self._unexpected(step.database).values()],
+            )
+        finally:
+            self._database = None
+
+    def check(self) -> dict[Expectation, str]:
+        """Return the expectations that the last version does not meet, and what is wrong."""
+        last = self.state.last()
+        return {} if last is None else self._unexpected(self._open(last))
+
+    def show(self, relation: str, version: int | None = None) -> RelationView:
+        """Return a relation as it is, or as it was in a version: its facts, and what its program derives from them."""
+        return self._shown(version).relation(relation)
+
+    def first_rows(self, relation: str, version: int | None = None, most: int = 20) -> tuple[pa.Table, int]:
+        """Return some rows of a relation as a table, and how many it has."""
+        database = self._shown(version)
+        count = database.relation(relation).count()
+        return first_rows(database, relation, most), count
+
+    def _shown(self, version: int | None) -> Database:
+        last = self.state.last()
+        found = last if version is None else self.state.version(version)
+        if found is None:
+            raise UserError(f"{self.config.state} has no version yet")
+        return self._open(found) if last is not None and found.number == last.number else self._databases.open(found)
+
+    def vacuum(self, keep: int | None = None) -> tuple[list[int], int]:
+        """Forget all versions but the last `keep`, and delete the files that no version has.
+
+        Returns the versions that are gone, and how many files.
+        """
+        self._sinks.settle()
+        gone = self.state.forget(keep) if keep is not None else []
+        return gone, len(self.state.vacuum())
 
     def watch(self, folder: Path, tell: Callable[[Outcome], None], *, once: bool = False) -> None:
         """Apply the files of changes that are in a folder and arrive in it; `tell` gets each version."""
@@ -208,65 +270,9 @@ class Pipeline:
 
     def _open(self, last: Version) -> Database:
         if self._database is None or self._at != last.number:
-            stored = self._stored(self._planned(last.program), last)
-            self._database = self._load(last.program, stored, here=self._is_here(last))
+            self._database = self._databases.open(last)
             self._at, self._text = last.number, last.program
         return self._database
-
-    def _planned(self, text: str) -> nodes.Plan:
-        """Return the plan of a program that has the relations of all sources and sinks."""
-        plan = self._plan(text)
-        check_relations(self.config, plan.relations)
-        return plan
-
-    def _plan(self, text: str) -> nodes.Plan:
-        return plan_source(Source(str(self.config.program), text), self._library, self._externs)
-
-    @property
-    def _library(self) -> tuple[Path, ...]:
-        return (self.config.program.parent, *self.config.library)
-
-    def _stored(self, plan: nodes.Plan, version: Version) -> dict[str, Any]:
-        """Return the facts of a version that a program has relations for."""
-        plain = Plain(plan.types)
-        here = self._is_here(version)
-        return {
-            name: self._facts.read(relation, table, plain, here=here)
-            for name, relation in inputs(plan).items()
-            if (table := version.tables.get(name)) is not None
-        }
-
-    @property
-    def _here_rows(self) -> int:
-        """How many rows of facts are evaluated in this process."""
-        given = self.config.options.get(DRIVER_ROWS)
-        return self._tuning.pipelines.here_rows if given is None else int(given)
-
-    def _is_here(self, version: Version) -> bool:
-        """Tell whether a version is evaluated in this process."""
-        rows = sum(table.rows for table in version.tables.values())
-        return self._here and version.engine != "spark" and rows <= self._here_rows
-
-    def _load(self, text: str, facts: Mapping[str, Any], *, here: bool) -> Database:
-        """Return a database with a program and facts: in this process, or on Spark."""
-        spark = None
-        if not here:
-            spark = self.spark
-            if self.config.options:
-                spark = spark.newSession()  # the user's own stays as it is
-                for name, value in self.config.options.items():
-                    spark.conf.set(name, value)
-        return Database(
-            Source(str(self.config.program), text),
-            facts=facts,
-            engine="columnar" if here else "spark",
-            strategy=self.config.strategy,
-            limits=_memory() if here else NO_LIMITS,
-            externs=self._externs,
-            library=self._library,
-            spark=spark,
-            tuning=self._tuning,
-        )
 
     # --- making a version --------------------------------------------------------------------------------------------
 
@@ -284,6 +290,8 @@ class Pipeline:
         last = self.state.last()
         wanted = read_source(self.config.program).text if text is None else text
         step = self._step(fill, wanted, last, lenient=lenient)
+        unexpected = self._unexpected(step.database)
+        self._refuse(unexpected)
         self._database = None  # until the version is there, so that a failure starts from the last one
         database, edit, effect, wanted = step.database, step.edit, step.effect, step.text
         refused = {name: output.rows for name, output in edit.refused.items()}
@@ -301,27 +309,45 @@ class Pipeline:
         self._database, self._at, self._text = database, version.number, wanted
         self._sinks.publish(entry)
         seconds = time.perf_counter() - started
-        return Outcome(version, fresh, seconds, step.revision, step.work, refused, step.warnings)
+        warnings = [*step.warnings, *edit.warnings, *unexpected.values()]
+        return Outcome(version, fresh, seconds, step.revision, step.work, refused, warnings)
+
+    def _unexpected(self, database: Database) -> dict[Expectation, str]:
+        """Return the relations that have rows, but are to have none, and the first of these."""
+        found = {}
+        for one in self.config.expectations:
+            view = database.relation(one.relation)
+            if view.count():
+                row = first_rows(database, one.relation, 1).to_pylist()[0]
+                rows = f"{view.count():,} row{'' if view.count() == 1 else 's'}"
+                found[one] = f"{one.relation} is expected to be empty, and has {rows}, such as {row}"
+        return found
+
+    def _refuse(self, unexpected: Mapping[Expectation, str]) -> None:
+        refused = [told for one, told in unexpected.items() if one.on_rows == "fail"]
+        if refused:
+            self._database = None
+            raise UserError(f"{'; '.join(refused)}: no version was made")
 
     def _step(self, fill: Callable[[Edit], None], wanted: str, last: Version | None, *, lenient: bool) -> _Step:
         """Compute a version; what is too large for this process goes on in Spark."""
         try:
             return self._begin(fill, wanted) if last is None else self._continue(fill, wanted, last, lenient=lenient)
         except LimitError as error:
-            if not self._here:
+            if not self._databases.here:
                 raise
             tell(f"this is too large for one process ({error}): it goes on in Spark")
-            self._here, self._database = False, None
+            self._databases.here, self._database = False, None
             return self._step(fill, wanted, last, lenient=lenient)
 
     def _begin(self, fill: Callable[[Edit], None], wanted: str) -> _Step:
         """Open the first database, with the facts of the first version."""
         facts = FirstFacts()
-        edit = Edit(self._planned(wanted), facts, {}, here=self._here and self._here_rows > 0)
+        edit = Edit(self._databases.planned(wanted), facts, {}, here=self._databases.here_rows > 0)
         fill(edit)
         in_spark = any(hasattr(rows, "sparkSession") for rows in facts.rows.values())
-        here = edit.here and not in_spark and sum(map(len, facts.rows.values())) <= self._here_rows
-        database = self._load(wanted, facts.rows, here=here)
+        here = edit.here and not in_spark and sum(map(len, facts.rows.values())) <= self._databases.here_rows
+        database = self._databases.load(wanted, facts.rows, here=here)
         effect = RebuildEffect(None, database, lambda: self.spark)
         return _Step(database, edit, effect, wanted, Revision(), None, database.opening)
 
@@ -357,15 +383,14 @@ class Pipeline:
         if wanted == self._text:
             return old, Revision()
         source = Source(str(self.config.program), wanted)
-        revision = revise(old, self._text, source, self._library, self._externs)
+        revision = revise(old, self._text, source, self._databases.library, self._externs)
         if revision is not None:
             return old, revision
-        stored = self._stored(self._planned(wanted), last)
-        return self._load(wanted, stored, here=self._is_here(last)), None
+        return self._databases.open(last, wanted), None
 
     def _save(self, version: Version, step: _Step, last: Version | None) -> Version:
         with told(f"cannot write version {version.number}"):
-            tables = self._facts.save(step.database, last.tables if last else {}, step.changes)
+            tables = self._databases.facts.save(step.database, last.tables if last else {}, step.changes)
             return self.state.commit(replace(version, tables=tables))
 
     def _outgoing(self, step: _Step, *, first: bool, everything: bool) -> Iterator[tuple[Sink, Output]]:
@@ -381,10 +406,3 @@ class Pipeline:
         for relation, output in edit.refused.items():
             path = self.state.folder / "quarantine" / relation.replace("::", ".")
             yield Sink(relation, "parquet", str(path), mode=QUARANTINE), output
-
-
-def _memory() -> Limits:
-    """Return limits for an evaluation in this process, where they can be kept: half of the machine's memory."""
-    if not memory_in_use():
-        return NO_LIMITS
-    return Limits(memory=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
