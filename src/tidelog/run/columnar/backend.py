@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from tidelog.plan.nodes import Plan, Rule
+from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.cost import COMPARED
 from tidelog.run.columnar.facts import change_facts
-from tidelog.run.columnar.machine import small_rounds
 from tidelog.run.columnar.machine.kernels.operands import UNCOUNTED
-from tidelog.run.columnar.rules.bag import Bag, Bags
+from tidelog.run.columnar.machine.small_rounds import SmallRounds
+from tidelog.run.columnar.rules.bag import Bag
 from tidelog.run.columnar.storage.relation import Relation
 from tidelog.run.columnar.storage.rows import decoded
 from tidelog.run.columnar.support.absorb import gather
@@ -17,25 +17,12 @@ from tidelog.run.columnar.support.counting import Counting
 from tidelog.run.columnar.support.iterations import Following
 from tidelog.run.columnar.support.regroup import Regrouping
 from tidelog.run.contract.engine import Delta, Rows
-from tidelog.run.contract.phase import Phase, Support
+from tidelog.run.contract.phase import Support
 from tidelog.run.phases import AFTER, View
 
 
-class ColumnarBackend(Counting, Following, Regrouping):
+class ColumnarBackend(SmallRounds, Counting, Following, Regrouping):
     """The operations on the relations of a program in one update, each from the room that does it."""
-
-    @property
-    def batched(self) -> ColumnarBackend:
-        """The store itself."""
-        return self
-
-    def start(self, phase: Phase, rules: Sequence[Rule], bags: Bags, most: int) -> int | None:
-        """Enter a phase, release or absorb bags in it and go on for rounds, if they are few; None: nothing."""
-        return small_rounds.begin_small(self, phase, rules, bags, most)
-
-    def go_on(self, rules: Sequence[Rule], most: int) -> int:
-        """Do rounds at once while they are small; return how many were done."""
-        return small_rounds.small_rounds(self, rules, most)
 
     def compare(self, relation: str) -> None:
         """Make the difference to what a relation held its net change."""

@@ -56,8 +56,6 @@ class Store(Dividing[Relation]):
         self.bitmaps = HeadBitmaps()
         self.later = UPDATE
         """What operations cost after the first round."""
-        self.pause, self.delay = 0, int(self.tuning.small_rounds.pause)
-        """How many rounds are not tried as small ones, and how many will not be if the next try is in vain."""
         self.begin()
 
     @property
@@ -88,14 +86,11 @@ class Store(Dividing[Relation]):
 
     def enter(self, phase: Phase, members: frozenset[str]) -> None:
         """Begin a phase of work on the stratum of these relations."""
-        between_rounds = Phase.COUNT in (phase, self.phase)
         super().enter(phase, members)
         relations = map(self.relation, members)
         self.later = weights(phase, counted=any(self.counts(one) and one.lines > 1 for one in relations))
         self.filters = Filters()
         self.bitmaps = HeadBitmaps()
-        if not between_rounds:
-            self.pause, self.delay = 0, int(self.tuning.small_rounds.pause)
 
     def spend_on_matches(self, count: int, sifted: int = 0) -> None:
         """Count the work on rows that a join has matched, and on those that were left out at once."""

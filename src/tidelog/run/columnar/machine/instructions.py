@@ -8,18 +8,16 @@ worked out only when that has changed.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from tidelog.base.record import record
+from tidelog.plan.nodes import AntiJoin, Scan, Version
 from tidelog.run.columnar.machine.kernels import operands as op
 from tidelog.run.columnar.rules.bindings import Source
+from tidelog.run.columnar.rules.join_plan import Course, Link
 from tidelog.run.columnar.storage.layout import Field, Layout
-
-if TYPE_CHECKING:
-    from tidelog.run.columnar.rules.join_plan import Link
 
 Line = tuple[int, ...]
 Numbers = npt.NDArray[np.int64]
@@ -86,6 +84,48 @@ class Instructions:
         if isinstance(source, int):
             return _line(op.CONSTANT, source, field)
         return _line(op.SET, self._registers[source], field)
+
+
+class Compiler:
+    """The instructions of the join plans compiled so far."""
+
+    def __init__(self) -> None:
+        self._compiled: dict[int, tuple[Course, Sequence[Instructions]]] = {}
+
+    def compiled(self, course: Course) -> Sequence[Instructions]:
+        """Return a join plan as instructions of the virtual machine, and the same with another scan after the delta.
+
+        The second is there only where there is the choice; nothing is if there are no instructions for a step.
+        """
+        found = self._compiled.get(id(course))
+        if found is None or found[0] is not course:
+            if len(self._compiled) >= course.tuning.estimates.courses:
+                self._compiled.clear()
+            found = self._compiled[id(course)] = course, _compile(course)
+        return found[1]
+
+
+def _compile(course: Course) -> Sequence[Instructions]:
+    deltas = [scan.version for scan in course.scans].count(Version.DELTA)
+    if course.first is None or course.sources is None or not course.from_delta or deltas != 1:
+        return ()
+    if course.scans[0].version is not Version.DELTA:
+        return ()
+    then = course.first.then
+    ways = [then] if then is None or then.other is None else [then, then.other]
+    made = [_instructions(course.first, way, course.sources) for way in ways]
+    most = course.tuning.small_rounds.variables
+    if made[0] is None or made[0].registers > most:
+        return ()
+    return [one for one in made if one is not None and one.registers <= most]
+
+
+def _instructions(first: Link, link: Link | None, sources: Mapping[Hashable, Source]) -> Instructions | None:
+    links = [first]
+    while link is not None:
+        links.append(link)
+        link = link.then
+    return Instructions(links, sources) if all(isinstance(one.step, Scan | AntiJoin) for one in links) else None
 
 
 def lines_of(found: Sequence[Line], width: int) -> Numbers:

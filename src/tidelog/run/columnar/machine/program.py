@@ -7,14 +7,17 @@ the same program (`program_of`), and only the batches that it reads are others (
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from tidelog.base.record import record
 from tidelog.plan.nodes import AntiJoin, Project, Rule, Scan
 from tidelog.run.columnar.arrays.table import Words
-from tidelog.run.columnar.machine.instructions import Instructions, Line, lines_of
+from tidelog.run.columnar.machine.instructions import Compiler, Instructions, Line, lines_of
 from tidelog.run.columnar.machine.kernels import operands as op
+from tidelog.run.columnar.rules.ordering import Orders
 from tidelog.run.columnar.storage.layout import Layout
 from tidelog.run.columnar.storage.relation import Columns, Relation
 from tidelog.run.columnar.store import Store
@@ -36,7 +39,7 @@ class Sight:
 class Program:
     """The variants of some rules in a phase; an instruction has the number of its sight in place of its batches."""
 
-    def __init__(self, store: Store, rules: Sequence[Rule], phase: Phase) -> None:
+    def __init__(self, store: Store, rules: Sequence[Rule], phase: Phase, compiler: Compiler) -> None:
         self.rules = rules
         self._phase = phase
         self._places = {name: place for place, name in enumerate(sorted(store.members))}
@@ -47,7 +50,7 @@ class Program:
         self.sights: dict[Sight, int] = {}
         self.registers, self.wide, self.deep = 1, 1, 0
         """How many registers a variant has at most, how many words a key, and how many instructions a variant."""
-        self.blocked = {name for rule in rules for name in self._add_rule(store, rule)}
+        self.blocked = {name for rule in rules for name in self._add_rule(store, rule, compiler)}
         """The relations whose delta is read by variants that are no instructions."""
         self.read = sorted({name for rule in rules for name in rule.reads})
         """The relations that the rules read."""
@@ -67,18 +70,19 @@ class Program:
         again = int(store.tuning.estimates.again)
         return [store.relation(name).count().bit_length() // again for name in self.read]
 
-    def _add_rule(self, store: Store, rule: Rule) -> list[str]:
+    def _add_rule(self, store: Store, rule: Rule, compiler: Compiler) -> list[str]:
         """Add the variants of a rule; return the relations whose delta is read by variants that are no instructions."""
         if self._phase is Phase.COUNT and any(rule.aggregated):
             return [rule.head]
         blocked: list[str] = []
         for delta, tree in self._trees(rule):
             join_plan = store.orders.best(rule, tree, store.relation)
-            if join_plan.instructions is None:
+            ways = compiler.compiled(join_plan)
+            if not ways:
                 blocked.append(delta)
             else:
-                twins = [twin for twin in join_plan.twins if _serves(store, twin)]
-                self._add_variant(store, rule, join_plan.instructions, len(twins))
+                twins = [twin for twin in ways[1:] if _serves(store, twin)]
+                self._add_variant(store, rule, ways[0], len(twins))
                 for twin in twins:
                     self._add_variant(store, rule, twin, 0)
         return blocked
@@ -141,16 +145,30 @@ def _serves(store: Store, instructions: Instructions) -> bool:
     return True
 
 
+@record
+class Programs:
+    """What an engine keeps of its programs."""
+
+    compiler: Compiler = field(default_factory=Compiler)
+    made: dict[tuple[Phase, tuple[int, ...]], Program] = field(default_factory=dict)
+
+
+_programs: WeakKeyDictionary[Orders, Programs] = WeakKeyDictionary()
+"""Those of each engine, by the join orders that they follow."""
+
+
 def program_of(store: Store, rules: Sequence[Rule], phase: Phase) -> Program:
     """Return the program of rules in a phase; made anew when relations have changed much.
 
     In COUNT these are the rules evaluated backwards.
     """
-    known = store.orders.programs
-    key = phase, tuple(map(id, rules))
-    found = known.get(key)
+    programs = _programs.get(store.orders)
+    if programs is None:
+        programs = _programs[store.orders] = Programs()
+    made, key = programs.made, (phase, tuple(map(id, rules)))
+    found = made.get(key)
     if found is None or not found.holds(store):
-        if len(known) >= store.tuning.estimates.programs:
-            known.clear()
-        found = known[key] = Program(store, rules, phase)
+        if len(made) >= store.tuning.estimates.programs:
+            made.clear()
+        found = made[key] = Program(store, rules, phase, programs.compiler)
     return found

@@ -11,7 +11,7 @@ twin. Where a phase begins with few derivations it also absorbs or releases thes
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from tidelog.run.columnar.machine.kernels import operands as op
 from tidelog.run.columnar.machine.kernels.state import Bounds, Derivations, Log, Recent
 from tidelog.run.columnar.machine.program import program_of
 from tidelog.run.columnar.machine.workbench import give_back
-from tidelog.run.columnar.rules.bag import Bag
+from tidelog.run.columnar.rules.bag import Bags
 from tidelog.run.columnar.storage.batch import Batch
 from tidelog.run.columnar.storage.batch import Log as Overwritten
 from tidelog.run.columnar.storage.relation import Order, Relation
@@ -36,8 +36,6 @@ from tidelog.run.columnar.support.absorb import in_layout, make_room
 from tidelog.run.columnar.support.lifting import lifts, settles
 from tidelog.run.contract.phase import Phase, Support
 from tidelog.run.limits import analysis
-
-Bags = Mapping[str, Sequence[Bag]]
 
 
 class RecentTuples:
@@ -100,44 +98,61 @@ def _given(inputs: Inputs, bags: Bags, arrays: Arrays) -> Derivations:
     return given
 
 
-def begin_small(store: Store, phase: Phase, rules: Sequence[Rule], bags: Bags, most: int) -> int | None:
-    """Enter a phase, release or absorb bags in it and do rounds at once, if they are few: `most` at most.
+class SmallRounds(Store):
+    """A store that does small rounds at once: it has `BatchedRounds`."""
 
-    Return how many rounds were done; None, and nothing is done, if there are too many derivations or none at all, or
-    if there will be no rounds: then to tell the kernel of the stratum costs more than it saves.
-    """
-    table, thresholds = store.arrays(), store.tuning.small_rounds
-    if store.members.isdisjoint(name for rule in rules for name in rule.reads):
-        return None
-    size = sum(bag.rows.shape[1] for name in store.members for bag in bags.get(name, ()))
-    few = 0 < size <= min(thresholds.delta, thresholds.derivations)
-    if not few or not isinstance(table, CompiledArrays) or not _are_small(store, rules, phase):
-        return None
-    if any(store.has_delta(name) for name in store.members):
-        return None
-    store.enter(phase, store.members)
-    for name in store.members:
-        make_room(store.relation(name), bags.get(name, ()))
-    inputs = Inputs(store, rules)
-    return _do(store, inputs, _given(inputs, bags, store.arrays), table, most)
+    pause = delay = 0
+    """Rounds that are not tried as small ones, and how many will not be if the next try is in vain."""
+
+    @property
+    def batched(self) -> SmallRounds:
+        """The store itself."""
+        return self
+
+    def enter(self, phase: Phase, members: frozenset[str]) -> None:
+        """Begin a phase of work, of which rounds are tried as small ones."""
+        between_rounds = Phase.COUNT in (phase, self.phase)
+        super().enter(phase, members)
+        if not between_rounds:
+            self.pause, self.delay = 0, int(self.tuning.small_rounds.pause)
+
+    def start(self, phase: Phase, rules: Sequence[Rule], bags: Bags, most: int) -> int | None:
+        """Enter a phase, release or absorb bags in it and do rounds at once, if they are few: `most` at most.
+
+        Return how many rounds were done; None, and nothing is done, if there are too many derivations or none at all,
+        or if there will be no rounds: then to tell the kernel of the stratum costs more than it saves.
+        """
+        table, thresholds = self.arrays(), self.tuning.small_rounds
+        if self.members.isdisjoint(name for rule in rules for name in rule.reads):
+            return None
+        size = sum(bag.rows.shape[1] for name in self.members for bag in bags.get(name, ()))
+        few = 0 < size <= min(thresholds.delta, thresholds.derivations)
+        if not few or not isinstance(table, CompiledArrays) or not _are_small(self, rules, phase):
+            return None
+        if any(self.has_delta(name) for name in self.members):
+            return None
+        self.enter(phase, self.members)
+        for name in self.members:
+            make_room(self.relation(name), bags.get(name, ()))
+        inputs = Inputs(self, rules)
+        return _do(self, inputs, _given(inputs, bags, self.arrays), table, most)
+
+    def go_on(self, rules: Sequence[Rule], most: int) -> int:
+        """Do rounds of a stratum at once while they are small, `most` at most; return how many were done."""
+        table = self.arrays()
+        if not isinstance(table, CompiledArrays) or not _are_small(self, rules, self.phase):
+            return 0
+        self.pause -= 1
+        if self.pause >= 0:
+            return 0
+        inputs = Inputs(self, rules)
+        rounds = _do(self, inputs, _given(inputs, {}, self.arrays), table, most)
+        if not rounds:
+            self.pause, self.delay = self.delay, 2 * self.delay
+        return rounds or 0
 
 
-def small_rounds(store: Store, rules: Sequence[Rule], most: int) -> int:
-    """Do rounds of a stratum at once while they are small, `most` at most; return how many were done."""
-    table = store.arrays()
-    if not isinstance(table, CompiledArrays) or not _are_small(store, rules, store.phase):
-        return 0
-    store.pause -= 1
-    if store.pause >= 0:
-        return 0
-    inputs = Inputs(store, rules)
-    rounds = _do(store, inputs, _given(inputs, {}, store.arrays), table, most)
-    if not rounds:
-        store.pause, store.delay = store.delay, 2 * store.delay
-    return rounds or 0
-
-
-def _do(store: Store, inputs: Inputs, given: Derivations, table: CompiledArrays, most: int) -> int | None:
+def _do(store: SmallRounds, inputs: Inputs, given: Derivations, table: CompiledArrays, most: int) -> int | None:
     """Do rounds, `most` at most, from what is given or else the delta on; return how many were done.
 
     None, and nothing is done, if what is given turns out to be too much.

@@ -30,7 +30,6 @@ from tidelog.plan.nodes import (
     Version,
 )
 from tidelog.run.columnar.arrays.table import Words
-from tidelog.run.columnar.machine.instructions import Instructions
 from tidelog.run.columnar.rules.bindings import Source, split_sources
 from tidelog.run.columnar.rules.join import Names, Probe, head_layout
 from tidelog.run.columnar.storage.dictionary import Codec
@@ -93,32 +92,6 @@ class Course:
             for column, e in enumerate(self.expressions)
             if isinstance(e, Var | Const)
         }
-
-    @cached_property
-    def instructions(self) -> Instructions | None:
-        """The course as instructions of the virtual machine; None if it has none for a step."""
-        deltas = [step.version for step in self.scans].count(Version.DELTA)
-        if self.sources is None or not self.from_delta or self.scans[0].version is not Version.DELTA or deltas != 1:
-            return None
-        return self._instructions([], self.first)
-
-    @cached_property
-    def twins(self) -> Sequence[Instructions]:
-        """The same with another scan after the delta, where there is the choice."""
-        assert self.first is not None
-        other = None if self.first.then is None else self.first.then.other
-        made = None if other is None else self._instructions([self.first], other)
-        return () if made is None else (made,)
-
-    def _instructions(self, links: list[Link], link: Link | None) -> Instructions | None:
-        while link is not None:
-            if not isinstance(link.step, Scan | AntiJoin):
-                return None
-            links.append(link)
-            link = link.then
-        assert self.sources is not None
-        made = Instructions(links, self.sources)
-        return made if made.registers <= self.tuning.small_rounds.variables else None
 
     def to_head(self, layout: Layout, head: Layout, sources: Mapping[Hashable, Source]) -> tuple[Layout, Words, Words]:
         """Return how bindings of a layout become rows of a head: a layout for them, moves and a constant row."""

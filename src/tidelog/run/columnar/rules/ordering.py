@@ -7,7 +7,6 @@ last chosen. Distinct values of a column are estimated from a sample of its rela
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,10 +20,6 @@ from tidelog.run.columnar.arrays.table import prefix
 from tidelog.run.columnar.rules.join_plan import Course, Courses
 from tidelog.run.columnar.storage.dictionary import Codec
 from tidelog.run.columnar.storage.relation import Relation
-from tidelog.run.contract.phase import Phase
-
-if TYPE_CHECKING:
-    from tidelog.run.columnar.machine.program import Program
 
 
 class Orders:
@@ -35,8 +30,6 @@ class Orders:
         self._courses = Courses(codec, tuning)
         self._chosen: dict[tuple[int, int | None, bool], tuple[Rule, tuple[int, ...], Course]] = {}
         self._distinct: dict[str, tuple[int, list[int]]] = {}
-        self.programs: dict[tuple[Phase, tuple[int, ...]], Program] = {}
-        """What kernels were told of rules."""
         self._planned: tuple[Plan | None, dict[str, list[tuple[int, ...]]]] = None, {}
 
     def planned(self, relation: str, plan: Plan) -> Sequence[tuple[int, ...]]:
