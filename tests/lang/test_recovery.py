@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tidelog.base.diagnostic import Report
 from tidelog.base.span import Source
-from tidelog.lang.codes import CODES
 from tidelog.lang.parse.parse import parse, parse_expression, parse_rules, parse_type
 from tidelog.lang.syntax import RelationDef, RuleDef
 
@@ -69,7 +68,3 @@ def test_the_whole_text_is_one_expression_or_type() -> None:
         report = Report()
         assert entry(Source("text", text), report) is None
         assert [d.code for d in report.errors] == ["E0110"]
-
-
-def test_codes_are_of_this_folder() -> None:
-    assert all(code.startswith("E01") and meaning for code, meaning in CODES.items())

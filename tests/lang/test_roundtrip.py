@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,6 +37,7 @@ def test_expressions(tree: Expr) -> None:
     assert parse_expression(Source("expression", text), report) == tree, text
 
 
+@pytest.mark.long(reason="many random texts")
 @given(fresh(declarations))
 def test_declarations(tree: Declaration) -> None:
     text = format_declaration(tree)
@@ -43,6 +45,7 @@ def test_declarations(tree: Declaration) -> None:
     assert format_declaration(parsed(text).declarations[0]) == text
 
 
+@pytest.mark.long(reason="many random texts")
 @given(fresh(modules))
 def test_modules(tree: Module) -> None:
     text = format_module(tree)

@@ -78,7 +78,7 @@ def plan(text: str) -> Plan:
 
 
 def _rule(text: str, name: str | None, source: Source, start: int) -> Rule:
-    origin = Origin(text, name, Span(source, start, start + len(text)))
+    origin = Origin(text, name, span=Span(source, start, start + len(text)))
     head, _, body = text.removesuffix(".").partition(":-")
     relation, arguments = _parts(head.strip())
     literals = []
@@ -99,19 +99,21 @@ def _literal(text: str, span: Span) -> Literal:
         keys = tuple(_variable(key) for key in found[4].replace(" ", "").split(",") if key)
         group = Var("group", Named(types.GROUP, (BIGINT, BIGINT)))
         reduce = Call(found[2], (group,), BIGINT)
-        return Aggregate(_atom(found[5], span), keys, expression(found[3]), group, reduce, _variable(found[1]), span)
+        return Aggregate(
+            _atom(found[5], span), keys, expression(found[3]), group, reduce, _variable(found[1]), span=span
+        )
     if _ATOM.fullmatch(text):
         return Positive(_atom(text, span))
     if found := re.fullmatch(r"(\w+) = (.*)", text, re.DOTALL):
-        return Bind(_variable(found[1]), expression(found[2]), span)
+        return Bind(_variable(found[1]), expression(found[2]), span=span)
     if found := re.fullmatch(r"(\w+) in (.*)", text, re.DOTALL):
-        return Unnest(_variable(found[1]), expression(found[2]), span)
-    return Condition(expression(text), span)
+        return Unnest(_variable(found[1]), expression(found[2]), span=span)
+    return Condition(expression(text), span=span)
 
 
 def _atom(text: str, span: Span) -> Atom:
     relation, arguments = _parts(text)
-    return Atom(relation, tuple(Wildcard(BIGINT) if a == "_" else _term(a) for a in arguments), span)
+    return Atom(relation, tuple(Wildcard(BIGINT) if a == "_" else _term(a) for a in arguments), span=span)
 
 
 def _term(text: str) -> Var | Const:

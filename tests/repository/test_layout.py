@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,8 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "tidelog"
 KERNELS = [path for path in (SOURCE / "run").rglob("*.py") if path.parent.name == "kernels"]
 LONGEST = 500
+FULL = 16
+"""Modules of a folder: a dozen, and some to spare."""
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc"}
 
 
@@ -64,6 +67,12 @@ def test_no_module_is_too_long() -> None:
     lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in tracked("*.py")}
     assert lengths
     assert {name: length for name, length in lengths.items() if length > LONGEST} == {}
+
+
+def test_no_folder_has_too_many_modules() -> None:
+    counts = Counter(str(path.parent.relative_to(ROOT)) for path in tracked("src/*.py") if path.stem != "__init__")
+    assert counts
+    assert {folder: count for folder, count in counts.items() if count > FULL} == {}
 
 
 def test_no_module_has_a_vague_name() -> None:

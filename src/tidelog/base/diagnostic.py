@@ -1,7 +1,7 @@
 """A mistake of the user, as data: a stable code, a message, where, the rule of the language behind it, and a hint.
 
-Passes collect diagnostics in a `Report` and go on, so that all mistakes of a program are shown together. The codes
-and what they mean are listed in `codes.py` of the folder that reports them; each has an example in `tests/errors`.
+Passes collect diagnostics in a `Report` and go on, so that all mistakes of a program are shown together. What the codes
+mean is in `docs/diagnostics.md`; each has an example in `tests/errors`.
 """
 
 from __future__ import annotations

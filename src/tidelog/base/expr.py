@@ -17,67 +17,61 @@ from typing import Any
 
 from tidelog.base import types
 from tidelog.base.record import record
-from tidelog.base.span import NOWHERE, Span
+from tidelog.base.span import Placed
 from tidelog.base.types import UNIT, Constructor, Type
 
 
 @record
-class Const:
+class Const(Placed):
     """A constant in its Python representation (see `base.values`)."""
 
     value: Any
     type: Type
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class Var:
+class Var(Placed):
     """A variable of a rule, a parameter or a local; in algebra, a column of the input."""
 
     name: str
     type: Type
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class MakeTuple:
+class MakeTuple(Placed):
     """A tuple of values."""
 
     items: tuple[Expr, ...]
     type: Type
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class Construct:
+class Construct(Placed):
     """A constructor applied to all of its fields, in declaration order."""
 
     constructor: Constructor
     arguments: tuple[Expr, ...]
     type: Type
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class MakeVec:
+class MakeVec(Placed):
     """A vector literal."""
 
     items: tuple[Expr, ...]
     type: Type
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class MakeMap:
+class MakeMap(Placed):
     """A map literal; a later pair replaces an earlier one with the same key."""
 
     pairs: tuple[tuple[Expr, Expr], ...]
     type: Type
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class Project:
+class Project(Placed):
     """Component `index` of a tuple, or field `index` of a struct or union.
 
     With several constructors the field stands at `positions[k]` in the constructor of position k; the checker admits
@@ -88,21 +82,19 @@ class Project:
     index: int
     type: Type
     positions: tuple[int, ...] = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class Is:
+class Is(Placed):
     """Tell whether a union value was made by the constructor."""
 
     of: Expr
     constructor: Constructor
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
     type: Type = types.BOOL
 
 
 @record
-class Operate:
+class Operate(Placed):
     """A built-in operator on operands whose types were checked.
 
     Operators: `+ - * / %` (numbers; integers of fixed width wrap, `/` truncates toward zero, `%` has the sign of the
@@ -114,11 +106,10 @@ class Operate:
     operator: str
     operands: tuple[Expr, ...]
     type: Type
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class Call:
+class Call(Placed):
     """A call of a function of the program (`Program.functions[name]`), generic ones already instantiated.
 
     For each `mut` parameter, `places` has the variable that receives its final value (in parameter order).
@@ -128,123 +119,110 @@ class Call:
     arguments: tuple[Expr, ...]
     type: Type
     places: tuple[Place, ...] = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class Apply:
+class Apply(Placed):
     """A call of a function value; `places` as for `Call`."""
 
     function: Expr
     arguments: tuple[Expr, ...]
     type: Type
     places: tuple[Place, ...] = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class Lambda:
+class Lambda(Placed):
     """A function value that captures variables by value. A named function used as a value is `FunctionValue`."""
 
     parameters: tuple[Var, ...]
     body: Expr
     type: Type
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class FunctionValue:
+class FunctionValue(Placed):
     """A function of the program used as a value."""
 
     function: str
     type: Type
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class If:
+class If(Placed):
     """A conditional; one without `else` has the unit value there."""
 
     condition: Expr
     then: Expr
     otherwise: Expr
     type: Type
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class Match:
+class Match(Placed):
     """The first arm whose pattern fits; the checker has shown that one always does."""
 
     subject: Expr
     arms: tuple[tuple[Pattern, Expr], ...]
     type: Type
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class Sequence:
+class Sequence(Placed):
     """Expressions in order; the value is the last one's, or unit."""
 
     items: tuple[Expr, ...]
     type: Type
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class Declare:
+class Declare(Placed):
     """Bind the variables of an irrefutable pattern to a value (`var x = e`, `(var a, var b) = e`)."""
 
     pattern: Pattern
     value: Expr
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
     type: Type = UNIT
 
 
 @record
-class Assign:
+class Assign(Placed):
     """Give a declared variable, or a part of it, a new value."""
 
     place: Place
     value: Expr
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
     type: Type = UNIT
 
 
 @record
-class For:
+class For(Placed):
     """Run the body for each element of a Vec, Set (in order), Map (key, value) or Group (value, weight)."""
 
     pattern: Pattern
     iterable: Expr
     body: Expr
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
     type: Type = UNIT
 
 
 @record
-class Break:
+class Break(Placed):
     """Leave the innermost loop."""
 
     type: Type = UNIT
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class Continue:
+class Continue(Placed):
     """Go on with the next element of the innermost loop."""
 
     type: Type = UNIT
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class Return:
+class Return(Placed):
     """Leave the function with a value."""
 
     value: Expr
     type: Type = UNIT
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 Expr = (
@@ -312,7 +290,7 @@ class Parameter:
 
 
 @record
-class Function:
+class Function(Placed):
     """A function of the program: a body in the language, or a Python callable.
 
     A Python callable gets the arguments in order. If it has `mut` parameters it returns a tuple of the result and
@@ -330,4 +308,3 @@ class Function:
     typed: bool = False
     pure: bool = True
     trusted: bool = False
-    span: Span = field(default=NOWHERE, compare=False, repr=False)

@@ -53,8 +53,10 @@ def _awaiting(cls: type[Any], name: str, awaited: tuple[str, ...]) -> Method:
 def _compile(cls: type[Any]) -> dict[str, Method]:
     names: dict[str, Any] = {"__missing": MISSING, "__set": object.__setattr__}
     parameters, lines = ["self"], []
-    for f in fields(cls):
+    for f in sorted(fields(cls), key=lambda f: bool(f.kw_only)):
         value = f.name
+        if f.kw_only and "*" not in parameters:
+            parameters.append("*")
         if not f.init:
             continue  # `__post_init__` gives it its value
         if f.default_factory is not MISSING:

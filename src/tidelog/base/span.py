@@ -10,6 +10,8 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from tidelog.base.record import record
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
@@ -65,3 +67,10 @@ class Span(NamedTuple):
 
 
 NOWHERE = Span(Source("<built-in>", ""), 0, 0)
+
+
+@record
+class Placed:
+    """What stands somewhere in a text; where takes no part in equality."""
+
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)

@@ -4,5 +4,5 @@
 * `parse`: from text to the tree, all mistakes of a text at once.
 * `format`: from the tree to the canonical text, comments kept.
 * `build`, `build_terms`: the same tree from Python.
-* `escape`, `codes`: escape sequences both ways; the codes of syntax mistakes.
+* `escape`: escape sequences both ways.
 """

@@ -5,5 +5,5 @@ Imports `base` and `lang`. The rooms, each of which imports only those before it
 * `names`: modules, declarations, scopes, types as written. `infer`: types of expressions and patterns.
 * `rewrite`: one pass a file. `check`: rules, relations, functions; safety; warnings. `std`: the library.
 * `program`, `literals`, `print`: the typed program, what its literals bind and read, and as text.
-* `passes`: from a text to it, in order. `codes`: of diagnostics.
+* `passes`: from a text to it, in order.
 """

@@ -204,7 +204,7 @@ def _source_rules(modules: Mapping[Path, Module], report: Report) -> Iterator[So
             if any(count_ways(rule.body) > MOST_WAYS for rule in rules):
                 rule_mistakes.many_alternatives(max(count_ways(r.body) for r in rules), declaration.span, report)
                 continue
-            origin = Origin(_text(declaration), text_of("name", declaration.attributes), declaration.span)
+            origin = Origin(_text(declaration), text_of("name", declaration.attributes), span=declaration.span)
             for rewrite in REWRITES:
                 rules = tuple(made for rule in rules for made in rewrite(rule))
             yield from (SourceRule(path, rule, origin) for rule in rules)

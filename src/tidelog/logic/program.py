@@ -16,12 +16,12 @@ from dataclasses import field
 from tidelog.base.diagnostic import shortened
 from tidelog.base.expr import Const, Expr, Function, Var
 from tidelog.base.record import record
-from tidelog.base.span import NOWHERE, Span
+from tidelog.base.span import Placed, Span
 from tidelog.base.types import Field, Tuple, Type, TypeDefinition
 
 
 @record
-class Relation:
+class Relation(Placed):
     """A relation and its typed columns.
 
     `element` is the type of a whole row: a struct with the columns as fields for `R(f: T, ...)`; for `R[T]` the type
@@ -38,7 +38,6 @@ class Relation:
     primary_key: Expr | None = None
     auxiliary: bool = False
     strategy: str | None = None
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
@@ -58,12 +57,11 @@ Term = Var | Const | Wildcard
 
 
 @record
-class Atom:
+class Atom(Placed):
     """A relation applied to one term for each column. The same variable may occur twice."""
 
     relation: str
     arguments: tuple[Term, ...]
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
@@ -81,33 +79,30 @@ class Negative:
 
 
 @record
-class Condition:
+class Condition(Placed):
     """The expression is true."""
 
     expression: Expr
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class Bind:
+class Bind(Placed):
     """The variable has the value of the expression."""
 
     variable: Var
     expression: Expr
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class Unnest:
+class Unnest(Placed):
     """The variable is one of the elements of a collection: Vec and Set elements, Map (key, value) tuples."""
 
     variable: Var
     expression: Expr
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class Aggregate:
+class Aggregate(Placed):
     """Groups the tuples of `atom` by `keys`; binds `keys`, and `result` to `reduce` of the group.
 
     `group` is the variable, of type Group, that stands in `reduce` for the group of the values of `value`. All other
@@ -120,19 +115,17 @@ class Aggregate:
     group: Var
     reduce: Expr
     result: Var
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 Literal = Positive | Negative | Condition | Bind | Unnest | Aggregate
 
 
 @record
-class Origin:
+class Origin(Placed):
     """The rule as the user wrote it, with its name and place, for errors, plans, profiles and explanations."""
 
     text: str
     name: str | None = None
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
     @property
     def quoted(self) -> str:
@@ -151,13 +144,12 @@ class Rule:
 
 
 @record
-class Index:
+class Index(Placed):
     """A declared index: look up rows of a relation by some of its columns. `atom` has the parameters as variables."""
 
     name: str
     parameters: tuple[Var, ...]
     atom: Atom
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record

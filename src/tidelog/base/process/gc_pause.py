@@ -14,7 +14,7 @@ import gc
 from functools import partial
 
 MANY = 10_000
-"""So many objects are worth moving: a rule that is added makes fewer."""
+"""Fewer new objects than this are not worth moving: a rule that is added makes fewer."""
 
 
 class _Pause(partial[None]):

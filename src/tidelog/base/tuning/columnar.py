@@ -35,11 +35,11 @@ class Batches:
     directory_widest: int = threshold(1 << 18, draws=(1, 16), fitted="batch")
     """A directory has at most this many keys: as many as a processor's second cache holds."""
     directory_spread: int = threshold(4, draws=(0, 1_000), fitted="batch")
-    """And at most this many for each row."""
+    """A directory has at most this many keys for each row."""
     directory_near: int = threshold(1 << 21, draws=(0, 4), fitted="batch")
     """A directory is made of up to this many rows: beyond, probes miss the cache, and sorting costs less."""
     directory_run: int = threshold(16, draws=(0, 100), fitted="batch")
-    """Or of runs of this many rows each."""
+    """A directory is made of more rows, too, if each key has this many on average."""
     small: int = threshold(4_096, draws=(0, 8), fitted="updates")
     """Batches of fewer rows are small: to copy one costs less than to probe one batch more."""
     small_ratio: int = threshold(8, draws=(0, 2), fitted="updates")
@@ -79,13 +79,13 @@ class Joins:
     choose_matches: int = threshold(8, draws=(0, 1), fitted="batch")
     """For bindings that have more than this many matches: for others choosing costs more than it saves."""
     choose_share: float = threshold(0.5, draws=(0.0, 1.5), fitted="batch")
-    """If these have at least this share of all matches."""
+    """The share of all matches that these bindings must have for it."""
     repeats_from: int = threshold(4, draws=(0, 1), fitted="batch")
     """From more matches a binding on, repetitions are looked for while matches are emitted."""
     repeats_seldom: float = threshold(0.85, draws=(0.0, 1.0), fitted="batch")
     """If more than this share of the matches were distinct, that pauses."""
     repeats_pause: int = threshold(2, draws=(0, 1), fitted="batch", kernel=True)
-    """For this many evaluations."""
+    """Evaluations for which looking for repetitions pauses then."""
     recent: int = threshold(1 << 15, draws=(4, 16), fitted="batch", kernel=True)
     """Rows remembered to leave out repetitions, as many as a core's cache holds: a power of two, at least 4."""
     counted_from: int = threshold(4, draws=(0, 1), fitted="batch")

@@ -44,17 +44,17 @@ class SmallRounds:
     derivations: int = threshold(16_384, draws=(3, 12), fitted="updates")
     """A small round has at most this many derivations."""
     room: int = threshold(2, draws=(1, 3), fitted="updates", kernel=True)
-    """There is room for this many times as many recent tuples of a relation."""
+    """Capacity of the table of a relation's recent tuples, in multiples of `derivations`."""
     sight: int = threshold(8, draws=(1, 3), fitted="updates", kernel=True)
-    """A round looks at no more than this many times as many rows."""
+    """Rows that a small round may look at, in multiples of `derivations`."""
     logged: int = threshold(8, draws=(4, 5), fitted="updates", kernel=True)
-    """So many times as many values are overwritten before what is logged is put away; at least 4 times."""
+    """Capacity of the undo log, in multiples of `derivations`, at least 4; a full one is put away."""
     look: int = threshold(1 << 17, draws=(0, 20), fitted="updates", kernel=True)
     """After about this many rows looked at the watch looks at the clock again."""
     pause: int = threshold(8, draws=(0, 1), fitted="updates", kernel=True)
-    """After a round that was not small this many are not tried; twice as many if the next is not either."""
+    """Rounds for which the kernel is not tried after one that was not small; doubled if the next is not either."""
     alone: int = threshold(8, draws=(0, 2), fitted="updates", kernel=True)
-    """Of more bindings than this equal keys are searched once."""
+    """Up to this many bindings are searched for one by one; of more, equal keys are searched once."""
     places: int = threshold(64, draws=(2, 8), fitted="none: less costs one more copy", kernel=True)
     """Places that the table of recent tuples begins with, a power of two; it doubles when it is half full."""
     variables: int = threshold(64, draws=(1, 3), fitted="none: a bound on memory")

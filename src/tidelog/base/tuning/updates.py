@@ -39,7 +39,7 @@ class Closures:
     walk_steps: int = threshold(1_000, draws=(0, 5), fitted="closures", kernel=True)
     """Steps of a search that are always allowed to see whether a lost or gained edge can be walked round."""
     walk_part: int = threshold(4, draws=(1, 1_000), fitted="closures", kernel=True)
-    """Besides one for this many edges of the graph: less than finding its rows takes."""
+    """A search may take one more step for this many edges of the graph: less than finding its rows takes."""
     few: int = threshold(8, draws=(0, 1, 1 << 20), fitted="closures, regret")
     """A closure along steps that one tuple is fed for this many of them, at most, is first tried by its rules."""
     tried: float = threshold(20.0, draws=(0.0, 1e6), fitted="regret", kernel=True)
@@ -63,11 +63,11 @@ class Closures:
     node_spread: int = threshold(8, draws=(0, 1), fitted="closures")
     """Codes spread over this many times their number are numbered by their own size, without being sorted."""
     node_room: int = threshold(1_024, draws=(0, 3), fitted="none: small beside the cost of a commit", kernel=True)
-    """And over this many more: an array of a kilobyte costs nothing."""
+    """Codes may spread over this many more than that: an array of a kilobyte costs nothing."""
     nodes_for_edge: int = threshold(8, draws=(0, 1), fitted="closures", kernel=True)
     """Nodes that a graph may have for each edge before they are numbered anew: the others are left over."""
     nodes_spare: int = threshold(1_000, draws=(0, 3), fitted="none: small beside the cost of a commit")
-    """And this many more, so that graphs of a few edges are left alone."""
+    """Nodes that a graph may have beyond that, so that graphs of a few edges are left alone."""
 
 
 @record
@@ -77,7 +77,7 @@ class Budgets:
     work: float = threshold(100_000.0, draws=(0.0, 300.0, 12_000.0), fitted="updates")
     """Units of work that are always allowed: below this, what a transaction costs anyway decides."""
     seconds: float = threshold(0.005, draws=(0.0, 1e-5, 10.0), fitted="updates")
-    """The same in seconds."""
+    """Seconds that are always allowed."""
     share: float = threshold(0.2, draws=(0.001, 3.0), fitted="updates")
     """The part of what an evaluation takes that an update may take: no commit is felt as dearer than one."""
     elastic_share: float = threshold(0.2, draws=(0.001, 3.0), fitted="papers")

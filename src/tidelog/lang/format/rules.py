@@ -89,7 +89,7 @@ class RuleFormatter(BlockFormatter):
                 if otherwise is None:
                     return (*head, self.inner(then))
                 # Without braces, the `else` would go to an `if` inside.
-                then = syntax.BlockStatement((then,), then.span) if _accepts_else(then) else then
+                then = syntax.BlockStatement((then,), span=then.span) if _accepts_else(then) else then
                 line: Doc = " " if isinstance(then, syntax.BlockStatement) else HARD
                 return (*head, self.inner(then), line, "else", self.inner(otherwise))
             case syntax.MatchStatement():

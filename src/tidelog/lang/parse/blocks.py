@@ -40,7 +40,7 @@ class BlockParser(ExpressionParser):
         """Parse `"break"` or `"continue"`."""
         first = self.at
         self.at = first + 1
-        return (syntax.Break if self.kinds[first] == "break" else syntax.Continue)(self.since(first))
+        return (syntax.Break if self.kinds[first] == "break" else syntax.Continue)(span=self.since(first))
 
     def block(self) -> syntax.Block:
         """Parse `block = "{" [ expression { ";" expression } [ ";" ] ] "}"`."""
@@ -65,8 +65,8 @@ class BlockParser(ExpressionParser):
                 unit = True
         self.close(opener, "`;` or `}`")
         if unit:
-            items.append(syntax.TupleExpr((), self.span_at(self.at - 1)))
-        return syntax.Block(tuple(items), self.since(opener))
+            items.append(syntax.TupleExpr((), span=self.span_at(self.at - 1)))
+        return syntax.Block(tuple(items), span=self.since(opener))
 
     def _semicolon(self, first: int, opener: int) -> None:
         """Check the separator of two expressions of a block; a missing one is reported, and taken as read."""
@@ -92,7 +92,7 @@ class BlockParser(ExpressionParser):
         condition = self.condition()
         then = self.branch()
         otherwise = self.branch() if self.accept("else") else None
-        return syntax.If(condition, then, otherwise, self.since(first))
+        return syntax.If(condition, then, otherwise, span=self.since(first))
 
     def condition(self) -> syntax.Expr:
         """Parse `condition = "(" expression ")" | postfix`."""
@@ -115,7 +115,7 @@ class BlockParser(ExpressionParser):
         kind = self.kinds[self.at]
         if kind == "=":
             self.at += 1
-            return syntax.Assign(found, self.binary(0), self.since(first))
+            return syntax.Assign(found, self.binary(0), span=self.since(first))
         if kind in PRECEDENCE:
             self.fail(
                 "E0121",
@@ -134,7 +134,7 @@ class BlockParser(ExpressionParser):
         """
         first = self.at
         subject = self.subject()
-        return syntax.Match(subject, self.arms(self.expression, "value"), self.since(first))
+        return syntax.Match(subject, self.arms(self.expression, "value"), span=self.since(first))
 
     def arms(self, body: Callable[[], Item], noun: str) -> tuple[tuple[syntax.Expr, Item], ...]:
         """Parse the alternatives of a `match`, in braces."""
@@ -167,7 +167,7 @@ class BlockParser(ExpressionParser):
         self.expect("in", "a loop is written `for (x in xs) { ... }`")
         iterable = self.expression()
         self.close(opener, "`)`")
-        return syntax.For(pattern, iterable, self.branch(), self.since(first))
+        return syntax.For(pattern, iterable, self.branch(), span=self.since(first))
 
     def lambda_expression(self) -> syntax.Lambda:
         """Parse the production below.
@@ -186,7 +186,7 @@ class BlockParser(ExpressionParser):
             self.close(opener)
         result = self.type_expression() if self.accept(":") else None
         body = self.block() if not bars and self.kinds[self.at] == "{" else self.expression()
-        return syntax.Lambda(parameters, result, body, self.since(first))
+        return syntax.Lambda(parameters, result, body, span=self.since(first))
 
     def lambda_parameters(self, closer: str) -> tuple[syntax.Parameter, ...]:
         """Parse `lambda_parameters = [ lambda_parameter { "," lambda_parameter } [ "," ] ]`."""
@@ -200,7 +200,7 @@ class BlockParser(ExpressionParser):
         if self.accept(":"):
             mutable = self.accept("mut")
             annotation = self.type_expression()
-        return syntax.Parameter(name, annotation, mutable, (), self.since(first))
+        return syntax.Parameter(name, annotation, mutable, (), span=self.since(first))
 
     def return_expression(self) -> syntax.Return:
         """Parse `return_expression = "return" [ expression ]`."""
@@ -208,7 +208,7 @@ class BlockParser(ExpressionParser):
         self.at = first + 1
         has_value = self.kinds[self.at] in _BEGINS and not self.begins_declaration(self.at)
         value = self.expression() if has_value else None
-        return syntax.Return(value, self.since(first))
+        return syntax.Return(value, span=self.since(first))
 
 
 _TERMS: dict[str, Callable[[BlockParser], syntax.Expr]] = {

@@ -60,7 +60,7 @@ class DeclarationParser(StatementParser):
             case "import":
                 return self.import_declaration(attributes)
             case "for":
-                return syntax.ImperativeRule(self.for_statement(), attributes, self.since(first))
+                return syntax.ImperativeRule(self.for_statement(), attributes, span=self.since(first))
             case _ if kind == END and attributes:
                 return self._dangling(attributes)
             case _ if kind == LOWER and word in {"multiset", "stream"} and self.kinds[first + 1] in {UPPER, LOWER, "&"}:
@@ -116,7 +116,7 @@ class DeclarationParser(StatementParser):
         first = self.at
         name = self.name("attribute")
         value = self.expression() if self.accept("=") else None
-        return syntax.Attribute(name, value, self.since(first))
+        return syntax.Attribute(name, value, span=self.since(first))
 
     def import_declaration(self, attributes: syntax.Attributes) -> syntax.Import:
         """Parse `import_declaration = "import" name { ( "::" | "." ) name } [ "as" name ]`."""
@@ -127,7 +127,7 @@ class DeclarationParser(StatementParser):
             self.at += 1
             path.append(self.name("module"))
         alias = self.name("module") if self.accept("as") else None
-        return syntax.Import(tuple(path), alias, attributes, self.since(first))
+        return syntax.Import(tuple(path), alias, attributes, span=self.since(first))
 
     # --- types -------------------------------------------------------------------------------------------------------
 
@@ -142,7 +142,7 @@ class DeclarationParser(StatementParser):
         if self.kinds[self.at] == "{":
             self.expected("a type or constructor", hint=f"a struct has a constructor: `typedef {name} = {name}{{...}}`")
         body = self.constructors() if self._constructor_ahead() else self.type_expression()
-        return syntax.TypeDef(name, parameters, body, attributes, self.since(first))
+        return syntax.TypeDef(name, parameters, body, attributes, span=self.since(first))
 
     def _constructor_ahead(self) -> bool:
         kinds, at = self.kinds, self.at
@@ -167,7 +167,7 @@ class DeclarationParser(StatementParser):
         attributes = self.attributes()
         name = self.upper("constructor")
         fields = self.fields(self.at) if self.kinds[self.at] == "{" else ()
-        return syntax.ConstructorDecl(name, fields, attributes, self.since(first))
+        return syntax.ConstructorDecl(name, fields, attributes, span=self.since(first))
 
     def fields(self, opener: int) -> tuple[syntax.FieldDecl, ...]:
         """Parse `fields = [ field_declaration { "," field_declaration } [ "," ] ]`."""
@@ -179,7 +179,7 @@ class DeclarationParser(StatementParser):
         attributes = self.attributes()
         name = self.lower("field")
         self.expect(":", "a field is declared by `name: type`")
-        return syntax.FieldDecl(name, self.type_expression(), attributes, self.since(first))
+        return syntax.FieldDecl(name, self.type_expression(), attributes, span=self.since(first))
 
     # --- functions ---------------------------------------------------------------------------------------------------
 
@@ -188,7 +188,7 @@ class DeclarationParser(StatementParser):
         first = self.at
         self.at += 1
         if self.accept("function"):
-            return syntax.FunctionDef(*self.signature(), None, attributes, self.since(first))
+            return syntax.FunctionDef(*self.signature(), None, attributes, span=self.since(first))
         word = self.words[self.at]
         if word == "transformer":
             self._transformer(word)
@@ -196,7 +196,7 @@ class DeclarationParser(StatementParser):
             self.expected("`function` or `type`")
         self.at += 1
         name = self.name("type")
-        return syntax.TypeDef(name, self.type_parameters(), None, attributes, self.since(first))
+        return syntax.TypeDef(name, self.type_parameters(), None, attributes, span=self.since(first))
 
     def function(self, attributes: syntax.Attributes) -> syntax.FunctionDef:
         """Parse `function = "function" signature ( block | "=" expression )`."""
@@ -212,7 +212,7 @@ class DeclarationParser(StatementParser):
             named = result is None and self.kinds[self.at] in {LOWER, UPPER, "->"}
             hint = "the type of the result stands behind `:`" if named else ""
             self.expected("`{` or `=` and the body of the function", hint=hint)
-        return syntax.FunctionDef(name, parameters, result, body, attributes, self.since(first))
+        return syntax.FunctionDef(name, parameters, result, body, attributes, span=self.since(first))
 
     def signature(self) -> tuple[str, tuple[syntax.Parameter, ...], syntax.TypeExpr | None]:
         """Parse `signature = lower "(" [ parameter { "," parameter } [ "," ] ] ")" [ ":" type_expression ]`."""
@@ -229,7 +229,7 @@ class DeclarationParser(StatementParser):
         name = self.lower("parameter")
         self.expect(":", "a parameter is declared by `name: type`")
         mutable = self.accept("mut")
-        return syntax.Parameter(name, self.type_expression(), mutable, attributes, self.since(first))
+        return syntax.Parameter(name, self.type_expression(), mutable, attributes, span=self.since(first))
 
     # --- relations ---------------------------------------------------------------------------------------------------
 
@@ -263,7 +263,7 @@ class DeclarationParser(StatementParser):
         key = self.primary_key() if self.words[self.at] == "primary" and self.kinds[self.at + 1] == LOWER else None
         kind: Literal["relation", "multiset", "stream"]
         kind = "multiset" if word == "multiset" else "stream" if word == "stream" else "relation"
-        return syntax.RelationDef(name, role, fields, element, key, reference, kind, attributes, self.since(first))
+        return syntax.RelationDef(name, role, fields, element, key, reference, kind, attributes, span=self.since(first))
 
     def primary_key(self) -> syntax.PrimaryKey:
         """Parse `primary_key = "primary" "key" "(" lower ")" expression`."""
@@ -276,7 +276,7 @@ class DeclarationParser(StatementParser):
         opener = self.expect("(", usage)
         variable = self.lower("variable")
         self.close(opener, "`)`")
-        return syntax.PrimaryKey(variable, self.expression(), self.since(first))
+        return syntax.PrimaryKey(variable, self.expression(), span=self.since(first))
 
     def index(self, attributes: syntax.Attributes) -> syntax.IndexDef:
         """Parse `index = "index" name "(" fields ")" "on" atom`."""
@@ -289,4 +289,4 @@ class DeclarationParser(StatementParser):
         if self.words[self.at] != "on":
             self.expected("`on`", usage)
         self.at += 1
-        return syntax.IndexDef(name, parameters, self.atom(), attributes, self.since(first))
+        return syntax.IndexDef(name, parameters, self.atom(), attributes, span=self.since(first))

@@ -35,7 +35,7 @@ class ExpressionParser(LiteralParser):
         found = self.binary(0)
         if self.kinds[self.at] == "=":
             self.at += 1
-            found = syntax.Assign(found, self.binary(0), self.since(first))
+            found = syntax.Assign(found, self.binary(0), span=self.since(first))
         self.depth -= 1
         return found
 
@@ -59,7 +59,7 @@ class ExpressionParser(LiteralParser):
             right = self.binary(level)
             if level == COMPARISON:
                 self._check_chain(operator)
-            left = syntax.Binary(operator, left, right, self.since(first))
+            left = syntax.Binary(operator, left, right, span=self.since(first))
 
     def _reference_ahead(self, at: int) -> bool:
         """Tell whether this `&` begins a rule, as behind a function without braces, and is no operator."""
@@ -96,7 +96,7 @@ class ExpressionParser(LiteralParser):
             self.too_deep()
         found = self.postfix()
         for index in range(last - 1, first - 1, -1):
-            found = syntax.Unary(self.kinds[index], found, self.since(index))  # type: ignore[arg-type]
+            found = syntax.Unary(self.kinds[index], found, span=self.since(index))  # type: ignore[arg-type]
         return found
 
     def postfix(self) -> syntax.Expr:
@@ -118,17 +118,17 @@ class ExpressionParser(LiteralParser):
                 found = self.field(found, first)
             elif kind == "?":
                 self.at = at + 1
-                found = syntax.Try(found, self.since(first))
+                found = syntax.Try(found, span=self.since(first))
             elif kind == ":":
                 self.at = at + 1
-                found = syntax.Annotated(found, self.type_expression(), self.since(first))
+                found = syntax.Annotated(found, self.type_expression(), span=self.since(first))
             elif kind == "as":
                 self.at = at + 1
-                found = syntax.Cast(found, self.type_expression(), self.since(first))
+                found = syntax.Cast(found, self.type_expression(), span=self.since(first))
             elif opened:
                 return found  # a block and the next expression, with `;` missing between them
             elif kind == "(":
-                found = syntax.Call(found, self.arguments(), self.since(first))
+                found = syntax.Call(found, self.arguments(), span=self.since(first))
             else:
                 found = self.bit_slice(found, first)
 
@@ -147,13 +147,13 @@ class ExpressionParser(LiteralParser):
         at = self.at + 1
         self.at = at + 1
         if self.kinds[at] == INT:
-            return syntax.TupleAccess(of, read_integer(self.words[at].replace("_", "")), self.since(first))
+            return syntax.TupleAccess(of, read_integer(self.words[at].replace("_", "")), span=self.since(first))
         end = self.path_end(at)
         if self.kinds[end] != "(":
-            return syntax.FieldAccess(of, self.words[at], self.since(first))
+            return syntax.FieldAccess(of, self.words[at], span=self.since(first))
         path = tuple(self.words[at:end:2])
         self.at = end
-        return syntax.MethodCall(of, path, self.arguments(), self.since(first))
+        return syntax.MethodCall(of, path, self.arguments(), span=self.since(first))
 
     def arguments(self) -> tuple[syntax.Expr, ...]:
         """Parse `arguments = "(" [ expression { "," expression } [ "," ] ] ")"`."""
@@ -172,7 +172,7 @@ class ExpressionParser(LiteralParser):
             )
         self.at = opener + 5
         high, low = (read_integer(words[index].replace("_", "")) for index in (opener + 1, opener + 3))
-        return syntax.Slice(of, high, low, self.since(first))
+        return syntax.Slice(of, high, low, span=self.since(first))
 
     # --- terms -------------------------------------------------------------------------------------------------------
 
@@ -195,13 +195,13 @@ class ExpressionParser(LiteralParser):
             return self.string()
         if kind == "_":
             self.at = first + 1
-            return syntax.Wildcard(self.since(first))
+            return syntax.Wildcard(span=self.since(first))
         if kind in {"true", "false"}:
             self.at = first + 1
-            return syntax.BoolLiteral(kind == "true", self.since(first))
+            return syntax.BoolLiteral(kind == "true", span=self.since(first))
         if kind == "var":
             self.at = first + 1
-            return syntax.VarDecl(self.lower("variable"), self.since(first))
+            return syntax.VarDecl(self.lower("variable"), span=self.since(first))
         if kind == "[":
             return self.collection()
         if kind in {SIZED, FLOAT}:
@@ -221,14 +221,14 @@ class ExpressionParser(LiteralParser):
         if self.kinds[last] == LOWER:
             if kind == "@" and last == first:
                 self.at += 1
-                return syntax.At(path[0], self._nested_unary(), self.since(first))
-            return syntax.Name(path, self.since(first))
+                return syntax.At(path[0], self._nested_unary(), span=self.since(first))
+            return syntax.Name(path, span=self.since(first))
         if kind == "{":
             opener = self.at
-            return syntax.Construct(path, self.named_arguments(opener), self.since(first))
+            return syntax.Construct(path, self.named_arguments(opener), span=self.since(first))
         if kind == "(":
             self._relation_inside(first, path)
-        return syntax.Construct(path, (), self.since(first))
+        return syntax.Construct(path, (), span=self.since(first))
 
     def _nested_unary(self) -> syntax.Expr:
         self.descend()
@@ -261,7 +261,7 @@ class ExpressionParser(LiteralParser):
             if kind == LOWER and (kinds[at + 1] == "," or kinds[at + 1] == closer):
                 # The usual argument: a variable.
                 span: Span = tuple.__new__(Span, (source, starts[at], ends[at]))
-                items.append(syntax.Argument(None, syntax.Name((words[at],), span), span))
+                items.append(syntax.Argument(None, syntax.Name((words[at],), span=span), span=span))
                 self.at = at + 1
             else:
                 names += kind == "."
@@ -287,13 +287,13 @@ class ExpressionParser(LiteralParser):
             name = self.lower("field")
             self.expect("=", "a named argument is written `.field = value`")
         value = self.expression()
-        return syntax.Argument(name, value, self.since(first))
+        return syntax.Argument(name, value, span=self.since(first))
 
     def tuple_expression(self) -> syntax.Expr:
         """Parse `tuple_expression = arguments`."""
         first = self.at
         items = self.arguments()
-        return items[0] if len(items) == 1 else syntax.TupleExpr(items, self.since(first))
+        return items[0] if len(items) == 1 else syntax.TupleExpr(items, span=self.since(first))
 
     def collection(self) -> syntax.Expr:
         """Parse the production below.
@@ -314,5 +314,5 @@ class ExpressionParser(LiteralParser):
                 break
         self.close(opener)
         if values:
-            return syntax.MapLiteral(tuple(zip(items, values, strict=True)), self.since(opener))
-        return syntax.VecLiteral(tuple(items), self.since(opener))
+            return syntax.MapLiteral(tuple(zip(items, values, strict=True)), span=self.since(opener))
+        return syntax.VecLiteral(tuple(items), span=self.since(opener))

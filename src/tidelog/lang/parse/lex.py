@@ -199,7 +199,7 @@ class _Lexer:
         if group in {_INTERN, _OPENER}:
             return self._string(start, start + (group == _INTERN), tokens)
         if group == _LINE:
-            tokens.comments.append(Comment(found[group].rstrip(), self._span(start, end)))
+            tokens.comments.append(Comment(found[group].rstrip(), span=self._span(start, end)))
         elif group == _BLOCK:
             return self._block_comment(start, tokens)
         elif group == _MALFORMED:
@@ -231,7 +231,7 @@ class _Lexer:
                 return len(self.text)
             depth += 1 if mark[0] == "/*" else -1
             position = mark.end()
-        tokens.comments.append(Comment(self.text[start:position], self._span(start, position)))
+        tokens.comments.append(Comment(self.text[start:position], span=self._span(start, position)))
         return position
 
     # --- strings -----------------------------------------------------------------------------------------------------

@@ -29,15 +29,17 @@ class LiteralParser(TypeParser, ABC):
         self.at = first + 1
         word = self.words[first]
         if self.kinds[first] == FLOAT:
-            return FloatLiteral(word, None, self.since(first))
+            return FloatLiteral(word, None, span=self.since(first))
         size, _, rest = word.partition("'")
         width = read_integer(size.replace("_", "")) if size else None
         if rest[0] == "f":
-            return FloatLiteral(rest[1:], width, self.since(first))
+            return FloatLiteral(rest[1:], width, span=self.since(first))
         signed = rest[0] == "s"
         digits = rest[1:] if signed else rest
         radix = _RADIX[digits[0]]
-        return IntLiteral(read_integer(digits[1:].replace("_", ""), radix), width, signed, radix, self.since(first))
+        return IntLiteral(
+            read_integer(digits[1:].replace("_", ""), radix), width, signed, radix, span=self.since(first)
+        )
 
     def string(self) -> StringLiteral:
         """Parse `string = string_token { string_token }`."""
@@ -53,7 +55,7 @@ class LiteralParser(TypeParser, ABC):
                     parts.append(part)
             self.at += 1
         interned = self.words[first][0] == "i"
-        return StringLiteral(tuple(parts), interned, self.since(first))
+        return StringLiteral(tuple(parts), interned, span=self.since(first))
 
     def _embedded(self, tokens: Tokens) -> Expr:
         """Parse the expression in `${}`."""

@@ -29,7 +29,7 @@ def parse(source: Source, report: Report) -> Module:
         parser = DeclarationParser(lex(source, report), report)
         declarations = parser.module()
     comments = tuple(sorted(parser.comments, key=lambda comment: comment.span.start))
-    return Module(declarations, comments, Span(source, 0, len(source.text)))
+    return Module(declarations, comments, span=Span(source, 0, len(source.text)))
 
 
 def parse_rules(source: Source, report: Report) -> tuple[RuleDef | ImperativeRule, ...]:
@@ -60,7 +60,7 @@ def parse_goal(source: Source, report: Report) -> tuple[RuleDef, tuple[str, ...]
     """
     parameters: dict[str, None] = {}
     body = _alone(DeclarationParser.goal, source, report, parameters)
-    return None if body is None else (RuleDef((), body, (), Span(source, 0, len(source.text))), tuple(parameters))
+    return None if body is None else (RuleDef((), body, (), span=Span(source, 0, len(source.text))), tuple(parameters))
 
 
 def parse_expression(source: Source, report: Report) -> Expr | None:

@@ -37,7 +37,7 @@ class RuleParser(BlockParser):
             body = self.body(first)
         else:
             self._final_dot(first, "`:-`, `,` or `.`")
-        return syntax.RuleDef(tuple(heads), tuple(body), (), self.since(first))
+        return syntax.RuleDef(tuple(heads), tuple(body), (), span=self.since(first))
 
     def _wrong_arrow(self) -> bool:
         """Report `<-` and its like, and stop at its last token."""
@@ -64,7 +64,7 @@ class RuleParser(BlockParser):
             self.expected("a relation", "the head of a rule is an atom like `R(x, y)`")
         atom = self.atom()
         location = self.expression() if self.accept("@") else None
-        return syntax.Head(atom, location, self.since(first))
+        return syntax.Head(atom, location, span=self.since(first))
 
     def body(self, rule: int) -> list[syntax.Clause]:
         """Parse `body = clause { "," clause } [ "," ]`."""
@@ -133,7 +133,7 @@ class RuleParser(BlockParser):
         if self.atom_ahead(first):
             negative = self.accept("not")
             atom = self.atom()
-            clauses.append((syntax.Negative if negative else syntax.Positive)(atom, self.since(first)))
+            clauses.append((syntax.Negative if negative else syntax.Positive)(atom, span=self.since(first)))
         elif kind == "(" and self.clauses_ahead(first):
             self.disjunction(clauses)
         elif kind == "Inspect":
@@ -146,17 +146,17 @@ class RuleParser(BlockParser):
         first = self.at
         found = self.binary(0)
         if not self.accept("="):
-            return syntax.Condition(found, self.since(first))
+            return syntax.Condition(found, span=self.since(first))
         if self.kinds[self.at] == "FlatMap":
             self.at += 1
             opener = self.expect("(", "a flat map is written `var x = FlatMap(collection)`")
             collection = self.expression()
             self.close(opener, "`)`")
-            return syntax.FlatMap(found, collection, self.since(first))
+            return syntax.FlatMap(found, collection, span=self.since(first))
         if self.kinds[self.at] == "Aggregate":
             return self.aggregate(found, first)
-        assigned = syntax.Assign(found, self.binary(0), self.since(first))
-        return syntax.Condition(assigned, assigned.span)
+        assigned = syntax.Assign(found, self.binary(0), span=self.since(first))
+        return syntax.Condition(assigned, span=assigned.span)
 
     def aggregate(self, pattern: syntax.Expr, first: int) -> syntax.OldAggregate:
         """Parse `aggregate = "Aggregate" "(" expression "," path "(" expression ")" ")"`."""
@@ -172,7 +172,7 @@ class RuleParser(BlockParser):
         value = self.expression()
         self.close(inner, "`)`")
         self.close(opener, "`)`")
-        return syntax.OldAggregate(pattern, keys, function, value, self.since(first))
+        return syntax.OldAggregate(pattern, keys, function, value, span=self.since(first))
 
     def disjunction(self, clauses: list[syntax.Clause]) -> None:
         """Parse `disjunction = "(" clause { ( "," | ";" ) clause } ")"`."""
@@ -202,7 +202,7 @@ class RuleParser(BlockParser):
         if len(alternatives) == 1:
             clauses += alternatives[0]
         else:
-            clauses.append(syntax.Either(tuple(map(tuple, alternatives)), self.since(opener)))
+            clauses.append(syntax.Either(tuple(map(tuple, alternatives)), span=self.since(opener)))
 
     def _inspect(self) -> NoReturn:
         self.fail(
@@ -275,15 +275,15 @@ class RuleParser(BlockParser):
         kind = kinds[opener]
         if kind == "(":
             arguments = self.named_arguments(opener)
-            return syntax.Atom(path, arguments, None, binding, reference, self.since(first))
+            return syntax.Atom(path, arguments, None, binding, reference, span=self.since(first))
         if kind == "[":
             self.at = opener + 1
             whole = self.expression()
             self.close(opener, "`]`")
-            return syntax.Atom(path, None, whole, binding, reference, self.since(first))
+            return syntax.Atom(path, None, whole, binding, reference, span=self.since(first))
         if kind in {"-", "'"}:
             self._delayed(path, opener)
-        return syntax.Atom(path, None, None, binding, reference, self.since(first))
+        return syntax.Atom(path, None, None, binding, reference, span=self.since(first))
 
     def _delayed(self, path: tuple[str, ...], at: int) -> NoReturn:
         """Explain DDlog's operators on streams."""

@@ -24,9 +24,9 @@ class StatementParser(RuleParser):
         if self.kinds[first] in _STATEMENTS:
             found = _STATEMENTS[self.kinds[first]](self)
         elif self.accept("skip"):
-            found = syntax.SkipStatement(self.since(first))
+            found = syntax.SkipStatement(span=self.since(first))
         elif self._insert_ahead():
-            found = syntax.InsertStatement(self.atom(), self.since(first))
+            found = syntax.InsertStatement(self.atom(), span=self.since(first))
         else:
             found = self.var_statement()
         self.depth -= 1
@@ -54,14 +54,14 @@ class StatementParser(RuleParser):
         opener = self.expect("(", "a rule in imperative form is written `for (x in R(...)) statement`")
         pattern: syntax.Expr
         if self._atom_alone():
-            pattern = syntax.Wildcard(self.span_at(opener))
+            pattern = syntax.Wildcard(span=self.span_at(opener))
         else:
             pattern = self.pattern()
             self.expect("in", "a rule in imperative form is written `for (x in R(...)) statement`")
         atom = self.atom()
         condition = self.expression() if self.accept("if") else None
         self.close(opener, "`if` or `)`")
-        return syntax.ForStatement(pattern, atom, condition, self.statement(), self.since(first))
+        return syntax.ForStatement(pattern, atom, condition, self.statement(), span=self.since(first))
 
     def _atom_alone(self) -> bool:
         """Tell `for (R(x))` from `for (pattern in R(x))`."""
@@ -80,7 +80,7 @@ class StatementParser(RuleParser):
         condition = self.condition()
         then = self.statement()
         otherwise = self.statement() if self.accept("else") else None
-        return syntax.IfStatement(condition, then, otherwise, self.since(first))
+        return syntax.IfStatement(condition, then, otherwise, span=self.since(first))
 
     def match_statement(self) -> syntax.MatchStatement:
         """Parse the production below.
@@ -90,7 +90,7 @@ class StatementParser(RuleParser):
         """
         first = self.at
         subject = self.subject()
-        return syntax.MatchStatement(subject, self.arms(self.statement, "statement"), self.since(first))
+        return syntax.MatchStatement(subject, self.arms(self.statement, "statement"), span=self.since(first))
 
     def block_statement(self) -> syntax.BlockStatement:
         """Parse `block_statement = "{" [ statement { ";" statement } [ ";" ] ] "}"`."""
@@ -102,7 +102,7 @@ class StatementParser(RuleParser):
             if not self.accept(";"):
                 break
         self.close(opener, "`;` or `}`")
-        return syntax.BlockStatement(tuple(items), self.since(opener))
+        return syntax.BlockStatement(tuple(items), span=self.since(opener))
 
     def var_statement(self) -> syntax.VarStatement:
         """Parse `var_statement = binary "=" binary "in" statement`."""
@@ -116,7 +116,7 @@ class StatementParser(RuleParser):
         self.expect("=", usage)
         value = self.binary(0)
         self.expect("in", usage)
-        return syntax.VarStatement(target, value, self.statement(), self.since(first))
+        return syntax.VarStatement(target, value, self.statement(), span=self.since(first))
 
 
 _STATEMENTS: dict[str, Callable[[StatementParser], syntax.Statement]] = {

@@ -21,7 +21,7 @@ class TypeParser(Cursor):
             return self.type_name()
         if kind == TICK:
             self.at = first + 1
-            return TickName(self.words[first][1:], self.since(first))
+            return TickName(self.words[first][1:], span=self.since(first))
         self.descend()
         if kind == "(":
             found = self.tuple_type()
@@ -38,11 +38,11 @@ class TypeParser(Cursor):
         path = self.path()
         opener = self.at
         if self.kinds[opener] != "<":
-            return TypeName(path, (), self.since(first))
+            return TypeName(path, (), span=self.since(first))
         self.descend()
         arguments = self.bracketed(opener, self.type_expression)
         self.depth -= 1
-        return TypeName(path, arguments, self.since(first))
+        return TypeName(path, arguments, span=self.since(first))
 
     def sized_type(self) -> SizedType:
         """Parse `sized_type = ( "bit" | "signed" ) "<" decimal ">"`."""
@@ -53,13 +53,13 @@ class TypeParser(Cursor):
         width = read_integer(self.words[self.at].replace("_", ""))
         self.at += 1
         self.close(first + 1, "`>`")
-        return SizedType("bit" if self.words[first] == "bit" else "signed", width, self.since(first))
+        return SizedType("bit" if self.words[first] == "bit" else "signed", width, span=self.since(first))
 
     def tuple_type(self) -> TypeExpr:
         """Parse `tuple_type = "(" [ type_expression { "," type_expression } [ "," ] ] ")"`."""
         first = self.at
         items = self.bracketed(first, self.type_expression)
-        return items[0] if len(items) == 1 else TupleType(items, self.since(first))
+        return items[0] if len(items) == 1 else TupleType(items, span=self.since(first))
 
     def function_type(self) -> FunctionType:
         """Parse `function_type = ( "function" "(" modes ")" | "|" modes "|" ) [ ":" type_expression ]`."""
@@ -73,7 +73,7 @@ class TypeParser(Cursor):
         else:
             self.close(opener)
         result = self.type_expression() if self.accept(":") else None
-        return FunctionType(modes, result, self.since(first))
+        return FunctionType(modes, result, span=self.since(first))
 
     def modes(self, closer: str) -> tuple[tuple[bool, TypeExpr], ...]:
         """Parse `modes = [ [ "mut" ] type_expression { "," [ "mut" ] type_expression } [ "," ] ]`."""

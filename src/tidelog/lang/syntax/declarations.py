@@ -6,54 +6,50 @@ from dataclasses import field
 from typing import Literal as Choice
 
 from tidelog.base.record import record
-from tidelog.base.span import NOWHERE, Span
+from tidelog.base.span import Placed
 from tidelog.lang.syntax.expressions import Attributes, Expr, Parameter, Path, TypeExpr
 from tidelog.lang.syntax.rules import Atom, Clause, ForStatement, Head
 
 
 @record
-class Import:
+class Import(Placed):
     """`import a::b [as c]` (dots are allowed in place of `::`)."""
 
     path: Path
     alias: str | None = None
     attributes: Attributes = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class FieldDecl:
+class FieldDecl(Placed):
     """`name: T` in a constructor or relation."""
 
     name: str
     type: TypeExpr
     attributes: Attributes = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class ConstructorDecl:
+class ConstructorDecl(Placed):
     """`C` or `C{f: T, ...}`."""
 
     name: str
     fields: tuple[FieldDecl, ...] = ()
     attributes: Attributes = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class TypeDef:
+class TypeDef(Placed):
     """`typedef T<'A> = body`: a type (alias) or constructors; `extern type T<'A>` has no body."""
 
     name: str
     parameters: tuple[str, ...]
     body: TypeExpr | tuple[ConstructorDecl, ...] | None
     attributes: Attributes = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class FunctionDef:
+class FunctionDef(Placed):
     """`function f(x: T): R { e }` or `... = e`; `extern function` has no body; without `: R` the result is unit."""
 
     name: str
@@ -61,23 +57,21 @@ class FunctionDef:
     result: TypeExpr | None
     body: Expr | None
     attributes: Attributes = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class PrimaryKey:
+class PrimaryKey(Placed):
     """`primary key (x) e`."""
 
     variable: str
     expression: Expr
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 Role = Choice["input", "output", "internal"]
 
 
 @record
-class RelationDef:
+class RelationDef(Placed):
     """`[input|output] relation R(f: T, ...)` or `R[T]` (`element`); `&R(...)` (`reference`) stores references.
 
     `kind` is `relation`, or DDlog's `multiset` and `stream`, which the parser accepts so that `logic` can explain.
@@ -91,54 +85,48 @@ class RelationDef:
     reference: bool = False
     kind: Choice["relation", "multiset", "stream"] = "relation"
     attributes: Attributes = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class IndexDef:
+class IndexDef(Placed):
     """`index I(x: T) on R(x, _)`."""
 
     name: str
     parameters: tuple[FieldDecl, ...]
     atom: Atom
     attributes: Attributes = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class RuleDef:
+class RuleDef(Placed):
     """`H1, H2 :- body.`; a fact has an empty body. `span` covers the rule without attributes."""
 
     heads: tuple[Head, ...]
     body: tuple[Clause, ...]
     attributes: Attributes = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class ImperativeRule:
+class ImperativeRule(Placed):
     """A top-level `for` statement."""
 
     statement: ForStatement
     attributes: Attributes = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 Declaration = Import | TypeDef | FunctionDef | RelationDef | IndexDef | RuleDef | ImperativeRule
 
 
 @record
-class Comment:
+class Comment(Placed):
     """A comment with its delimiters, kept for the formatter."""
 
     text: str
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class Module:
+class Module(Placed):
     """A parsed text: declarations in order, and its comments, which take no part in equality."""
 
     declarations: tuple[Declaration, ...]
     comments: tuple[Comment, ...] = field(default=(), compare=False, repr=False)
-    span: Span = field(default=NOWHERE, compare=False, repr=False)

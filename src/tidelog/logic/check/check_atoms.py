@@ -120,7 +120,7 @@ def declare_variables(
         match e:
             case None | syntax.Wildcard():
                 terms.append(ANY)
-            case syntax.Name((name,), span) | syntax.VarDecl(name, span):
+            case syntax.Name((name,), span=span) | syntax.VarDecl(name, span=span):
                 variable = _declare(name, column.type, span, relation, column.name, scope, given, inference)
                 terms.append(VarPattern(variable.unique, column.type))
             case _:
@@ -133,7 +133,7 @@ def declare_variables(
     if atom.whole is not None:
         declare_pattern(atom.whole, scope, given, inference)
         plain = False
-    return checked.Atom(relation, tuple(terms), row, row is None, atom.span) if plain else None
+    return checked.Atom(relation, tuple(terms), row, row is None, span=atom.span) if plain else None
 
 
 def declare_pattern(e: syntax.Expr, scope: Scope, given: Mapping[str, Variable], inference: Inference) -> None:
@@ -199,7 +199,7 @@ def _argument(
     match e:
         case syntax.Wildcard():
             return ANY
-        case syntax.Name((name,), span) | syntax.VarDecl(name, span):
+        case syntax.Name((name,), span=span) | syntax.VarDecl(name, span=span):
             variable = scope.variables[name]
             if variable.type is not type:  # a negated atom, or a variable whose type another clause gave
                 _unify(variable, type, span, relation, column, inference)

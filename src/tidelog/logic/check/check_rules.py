@@ -228,7 +228,7 @@ class _Checker:
             match e:
                 case syntax.Wildcard():
                     pass
-                case syntax.Name((name,), span):
+                case syntax.Name((name,), span=span):
                     if name not in scope.variables:
                         self.unbound(name, span, scope, negated)
                 case _ if negated or not is_pattern(e):
@@ -263,7 +263,7 @@ class _Checker:
                 self.hidden.setdefault(name, grouping.span)
         self.groups += 1
         group = outer.declare(f"#group{self.groups}", Named(types.GROUP, (key.type, value.type)), "rule", grouping.span)
-        return checked.Grouping(made, value, key, group.use(grouping.span), grouping.span)
+        return checked.Grouping(made, value, key, group.use(grouping.span), span=grouping.span)
 
     # --- clauses -----------------------------------------------------------------------------------------------------
 
@@ -275,13 +275,13 @@ class _Checker:
                 if not placed or not self.is_bound(placed, scope, negated=True):
                     return None
                 return checked.Negative(check_atom(placed, scope, self.inference))
-            case syntax.Condition(syntax.Assign(target, value), span):
+            case syntax.Condition(syntax.Assign(target, value), span=span):
                 return self.assignment(target, value, scope, span)
-            case syntax.Condition(expression, span):
+            case syntax.Condition(expression, span=span):
                 if not self.check_reads(expression, scope):
                     return None
-                return program.Condition(self.inference.condition(expression, scope), span)
-            case syntax.FlatMap(pattern, expression, span):
+                return program.Condition(self.inference.condition(expression, scope), span=span)
+            case syntax.FlatMap(pattern, expression, span=span):
                 return self.unnest(pattern, expression, scope, span)
             case syntax.Positive() | syntax.OldAggregate() | syntax.Either():
                 raise AssertionError("the caller, or an earlier pass, has dealt with it")
@@ -298,9 +298,9 @@ class _Checker:
         if isinstance(target, syntax.Name | syntax.Annotated):  # the written type helps to infer the value
             type = self.inference.fresh()
             pattern = self.inference.pattern(target, scope, type)
-            return checked.Assignment(pattern, self.expression(value, scope, type), span)
+            return checked.Assignment(pattern, self.expression(value, scope, type), span=span)
         expression = self.expression(value, scope)
-        return checked.Assignment(self.inference.pattern(target, scope, expression.type), expression, span)
+        return checked.Assignment(self.inference.pattern(target, scope, expression.type), expression, span=span)
 
     def unnest(self, pattern: syntax.Expr, e: syntax.Expr, scope: Scope, span: Span) -> checked.Unnest | None:
         if not is_pattern(pattern):
@@ -321,7 +321,9 @@ class _Checker:
             return True
 
         self.inference.later(check)
-        return checked.Unnest(self.inference.pattern(rewrite(pattern, _undeclared), scope, element), expression, span)
+        return checked.Unnest(
+            self.inference.pattern(rewrite(pattern, _undeclared), scope, element), expression, span=span
+        )
 
     def head(self, head: syntax.Head, relation: Relation, scope: Scope, derived: bool) -> tuple[Expr, ...]:
         atom = head.atom
@@ -349,20 +351,20 @@ class _Checker:
         if isinstance(e, syntax.Name):  # nearly all are variables that an atom gave the very type of the column
             variable = scope.variables.get(e.path[0])
             if variable is not None and variable.type is type and len(e.path) == 1:
-                return Var(variable.unique, type, e.span)
+                return Var(variable.unique, type, span=e.span)
         return self.expression(e, scope, type)
 
     # --- expressions -------------------------------------------------------------------------------------------------
 
     def expression(self, e: syntax.Expr, scope: Scope, expected: Type | None = None) -> Expr:
         if not self.check_reads(e, scope):
-            return Var("#error", ERROR, e.span)
+            return Var("#error", ERROR, span=e.span)
         return self.inference.expression(e, scope, expected)
 
     def check_reads(self, e: syntax.Expr, scope: Scope, negated: bool = False) -> bool:
         """Report variables that nothing binds; return whether the expression has no misplaced `group_by`."""
         match e:
-            case syntax.Name((name,), span):
+            case syntax.Name((name,), span=span):
                 if name not in scope.variables and not self.environment.functions((name,)):
                     self.unbound(name, span, scope, negated)
                 return True
@@ -389,11 +391,11 @@ class _Checker:
 
 
 def _undeclared(e: syntax.Expr) -> syntax.Expr | None:
-    return syntax.Name((e.name,), e.span) if isinstance(e, syntax.VarDecl) else None
+    return syntax.Name((e.name,), span=e.span) if isinstance(e, syntax.VarDecl) else None
 
 
 def _see_group(clause: Clause, grouping: syntax.Expr, group: str) -> Clause:
     """Put the variable of the group in place of `e.group_by(k)`."""
     assert isinstance(clause, syntax.Condition | syntax.FlatMap)
-    variable = syntax.Name((group,), grouping.span)
+    variable = syntax.Name((group,), span=grouping.span)
     return replace(clause, expression=rewrite(clause.expression, lambda e: variable if e is grouping else None))

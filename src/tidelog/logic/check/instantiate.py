@@ -170,7 +170,7 @@ class _Instantiator(Rewriter):
         if operand.type == STRING:
             return operand
         if is_built_in(operand.type) or operand.type is ERROR:
-            return expr.Operate("string", (operand,), STRING, e.span)
+            return expr.Operate("string", (operand,), STRING, span=e.span)
         found = _text_function(self.environment, operand.type)
         if found is None:
             shown = types.show(operand.type)

@@ -74,17 +74,17 @@ def _choose(waiting: list[Literal], computed: Mapping[str, int], bound: set[str]
 def _settle(literal: Literal, bound: set[str]) -> list[Literal]:
     """Return the literal, as a test if it would bind a variable again."""
     match literal:
-        case Bind(variable, expression, span) if variable.name in bound:
-            return [Condition(_equal(variable, expression, span), span)]
-        case Unnest(variable, expression, span) if variable.name in bound:
-            element = Var(f"#{variable.name}", variable.type, span)
-            return [Unnest(element, expression, span), Condition(_equal(variable, element, span), span)]
+        case Bind(variable, expression, span=span) if variable.name in bound:
+            return [Condition(_equal(variable, expression, span), span=span)]
+        case Unnest(variable, expression, span=span) if variable.name in bound:
+            element = Var(f"#{variable.name}", variable.type, span=span)
+            return [Unnest(element, expression, span=span), Condition(_equal(variable, element, span), span=span)]
         case _:
             return [literal]
 
 
 def _equal(left: Expr, right: Expr, span: Span) -> Operate:
-    return Operate("==", (left, right), BOOL, span)
+    return Operate("==", (left, right), BOOL, span=span)
 
 
 def _unsafe(waiting: list[Literal], bound: set[str], report: Report) -> None:

@@ -88,7 +88,7 @@ def _with_key(
     expression = inference.finish(inference.expression(key.expression, scope))
     if report.mistakes > mistakes:
         return relation
-    columns = [Var(column.name, column.type, key.span) for column in relation.columns]
+    columns = [Var(column.name, column.type, span=key.span) for column in relation.columns]
     row = make_row(relation, columns, environment.definition, key.span)
     expression = fold_expression(substitute(expression, {variable.unique: row}))
     if not free_variables(expression):
@@ -120,7 +120,7 @@ def check_indexes(modules: Modules, declarations: Declarations, report: Report) 
 
 def _check_index(declared: syntax.IndexDef, name: str, environment: Environment, report: Report) -> Index | None:
     mistakes = report.mistakes
-    parameters = {p.name: Var(p.name, environment.type(p.type, report), p.span) for p in declared.parameters}
+    parameters = {p.name: Var(p.name, environment.type(p.type, report), span=p.span) for p in declared.parameters}
     relation = environment.relation(declared.atom.relation, declared.atom.span, report)
     if relation is None:
         return None
@@ -134,11 +134,11 @@ def _check_index(declared: syntax.IndexDef, name: str, environment: Environment,
         match given[i]:
             case None | syntax.Wildcard():
                 terms.append(Wildcard(column.type))
-            case syntax.Name((word,), span) if word in parameters:
+            case syntax.Name((word,), span=span) if word in parameters:
                 why = f"column `{column.name}` of `{relation.name}` has type `{show(column.type)}`"
                 inference.unify(column.type, parameters[word].type, span, why)
                 terms.append(parameters[word])
-            case syntax.Name((word,), span):
+            case syntax.Name((word,), span=span):
                 hint = did_you_mean(word, parameters) or f"declare it: `index {declared.name}({word}: ...)`"
                 note = "the columns of an index are its parameters, constants or `_`"
                 report.add("E0419", f"`{word}` is not a parameter of the index", span, note=note, hint=hint)
@@ -162,7 +162,9 @@ def _check_index(declared: syntax.IndexDef, name: str, environment: Environment,
             )
     if report.mistakes > mistakes:
         return None
-    return Index(name, tuple(parameters.values()), Atom(relation.name, tuple(terms), declared.atom.span), declared.span)
+    return Index(
+        name, tuple(parameters.values()), Atom(relation.name, tuple(terms), span=declared.atom.span), span=declared.span
+    )
 
 
 def _with_columns(atom: syntax.Atom) -> syntax.Atom:
@@ -173,4 +175,4 @@ def _with_columns(atom: syntax.Atom) -> syntax.Atom:
         case syntax.Construct(_, arguments):
             return replace(atom, arguments=arguments, whole=None)
         case e:
-            return replace(atom, arguments=(syntax.Argument(None, e, e.span),), whole=None)
+            return replace(atom, arguments=(syntax.Argument(None, e, span=e.span),), whole=None)

@@ -24,7 +24,7 @@ from tidelog.logic.program import Aggregate, Atom, Bind, Condition, Negative, Po
 _GROWING = frozenset({"+", "-", "*", "<<", "++"})
 _ORDER = frozenset({"<", "<=", ">", ">="})
 _SMALL = 16
-"""Arithmetic on so many bits runs through all values soon enough."""
+"""Bits up to which arithmetic runs through all values soon enough."""
 
 
 def warn(rules: Sequence[Rule], others: Sequence[Rule], relations: Mapping[str, Relation], report: Report) -> None:

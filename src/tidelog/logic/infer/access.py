@@ -55,7 +55,7 @@ def field(inference: Inference, e: syntax.FieldAccess, scope: Scope, *_: object)
         if place is None:
             return inference.mistake(e.span)
         positions = place.positions if len(place.positions) > 1 else ()
-        return Project(of, place.positions[0], place.type, positions, e.span)
+        return Project(of, place.positions[0], place.type, positions, span=e.span)
 
     return _member(inference, e, scope, f"what has the field `{e.name}`", find)
 
@@ -181,7 +181,7 @@ def construct(inference: Inference, e: syntax.Construct, scope: Scope, expected:
         if len(e.arguments) == len(values):
             _report_missing(inference, constructor, missing, e.span)
         return inference.mistake(e.span)
-    return Construct(constructor, tuple(values), type, e.span)
+    return Construct(constructor, tuple(values), type, span=e.span)
 
 
 def _plain(constructor: Constructor) -> str:

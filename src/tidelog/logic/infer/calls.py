@@ -37,11 +37,11 @@ class Site:
 def call(inference: Inference, e: syntax.Call | syntax.MethodCall, scope: Scope, expected: Type | None) -> Expr:
     """A call of a function or of a function value."""
     match e:
-        case syntax.MethodCall(receiver, path, arguments, span):
+        case syntax.MethodCall(receiver, path, arguments, span=span):
             site = Site(path, (receiver, *arguments), scope, span, span)
-        case syntax.Call(syntax.Name(path, name_span), arguments, span):
+        case syntax.Call(syntax.Name(path, span=name_span), arguments, span=span):
             site = Site(path, arguments, scope, span, name_span)
-        case syntax.Call(function, arguments, span):
+        case syntax.Call(function, arguments, span=span):
             return apply(inference, inference.expression(function, scope), Site((), arguments, scope, span, span))
     signatures = inference.environment.functions(site.path)
     variable = scope.lookup(site.path[0]) if len(site.path) == 1 else None
@@ -113,7 +113,7 @@ def call_known(
             if place is not None:
                 places.append(place)
     name = inference.use(signature, by, site.span)
-    made = Call(name, tuple(arguments), result, tuple(places), site.span)
+    made = Call(name, tuple(arguments), result, tuple(places), span=site.span)
     return _with_changes(made, [p.mutable for p in signature.parameters], site) if places else made
 
 
@@ -125,9 +125,9 @@ def _with_changes(made: Call | Apply, mutable: Items[bool], site: Site) -> Expr:
             changes += infer_places.then_change_whole(written, site.scope, site.span)
     if not changes:
         return made
-    result = Var(site.scope.unique("result"), made.type, site.span)
-    kept = Declare(VarPattern(result.name, made.type), made, site.span)
-    return Sequence((kept, *changes, result), made.type, site.span)
+    result = Var(site.scope.unique("result"), made.type, span=site.span)
+    kept = Declare(VarPattern(result.name, made.type), made, span=site.span)
+    return Sequence((kept, *changes, result), made.type, span=site.span)
 
 
 def _arguments(
@@ -244,7 +244,7 @@ def _generic_text(inference: Inference, site: Site, ready: Items[Expr | None]) -
         return None
     type = inference.types.resolve(ready[0].type)
     if infer_literals.is_built_in(type) or (isinstance(type, TypeVariable) and not type.name.startswith("?")):
-        return Operate("string", (ready[0],), STRING, site.span)
+        return Operate("string", (ready[0],), STRING, span=site.span)
     return None
 
 
@@ -282,5 +282,5 @@ def apply(inference: Inference, function: Expr, site: Site) -> Expr:
             place = infer_places.mutable_argument(inference, written, site.scope, parameter, "")
             if place is not None:
                 places.append(place)
-    made = Apply(function, tuple(arguments), type.result, tuple(places), site.span)
+    made = Apply(function, tuple(arguments), type.result, tuple(places), span=site.span)
     return _with_changes(made, type.mutable, site) if places else made

@@ -30,11 +30,11 @@ def block(inference: Inference, e: syntax.Block, scope: Scope, expected: Type | 
         if inference.waiting:
             inference.retry()
     if not e.items:
-        return MakeTuple((), UNIT, e.span)
+        return MakeTuple((), UNIT, span=e.span)
     last = inference.expression(e.items[-1], inner, None if leaves else expected, _last_why(e))
     items.append(last)
     type = _never(inference) if leaves else last.type
-    return Sequence(tuple(items), type, e.span) if len(items) > 1 or leaves else last
+    return Sequence(tuple(items), type, span=e.span) if len(items) > 1 or leaves else last
 
 
 def _last_why(e: syntax.Block) -> str:
@@ -70,13 +70,13 @@ def if_(inference: Inference, e: syntax.If, scope: Scope, expected: Type | None)
     if e.otherwise is None:
         then = inference.expression(e.then, scope.child())
         if inference.types.resolve(then.type) != UNIT and not _leaves(then):
-            then = Sequence((then, MakeTuple((), UNIT, e.span)), UNIT, e.span)
-        return If(condition, then, MakeTuple((), UNIT, e.span), UNIT, e.span)
+            then = Sequence((then, MakeTuple((), UNIT, span=e.span)), UNIT, span=e.span)
+        return If(condition, then, MakeTuple((), UNIT, span=e.span), UNIT, span=e.span)
     result = expected if expected is not None else inference.fresh()
     why = "" if expected is not None else "both branches of an `if` have the same type"
     then = inference.expression(e.then, scope.child(), result)
     otherwise = inference.expression(e.otherwise, scope.child(), result, why)
-    return If(condition, then, otherwise, result, e.span)
+    return If(condition, then, otherwise, result, span=e.span)
 
 
 def match_(inference: Inference, e: syntax.Match, scope: Scope, expected: Type | None) -> Expr:
@@ -98,7 +98,7 @@ def match_(inference: Inference, e: syntax.Match, scope: Scope, expected: Type |
     if sound:
         covering = [(pattern, written.span) for (pattern, _), (written, _) in zip(arms, e.arms, strict=True)]
         inference.at_end(lambda: check_exhaustive(inference, "match", subject.type, covering, e.span))
-    return Match(subject, tuple(arms), result, e.span)
+    return Match(subject, tuple(arms), result, span=e.span)
 
 
 def for_(inference: Inference, e: syntax.For, scope: Scope, *_: object) -> Expr:
@@ -112,7 +112,7 @@ def for_(inference: Inference, e: syntax.For, scope: Scope, *_: object) -> Expr:
     body = inference.expression(e.body, inner)
     place = e.pattern.span
     inference.at_end(lambda: check_exhaustive(inference, "for", element, [(pattern, place)], place))
-    return For(pattern, iterable, body, e.span)
+    return For(pattern, iterable, body, span=e.span)
 
 
 def element_type(collection: Type) -> Type | None:
@@ -161,8 +161,8 @@ def assign(inference: Inference, e: syntax.Assign, scope: Scope, *_: object) -> 
             if found is None:
                 return inference.mistake(e.span)
             changes = infer_places.then_change_whole(target, scope, e.span)
-            assigned = expr.Assign(found, value, e.span)
-            return Sequence((assigned, *changes), UNIT, e.span) if changes else assigned
+            assigned = expr.Assign(found, value, span=e.span)
+            return Sequence((assigned, *changes), UNIT, span=e.span) if changes else assigned
         case _:
             return _declare(inference, e, scope)
 
@@ -182,13 +182,13 @@ def _declare(inference: Inference, e: syntax.Assign, scope: Scope) -> Expr:
         found = infer_places.place(inference, name, scope)
         if temporary is not None and found is not None:
             inference.unify(found.type, temporary.type, name.span)
-            moves.append(expr.Assign(found, Var(temporary.unique, temporary.type, name.span), e.span))
+            moves.append(expr.Assign(found, Var(temporary.unique, temporary.type, span=name.span), span=e.span))
             moves += infer_places.then_change_whole(name, scope, e.span)
     scope.variables.update(inner.variables)
     place = e.target.span
     inference.at_end(lambda: check_exhaustive(inference, "var", value.type, [(pattern, place)], place))
-    declared = Declare(pattern, value, e.span)
-    return Sequence((declared, *moves), UNIT, e.span) if moves else declared
+    declared = Declare(pattern, value, span=e.span)
+    return Sequence((declared, *moves), UNIT, span=e.span) if moves else declared
 
 
 def _temporary(name: syntax.Name) -> str:
@@ -202,7 +202,7 @@ def _with_temporaries(pattern: syntax.Expr, assigned: list[syntax.Name]) -> synt
         match e:
             case syntax.Name():
                 assigned.append(e)
-                return syntax.VarDecl(_temporary(e), e.span)
+                return syntax.VarDecl(_temporary(e), span=e.span)
             case syntax.At():
                 return e
             case _:
@@ -221,7 +221,7 @@ def annotated(inference: Inference, e: syntax.Annotated, scope: Scope, *_: objec
     if not defaults:
         return misplaced(inference, e.operand)
     call = expr.Call(inference.use(defaults[0], {defaults[0].type_variables[0]: type}, e.span), (), type, span=e.span)
-    return Declare(VarPattern(inference.declare(name, type, "local", scope, span), type), call, e.span)
+    return Declare(VarPattern(inference.declare(name, type, "local", scope, span), type), call, span=e.span)
 
 
 def misplaced(inference: Inference, e: syntax.VarDecl | syntax.Wildcard | syntax.At, *_: object) -> Expr:
@@ -242,14 +242,16 @@ def return_(inference: Inference, e: syntax.Return, scope: Scope, *_: object) ->
     """`return e` leaves the function or lambda."""
     why = "the function returns this type"
     value = (
-        inference.expression(e.value, scope, scope.returns, why) if e.value is not None else MakeTuple((), UNIT, e.span)
+        inference.expression(e.value, scope, scope.returns, why)
+        if e.value is not None
+        else MakeTuple((), UNIT, span=e.span)
     )
     if scope.returns is None:
         note = "a rule has nothing to return from; the value of a block is that of its last expression"
         inference.report.add("E0316", "`return` outside a function", e.span, note=note)
     elif e.value is None:
         inference.unify(scope.returns, UNIT, e.span, why)
-    return expr.Return(value, _never(inference), e.span)
+    return expr.Return(value, _never(inference), span=e.span)
 
 
 def leave_loop(inference: Inference, e: syntax.Break | syntax.Continue, scope: Scope, *_: object) -> Expr:
@@ -259,4 +261,4 @@ def leave_loop(inference: Inference, e: syntax.Break | syntax.Continue, scope: S
         note = "they leave the `for` around them; a lambda is a function of its own"
         inference.report.add("E0316", f"`{'break' if is_break else 'continue'}` outside a loop", e.span, note=note)
     type = _never(inference)
-    return expr.Break(type, e.span) if is_break else expr.Continue(type, e.span)
+    return expr.Break(type, span=e.span) if is_break else expr.Continue(type, span=e.span)

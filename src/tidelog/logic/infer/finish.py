@@ -48,7 +48,7 @@ class Finisher(Rewriter):
             assert answer is not None
             return self.expr(answer)
         type = self.type(e.type)
-        return e if type is e.type else expr.Var(e.name, type, e.span)
+        return e if type is e.type else expr.Var(e.name, type, span=e.span)
 
     def operate(self, e: expr.Operate) -> Expr:
         """Return the operator on finished operands; chains are walked in a loop, so that their length is no limit."""
@@ -65,7 +65,7 @@ class Finisher(Rewriter):
             type = self.type(node.type)
             right = self.exprs(node.operands[1:])
             if not _is_associative(node.operator, type):
-                done = expr.Operate(node.operator, (done, *right), type, node.span)
+                done = expr.Operate(node.operator, (done, *right), type, span=node.span)
                 continue
             run = [done, *right]
             while chain and chain[-1].operator == node.operator:
@@ -79,7 +79,7 @@ class Finisher(Rewriter):
         type = self.type(e.type)
         if type is e.type:
             return e
-        return expr.Const(single(e.value) if isinstance(type, Float) else e.value, type, e.span)
+        return expr.Const(single(e.value) if isinstance(type, Float) else e.value, type, span=e.span)
 
     def expr(self, e: Expr) -> Expr:
         """Rebuild an expression; an empty collection whose elements nothing tells is reported."""
@@ -114,10 +114,10 @@ def _pair_up(operator: str, operands: list[Expr], type: Type, span: Span) -> Exp
     if len(operands) > _MANY:
         middle = len(operands) // 2
         halves = operands[:middle], operands[middle:]
-        return expr.Operate(operator, tuple([_pair_up(operator, half, type, span) for half in halves]), type, span)
+        return expr.Operate(operator, tuple([_pair_up(operator, half, type, span) for half in halves]), type, span=span)
     done = operands[0]
     for operand in operands[1:]:
-        done = expr.Operate(operator, (done, operand), type, span)
+        done = expr.Operate(operator, (done, operand), type, span=span)
     return done
 
 

@@ -129,7 +129,7 @@ class Inference(ABC):
 
     def mistake(self, span: Span) -> Expr:
         """Return an expression that stands for one with a reported mistake."""
-        return Const(None, ERROR, span)
+        return Const(None, ERROR, span=span)
 
     def declare(self, name: str, type: Type, origin: Origin, scope: Scope, span: Span) -> str:
         """Declare a variable, reporting one that it hides; return its unique name.
@@ -178,7 +178,7 @@ class Inference(ABC):
         name = f"?{len(self.deferred)}"
         self.deferred[name] = question = Deferred(attempt, on)
         self._pending.append(question)
-        return Var(name, type, span)
+        return Var(name, type, span=span)
 
     def later(self, check: Callable[[bool], bool], *on: Type) -> None:
         """Run a check as soon as it can be made: it returns whether it was; a final one must be."""

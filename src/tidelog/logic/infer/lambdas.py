@@ -30,7 +30,7 @@ def function_value(
             by: dict[str, Type] = {v: inference.fresh() for v in fits[0].type_variables}
             type = types.substitute(fits[0].type, by)
             inference.unify(result, type, e.span)
-            return FunctionValue(inference.use(fits[0], by, e.span), type, e.span)
+            return FunctionValue(inference.use(fits[0], by, e.span), type, span=e.span)
         if fits:
             return None
         inference.report.add(
@@ -65,9 +65,9 @@ def lambda_(inference: Inference, e: syntax.Lambda, scope: Scope, expected: Type
             type = written
         origin: Origin = "mutable" if is_mutable else "parameter"
         unique = inference.declare(parameter.name, type, origin, inner, parameter.span)
-        parameters.append(Var(unique, type, parameter.span))
+        parameters.append(Var(unique, type, span=parameter.span))
     body = inference.expression(e.body, inner, result)
-    return Lambda(tuple(parameters), body, Function(tuple([p.type for p in parameters]), result, mutable), e.span)
+    return Lambda(tuple(parameters), body, Function(tuple([p.type for p in parameters]), result, mutable), span=e.span)
 
 
 def try_(inference: Inference, e: syntax.Try, scope: Scope, *_: object) -> Expr:
@@ -105,17 +105,17 @@ def _try_known(
         case Named("std::Option", (value,)):
             none, good = inference.environment.definition(OPTION).constructors
             wanted = Named(OPTION, (inference.fresh(),))
-            failed, failure = ConstructorPattern(none, ()), Construct(none, (), returns, span)
+            failed, failure = ConstructorPattern(none, ()), Construct(none, (), returns, span=span)
         case Named("std::Result", (value, error)):
             good, bad = inference.environment.definition(RESULT).constructors
             failed = ConstructorPattern(bad, (VarPattern(error_name, error),))
             if into_option:
                 none, _ = inference.environment.definition(OPTION).constructors
                 wanted = Named(OPTION, (inference.fresh(),))
-                failure = Construct(none, (), returns, span)
+                failure = Construct(none, (), returns, span=span)
             else:
                 wanted = Named(RESULT, (inference.fresh(), error))
-                failure = Construct(bad, (Var(error_name, error, span),), returns, span)
+                failure = Construct(bad, (Var(error_name, error, span=span),), returns, span=span)
         case _:
             if type is not ERROR:
                 shown = inference.types.show(type)
@@ -132,10 +132,10 @@ def _try_known(
         )
         return inference.mistake(span)
     arms = (
-        (ConstructorPattern(good, (VarPattern(value_name, value),)), Var(value_name, value, span)),
-        (failed, Return(failure, value, span)),
+        (ConstructorPattern(good, (VarPattern(value_name, value),)), Var(value_name, value, span=span)),
+        (failed, Return(failure, value, span=span)),
     )
-    return Match(subject, arms, value, span)
+    return Match(subject, arms, value, span=span)
 
 
 def _is(inference: Inference, type: Type, name: str) -> bool:

@@ -29,14 +29,14 @@ def whole(inference: Inference, value: int, literal: syntax.IntLiteral, expected
     if literal.width is not None:
         written = resolve_width(literal.signed, literal.width, span, inference.report)
         check_range(inference, value, written, span)
-        return Const(value, written, span)
+        return Const(value, written, span=span)
     wanted = inference.types.resolve(expected) if expected is not None else None
     if wanted is not None and is_integer(wanted):
         check_range(inference, value, wanted, span)
-        return Const(value, wanted, span)
+        return Const(value, wanted, span=span)
     type = inference.types.fresh("integer")
     inference.at_end(lambda: check_range(inference, value, type, span))
-    return Const(value, type, span)
+    return Const(value, type, span=span)
 
 
 def check_range(inference: Inference, value: int, type: Type, span: Span) -> None:
@@ -58,7 +58,7 @@ def check_range(inference: Inference, value: int, type: Type, span: Span) -> Non
 
 def boolean(_inference: Inference, literal: syntax.BoolLiteral, *_: object) -> Const:
     """`true` or `false`."""
-    return Const(literal.value, types.BOOL, literal.span)
+    return Const(literal.value, types.BOOL, span=literal.span)
 
 
 def real(
@@ -68,14 +68,14 @@ def real(
     value = real_value(float(sign + literal.text))
     if literal.width is not None:
         return (
-            Const(single(value), types.FLOAT, literal.span)
+            Const(single(value), types.FLOAT, span=literal.span)
             if literal.width == 32
-            else Const(value, types.DOUBLE, literal.span)
+            else Const(value, types.DOUBLE, span=literal.span)
         )
     wanted = inference.types.resolve(expected) if expected is not None else None
     if isinstance(wanted, Float | Double):
-        return Const(single(value) if isinstance(wanted, Float) else value, wanted, literal.span)
-    return Const(value, inference.types.fresh("real"), literal.span)
+        return Const(single(value) if isinstance(wanted, Float) else value, wanted, span=literal.span)
+    return Const(value, inference.types.fresh("real"), span=literal.span)
 
 
 def string(inference: Inference, literal: syntax.StringLiteral, scope: Scope, *_: object) -> Expr:
@@ -84,20 +84,20 @@ def string(inference: Inference, literal: syntax.StringLiteral, scope: Scope, *_
     pieces: list[Expr] = []
     for part in literal.parts:
         if isinstance(part, str):
-            pieces.append(Const(part, STRING, span))
+            pieces.append(Const(part, STRING, span=span))
         else:
             pieces.append(text_of(inference, inference.expression(part, scope), part.span))
     if not pieces:
-        pieces.append(Const("", STRING, span))
+        pieces.append(Const("", STRING, span=span))
     joined = pieces[0]
     for piece in pieces[1:]:
-        joined = Operate("++", (joined, piece), STRING, span)
+        joined = Operate("++", (joined, piece), STRING, span=span)
     if not literal.interned:
         return joined
     if isinstance(joined, Const):
-        return Const(joined.value, INTERNED_STRING, span)
+        return Const(joined.value, INTERNED_STRING, span=span)
     # An interned value is its content, so only the type changes.
-    return expr.Sequence((joined,), INTERNED_STRING, span)
+    return expr.Sequence((joined,), INTERNED_STRING, span=span)
 
 
 def text_of(inference: Inference, e: Expr, span: Span) -> Expr:
@@ -119,7 +119,7 @@ def _text_of_known(inference: Inference, e: Expr, type: Type, span: Span) -> Exp
         return e
     if is_built_in(type) or isinstance(type, TypeVariable):
         # Of a generic type: decided when the function is instantiated.
-        return Operate("string", (e,), STRING, span)
+        return Operate("string", (e,), STRING, span=span)
     for signature in inference.environment.functions(("to_string",)):
         if len(signature.parameters) == 1 and inference.types.fits(signature.parameters[0].type, type):
             by: dict[str, Type] = {v: inference.fresh() for v in signature.type_variables}
@@ -149,7 +149,7 @@ def tuple_(inference: Inference, e: syntax.TupleExpr, scope: Scope, expected: Ty
     if isinstance(wanted, Tuple) and len(wanted.items) == len(e.items):
         parts = wanted.items
     items = tuple([inference.expression(item, scope, part) for item, part in zip(e.items, parts, strict=True)])
-    return MakeTuple(items, Tuple(tuple([item.type for item in items])), e.span)
+    return MakeTuple(items, Tuple(tuple([item.type for item in items])), span=e.span)
 
 
 def vector(inference: Inference, e: syntax.VecLiteral, scope: Scope, expected: Type | None) -> Expr:
@@ -161,7 +161,7 @@ def vector(inference: Inference, e: syntax.VecLiteral, scope: Scope, expected: T
             element = inference.fresh()
     why = "the elements of a vector have one type"
     items = tuple([inference.expression(item, scope, element, why) for item in e.items])
-    return MakeVec(items, Named(types.VEC, (element,)), e.span)
+    return MakeVec(items, Named(types.VEC, (element,)), span=e.span)
 
 
 def map_(inference: Inference, e: syntax.MapLiteral, scope: Scope, expected: Type | None) -> Expr:
@@ -180,4 +180,4 @@ def map_(inference: Inference, e: syntax.MapLiteral, scope: Scope, expected: Typ
             for k, v in e.pairs
         ]
     )
-    return MakeMap(pairs, Named(types.MAP, (key, value)), e.span)
+    return MakeMap(pairs, Named(types.MAP, (key, value)), span=e.span)

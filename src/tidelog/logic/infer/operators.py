@@ -51,9 +51,9 @@ def _why(operator: str) -> str:
 def _combine(inference: Inference, e: syntax.Binary, left: Expr, scope: Scope) -> Expr:
     operator = e.operator
     if operator in _COMPARISONS:
-        return Operate(operator, (left, _same(inference, e, left, scope)), BOOL, e.span)
+        return Operate(operator, (left, _same(inference, e, left, scope)), BOOL, span=e.span)
     if operator in _LOGICAL:
-        return Operate(operator, (left, inference.expression(e.right, scope, BOOL, _why(operator))), BOOL, e.span)
+        return Operate(operator, (left, inference.expression(e.right, scope, BOOL, _why(operator))), BOOL, span=e.span)
     if operator == "++":
         return _concatenate(inference, e, left, inference.expression(e.right, scope))
     if not _is_number(inference, left, e.left.span, "number" if operator in _ARITHMETIC else "integer", operator):
@@ -63,7 +63,7 @@ def _combine(inference: Inference, e: syntax.Binary, left: Expr, scope: Scope) -
         right = inference.expression(e.right, scope, Bit(32), "the right side of a shift is of type `bit<32>`")
     else:
         right = _same(inference, e, left, scope)
-    return Operate(operator, (left, right), left.type, e.span)
+    return Operate(operator, (left, right), left.type, span=e.span)
 
 
 def _same(inference: Inference, e: syntax.Binary, left: Expr, scope: Scope) -> Expr:
@@ -116,9 +116,9 @@ def _concatenate(inference: Inference, e: syntax.Binary, left: Expr, right: Expr
 def _try_concatenate(inference: Inference, e: syntax.Binary, left: Expr, right: Expr, final: bool) -> Expr | None:
     match inference.types.resolve(left.type), inference.types.resolve(right.type):
         case (types.String(), _):
-            return Operate("++", (left, infer_literals.text_of(inference, right, e.right.span)), STRING, e.span)
+            return Operate("++", (left, infer_literals.text_of(inference, right, e.right.span)), STRING, span=e.span)
         case Bit(high), Bit(low):
-            return Operate("++", (left, right), Bit(high + low), e.span)
+            return Operate("++", (left, right), Bit(high + low), span=e.span)
         case (left_type, right_type) if left_type is ERROR or right_type is ERROR:
             return inference.mistake(e.span)
         case (left_type, _) if inference.is_open(left_type):
@@ -155,13 +155,13 @@ def unary(inference: Inference, e: syntax.Unary, scope: Scope, expected: Type | 
             return infer_literals.real(inference, number, scope, expected, "-")
         case syntax.Unary("-", operand):
             of = _operand(inference, operand, scope, expected, "number", "-")
-            return Operate("neg", (of,), of.type, e.span)
+            return Operate("neg", (of,), of.type, span=e.span)
         case syntax.Unary("~", operand):
             of = _operand(inference, operand, scope, expected, "integer", "~")
-            return Operate("~", (of,), of.type, e.span)
+            return Operate("~", (of,), of.type, span=e.span)
         case syntax.Unary("not", operand):
             of = inference.expression(operand, scope, BOOL, "the operand of `not` is of type `bool`")
-            return Operate("not", (of,), BOOL, e.span)
+            return Operate("not", (of,), BOOL, span=e.span)
         case _:
             return _reference(inference, e, scope, expected)
 
@@ -173,7 +173,7 @@ def _reference(inference: Inference, e: syntax.Unary, scope: Scope, expected: Ty
             of = inference.expression(e.operand, scope, content)
         case _:
             of = inference.expression(e.operand, scope)
-    return expr.Sequence((of,), Named(types.REF, (of.type,)), e.span)
+    return expr.Sequence((of,), Named(types.REF, (of.type,)), span=e.span)
 
 
 def cast(inference: Inference, e: syntax.Cast, scope: Scope, *_: object) -> Expr:
@@ -181,10 +181,10 @@ def cast(inference: Inference, e: syntax.Cast, scope: Scope, *_: object) -> Expr
     target = inference.resolve_type(e.type)
     match e.operand, target:
         case syntax.IntLiteral(value, None), Bit() | Signed() if bounds(target)[0] <= value <= bounds(target)[1]:
-            return expr.Const(value, target, e.span)
+            return expr.Const(value, target, span=e.span)
         case _:
             operand = inference.expression(e.operand, scope)
-    result = Operate("as", (operand,), target, e.span)
+    result = Operate("as", (operand,), target, span=e.span)
 
     def check(final: bool) -> bool:
         found = inference.types.resolve(operand.type)
@@ -233,8 +233,8 @@ def slice_(inference: Inference, e: syntax.Slice, scope: Scope, *_: object) -> E
         )
         return inference.mistake(e.span)
     inference.later(lambda final: _check_slice(inference, e, operand.type, e.span, final))
-    bounds = (expr.Const(e.high, types.BIGINT, e.span), expr.Const(e.low, types.BIGINT, e.span))
-    return Operate("slice", (operand, *bounds), Bit(e.high - e.low + 1), e.span)
+    bounds = (expr.Const(e.high, types.BIGINT, span=e.span), expr.Const(e.low, types.BIGINT, span=e.span))
+    return Operate("slice", (operand, *bounds), Bit(e.high - e.low + 1), span=e.span)
 
 
 def _check_slice(inference: Inference, e: syntax.Slice, type: Type, span: Span, final: bool) -> bool:

@@ -23,17 +23,17 @@ def pattern(inference: Inference, e: syntax.Expr, scope: Scope, expected: Type, 
             return _bare_name(inference, e, scope, expected, origin, binds)
         case syntax.Wildcard():
             return ANY
-        case syntax.VarDecl(name, span):
+        case syntax.VarDecl(name, span=span):
             return VarPattern(inference.declare(name, expected, origin, scope, span), expected)
         case syntax.TupleExpr():
             return _tuple(inference, e, scope, expected, origin, binds)
         case syntax.Construct():
             return _constructor(inference, e, scope, expected, origin, binds)
-        case syntax.Annotated(operand, written, _):
+        case syntax.Annotated(operand, written, span=_):
             type = inference.resolve_type(written)
             inference.unify(expected, type, written.span, "the annotation says so")
             return pattern(inference, operand, scope, type, origin, binds)
-        case syntax.At(name, inner, span):
+        case syntax.At(name, inner, span=span):
             unique = _at_name(inference, e, scope, expected, origin)
             return VarPattern(unique, expected, pattern(inference, inner, scope, expected, origin, binds))
         case syntax.Unary("&", operand):
@@ -133,10 +133,10 @@ def _constant(inference: Inference, e: syntax.Expr, expected: Type) -> Pattern:
             made = infer_literals.real(inference, e, None, expected)
         case syntax.Unary("-", syntax.FloatLiteral() as number):
             made = infer_literals.real(inference, number, None, expected, "-")
-        case syntax.BoolLiteral(value, span):
+        case syntax.BoolLiteral(value, span=span):
             inference.unify(expected, BOOL, span, "the pattern must fit the value")
             return ConstPattern(value, BOOL)
-        case syntax.StringLiteral(parts, interned, span) if is_pattern(e):
+        case syntax.StringLiteral(parts, interned, span=span) if is_pattern(e):
             type = infer_literals.INTERNED_STRING if interned else STRING
             inference.unify(expected, type, span, "the pattern must fit the value")
             return ConstPattern("".join(part for part in parts if isinstance(part, str)), type)

@@ -178,7 +178,7 @@ def _parts(inference: Inference, e: syntax.Expr, path: tuple[int, ...]) -> Itera
         case syntax.TupleExpr(items):
             for i, item in enumerate(items):
                 yield from _parts(inference, item, (*path, i))
-        case syntax.Construct(name_path, arguments, span):
+        case syntax.Construct(name_path, arguments, span=span):
             constructor = inference.environment.constructor(name_path, span, inference.report)
             given = infer_access.arrange(inference, arguments, constructor) if constructor is not None else []
             for i, argument in enumerate(given):
@@ -204,8 +204,8 @@ def then_change_whole(target: syntax.Expr, scope: Scope, span: Span) -> list[exp
     changes: list[expr.Expr] = []
     while variable is not None and variable.part is not None:
         part = variable.part
-        change = expr.Assign(part.place, variable.use(span), span)
-        arms = ((part.pattern, change), (expr.AnyPattern(), expr.MakeTuple((), UNIT, span)))
-        changes.append(expr.Match(part.subject, arms, UNIT, span))
+        change = expr.Assign(part.place, variable.use(span), span=span)
+        arms = ((part.pattern, change), (expr.AnyPattern(), expr.MakeTuple((), UNIT, span=span)))
+        changes.append(expr.Match(part.subject, arms, UNIT, span=span))
         variable = part.of
     return changes

@@ -26,15 +26,15 @@ class Rewriter:
 
     def variable(self, e: expr.Var) -> Expr:
         """Return what stands for a variable."""
-        return expr.Var(e.name, self.type(e.type), e.span)
+        return expr.Var(e.name, self.type(e.type), span=e.span)
 
     def operate(self, e: expr.Operate) -> Expr:
         """Return what stands for an operator."""
-        return expr.Operate(e.operator, self.exprs(e.operands), self.type(e.type), e.span)
+        return expr.Operate(e.operator, self.exprs(e.operands), self.type(e.type), span=e.span)
 
     def constant(self, e: expr.Const) -> Expr:
         """Return what stands for a constant."""
-        return expr.Const(e.value, self.type(e.type), e.span)
+        return expr.Const(e.value, self.type(e.type), span=e.span)
 
     def exprs(self, items: tuple[Expr, ...]) -> tuple[Expr, ...]:
         """Rebuild several expressions."""

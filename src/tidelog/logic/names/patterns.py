@@ -46,7 +46,7 @@ def pattern_names(pattern: Expr) -> Iterator[tuple[str, Span]]:
     ['x', 'y']
     """
     match pattern:
-        case syntax.Name((name,), span) | syntax.VarDecl(name, span):
+        case syntax.Name((name,), span=span) | syntax.VarDecl(name, span=span):
             yield name, span
         case syntax.TupleExpr(items):
             for item in items:
@@ -54,7 +54,7 @@ def pattern_names(pattern: Expr) -> Iterator[tuple[str, Span]]:
         case syntax.Construct(_, arguments):
             for argument in arguments:
                 yield from pattern_names(argument.value)
-        case syntax.At(name, inner, span):
+        case syntax.At(name, inner, span=span):
             yield name, span
             yield from pattern_names(inner)
         case syntax.Annotated(inner, _) | syntax.Unary("&", inner):
@@ -68,12 +68,12 @@ def without_names(pattern: Expr) -> Expr:
 
     def drop(expression: Expr) -> Expr | None:
         match expression:
-            case syntax.Name((_,), span) | syntax.VarDecl(_, span):
-                return syntax.Wildcard(span)
-            case syntax.At(_, inner, _):
+            case syntax.Name((_,), span=span) | syntax.VarDecl(_, span=span):
+                return syntax.Wildcard(span=span)
+            case syntax.At(_, inner, span=_):
                 return without_names(inner)
-            case syntax.Annotated(syntax.Name() | syntax.VarDecl() | syntax.Wildcard(), _, span):
-                return syntax.Wildcard(span)
+            case syntax.Annotated(syntax.Name() | syntax.VarDecl() | syntax.Wildcard(), _, span=span):
+                return syntax.Wildcard(span=span)
             case _:
                 return None
 

@@ -45,7 +45,7 @@ MAX_WIDTH = 8192
 
 
 def resolve_width(signed: bool, width: int, span: Span, report: Report) -> Type:
-    """Return the type of integers of so many bits."""
+    """Return the type of integers of a width in bits."""
     if 1 <= width <= MAX_WIDTH:
         return Signed(width) if signed else Bit(width)
     mistake = "is too wide" if width else "has no bits"
@@ -81,19 +81,19 @@ def _resolve(environment: Environment, t: syntax.TypeExpr, report: Report, varia
     match t:
         case syntax.TypeName():
             return _resolve_name(environment, t, report, variables)
-        case syntax.SizedType(kind, width, span):
+        case syntax.SizedType(kind, width, span=span):
             return resolve_width(kind == "signed", width, span, report)
-        case syntax.TupleType(items, _):
+        case syntax.TupleType(items, span=_):
             resolved = [resolve_type(environment, item, report, variables) for item in items]
             # `(T)` is T: parentheses alone make no tuple, in types as in values.
             return resolved[0] if len(resolved) == 1 else types.Tuple(tuple(resolved))
-        case syntax.FunctionType(parameters, result, _):
+        case syntax.FunctionType(parameters, result, span=_):
             return types.Function(
                 tuple(resolve_type(environment, p, report, variables) for _, p in parameters),
                 resolve_type(environment, result, report, variables) if result else types.UNIT,
                 tuple(mutable for mutable, _ in parameters),
             )
-        case syntax.TickName(name, span):
+        case syntax.TickName(name, span=span):
             if name not in variables:
                 report.add(
                     "E0303",

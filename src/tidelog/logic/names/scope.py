@@ -49,7 +49,7 @@ class Variable:
 
     def use(self, span: Span) -> Var:
         """Return the typed expression for a use of it."""
-        return Var(self.unique, self.type, span)
+        return Var(self.unique, self.type, span=span)
 
 
 class Scope:

@@ -12,13 +12,13 @@ from typing import Generic, TypeVar
 
 from tidelog.base.expr import Expr, Pattern, Var
 from tidelog.base.record import record
-from tidelog.base.span import NOWHERE, Span
+from tidelog.base.span import Placed
 from tidelog.logic import program
 from tidelog.logic.program import Origin, Relation
 
 
 @record
-class Atom:
+class Atom(Placed):
     """A relation with a pattern or an expression for each column; `row` is the pattern of the whole row, if any.
 
     `plain` says that the arguments are variables and wildcards only, typed by their columns, and that there is no row.
@@ -28,7 +28,6 @@ class Atom:
     arguments: tuple[Pattern | Expr, ...]
     row: Pattern | Expr | None = None
     plain: bool = False
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
@@ -46,21 +45,19 @@ class Negative:
 
 
 @record
-class Assignment:
+class Assignment(Placed):
     """`pattern = e`: the value fits the pattern, which binds its variables."""
 
     pattern: Pattern
     expression: Expr
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record
-class Unnest:
+class Unnest(Placed):
     """`pattern = FlatMap(e)`: one of the elements fits the pattern."""
 
     pattern: Pattern
     expression: Expr
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 Clause = Positive | Negative | program.Condition | Assignment | Unnest
@@ -69,14 +66,13 @@ L = TypeVar("L")
 
 
 @record
-class Grouping(Generic[L]):
+class Grouping(Placed, Generic[L]):
     """`value.group_by(key)` over the derivations of any of the alternatives; later literals see `group`."""
 
     alternatives: tuple[Body[L], ...]
     value: Expr
     key: Expr
     group: Var
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @record

@@ -61,11 +61,11 @@ def _one_condition(clause: Clause) -> Clause:
                 return clause
             tests.append(inner.expression)
         ways.append(_joined("and", tests))
-    return Condition(_joined("or", ways), clause.span)
+    return Condition(_joined("or", ways), span=clause.span)
 
 
 def _joined(operator: str, operands: Sequence[Expr]) -> Expr:
-    return reduce(lambda left, right: Binary(operator, left, right, left.span.to(right.span)), operands)
+    return reduce(lambda left, right: Binary(operator, left, right, span=left.span.to(right.span)), operands)
 
 
 def _extend(before: list[Body], body: Body) -> list[Body]:
@@ -75,7 +75,7 @@ def _extend(before: list[Body], body: Body) -> list[Body]:
         if isinstance(clause, Either):
             found = [way for alternative in clause.alternatives for way in _extend(found, alternative)]
         elif len(found) > 1 and ends_group(clause):
-            found = [(Either(tuple(found), clause.span), clause)]
+            found = [(Either(tuple(found), span=clause.span), clause)]
         else:
             found = [(*way, clause) for way in found]
     return found

@@ -48,7 +48,7 @@ class _Flattener:
         if body.grouping is not None:
             given = body.grouping
             bodies = tuple([self.body(alternative) for alternative in given.alternatives])
-            grouped = Grouping(bodies, given.value, given.key, given.group, given.span)
+            grouped = Grouping(bodies, given.value, given.key, given.group, span=given.span)
         self.literals = []
         for clause in body.literals:
             self.clause(clause)
@@ -62,11 +62,11 @@ class _Flattener:
                 self.negative(atom)
             case program.Condition():
                 self.literals.append(clause)
-            case checked.Assignment(pattern, expression, span):
+            case checked.Assignment(pattern, expression, span=span):
                 self.bind(pattern, expression, span)
-            case checked.Unnest(pattern, expression, span):
+            case checked.Unnest(pattern, expression, span=span):
                 variable = self.variable(pattern, _element(expression.type), span)
-                self.literals.append(program.Unnest(variable, expression, span))
+                self.literals.append(program.Unnest(variable, expression, span=span))
                 self.destructure(variable, _inside(pattern), span)
             case _:
                 assert_never(clause)
@@ -78,11 +78,11 @@ class _Flattener:
         if atom.plain:
             plain = tuple(
                 [
-                    Var(a.name, c.type, span) if isinstance(a, VarPattern) else Wildcard(c.type)
+                    Var(a.name, c.type, span=span) if isinstance(a, VarPattern) else Wildcard(c.type)
                     for a, c in zip(atom.arguments, relation.columns, strict=True)
                 ]
             )
-            self.literals.append(program.Positive(program.Atom(relation.name, plain, span)))
+            self.literals.append(program.Positive(program.Atom(relation.name, plain, span=span)))
             return
         arguments, row = self.spread(atom)
         after: list[tuple[Var, Pattern]] = []
@@ -90,7 +90,7 @@ class _Flattener:
         if row is not None:
             terms = [self.fresh(t.type, span) if isinstance(t, Wildcard) else t for t in terms]
         columns = [t for t in terms if not isinstance(t, Wildcard)]
-        self.literals.append(program.Positive(program.Atom(relation.name, tuple(terms), span)))
+        self.literals.append(program.Positive(program.Atom(relation.name, tuple(terms), span=span)))
         for variable, pattern in after:
             self.destructure(variable, pattern, span)
         if row is not None:
@@ -119,7 +119,7 @@ class _Flattener:
         if isinstance(argument, AnyPattern):
             return Wildcard(type)
         if isinstance(argument, VarPattern) and isinstance(argument.inner, AnyPattern):
-            return Var(argument.name, type, span)
+            return Var(argument.name, type, span=span)
         match argument:
             case VarPattern() | expr.TuplePattern() | expr.ConstructorPattern() | ConstPattern():
                 constant = self.constant(argument, type)
@@ -137,14 +137,14 @@ class _Flattener:
         if isinstance(folded, Var | Const):
             return folded
         variable = self.fresh(folded.type, folded.span)
-        self.literals.append(Bind(variable, folded, folded.span))
+        self.literals.append(Bind(variable, folded, span=folded.span))
         return variable
 
     def negative(self, atom: checked.Atom) -> None:
         relation, span = atom.relation, atom.span
         arguments, row = self.spread(atom)
         if isinstance(row, VarPattern) and all(isinstance(a, AnyPattern) for a in arguments):
-            arguments, row = row_columns(Var(row.name, row.type, span), relation, self.definition), None
+            arguments, row = row_columns(Var(row.name, row.type, span=span), relation, self.definition), None
         values = [
             Wildcard(c.type) if isinstance(a, AnyPattern) else self.value(a, c.type)
             for a, c in zip(arguments, relation.columns, strict=True)
@@ -153,7 +153,7 @@ class _Flattener:
             self.negative_pattern(checked.Atom(relation, tuple(arguments), row, span=span))
             return
         terms = tuple(v if isinstance(v, Wildcard) else self.computed(v) for v in values if v is not None)
-        self.literals.append(program.Negative(program.Atom(relation.name, terms, span)))
+        self.literals.append(program.Negative(program.Atom(relation.name, terms, span=span)))
 
     def negative_pattern(self, atom: checked.Atom) -> None:
         """Negate an atom whose patterns have wildcards inside, through an auxiliary relation."""
@@ -165,15 +165,15 @@ class _Flattener:
                 patterns.append(argument)
             else:
                 variable = self.fresh(column.type, span)
-                outer.append(Bind(variable, fold_expression(argument), span))
+                outer.append(Bind(variable, fold_expression(argument), span=span))
                 patterns.append(VarPattern(variable.name, column.type))
         rows = [atom.row] if isinstance(atom.row, Pattern) else []
         keys = {variable.name: variable for pattern in (*patterns, *rows) for variable in pattern_variables(pattern)}
         self.positive(checked.Atom(relation, tuple(patterns), atom.row, span=span))
-        variables = tuple(Var(variable.name, variable.type, span) for variable in keys.values())
+        variables = tuple(Var(variable.name, variable.type, span=span) for variable in keys.values())
         made = self.auxiliaries.relation(self.rule.head.name, variables, self.rule.origin)
         self.auxiliaries.rule(made, variables, self.literals, self.rule.origin)
-        self.literals = [*outer, program.Negative(program.Atom(made.name, variables, span))]
+        self.literals = [*outer, program.Negative(program.Atom(made.name, variables, span=span))]
 
     # --- patterns ----------------------------------------------------------------------------------------------------
 
@@ -190,7 +190,7 @@ class _Flattener:
             self.destructure(value, pattern, span)
             return
         variable = self.variable(pattern, value.type, span)
-        self.literals.append(Bind(variable, value, span))
+        self.literals.append(Bind(variable, value, span=span))
         self.destructure(variable, _inside(pattern), span)
 
     def destructure(self, value: Expr, pattern: Pattern, span: Span) -> None:
@@ -198,21 +198,21 @@ class _Flattener:
             case AnyPattern():
                 pass
             case VarPattern(name, type, inner):
-                variable = Var(name, type, span)
-                self.literals.append(Bind(variable, value, span))
+                variable = Var(name, type, span=span)
+                self.literals.append(Bind(variable, value, span=span))
                 self.destructure(variable, inner, span)
             case ConstPattern(constant, type):
-                equal = Operate("==", (value, Const(constant, type, span)), BOOL, span)
-                self.literals.append(Condition(equal, span))
+                equal = Operate("==", (value, Const(constant, type, span=span)), BOOL, span=span)
+                self.literals.append(Condition(equal, span=span))
             case expr.TuplePattern(items):
                 for i, (item, type) in enumerate(zip(items, _items(value.type), strict=True)):
-                    self.destructure(Project(value, i, type, (), span), item, span)
+                    self.destructure(Project(value, i, type, (), span=span), item, span)
             case expr.ConstructorPattern(constructor, items):
                 if len(self.definition(constructor.type_name).constructors) > 1:
-                    self.literals.append(Condition(expr.Is(value, constructor, span), span))
+                    self.literals.append(Condition(expr.Is(value, constructor, span=span), span=span))
                 field_types = self.field_types(constructor, value.type)
                 for i, item in enumerate(items):
-                    self.destructure(Project(value, i, field_types[i], (), span), item, span)
+                    self.destructure(Project(value, i, field_types[i], (), span=span), item, span)
             case _:
                 assert_never(pattern)
 
@@ -254,11 +254,11 @@ class _Flattener:
 
     def variable(self, pattern: Pattern, type: Type, span: Span) -> Var:
         """Return the variable that a pattern gives to the whole value, or a fresh one."""
-        return Var(pattern.name, type, span) if isinstance(pattern, VarPattern) else self.fresh(type, span)
+        return Var(pattern.name, type, span=span) if isinstance(pattern, VarPattern) else self.fresh(type, span)
 
     def fresh(self, type: Type, span: Span) -> Var:
         self.made += 1
-        return Var(f"#{self.made}", type, span)
+        return Var(f"#{self.made}", type, span=span)
 
 
 def _inside(pattern: Pattern) -> Pattern:

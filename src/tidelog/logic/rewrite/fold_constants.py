@@ -75,14 +75,14 @@ def fold_expression(expression: Expr) -> Expr:
         case expr.If(Const(condition), then, otherwise):
             return then if condition else otherwise
         case expr.MakeTuple(items) | expr.MakeVec(items) if _constant(items):
-            return Const(_values(items), expression.type, expression.span)
+            return Const(_values(items), expression.type, span=expression.span)
         case expr.Construct(constructor, arguments) if _constant(arguments) and isinstance(expression.type, Named):
             value = Variant(constructor.name, constructor.position, _values(arguments))
-            return Const(value, expression.type, expression.span)
-        case expr.Project(of, index, type, positions, span):
+            return Const(value, expression.type, span=expression.span)
+        case expr.Project(of, index, type, positions, span=span):
             return _project(of, index, type, positions, span) or expression
-        case expr.Is(Const(Variant() as value), constructor, span):
-            return Const(value.position == constructor.position, BOOL, span)
+        case expr.Is(Const(Variant() as value), constructor, span=span):
+            return Const(value.position == constructor.position, BOOL, span=span)
         case _:
             return expression
 
@@ -98,9 +98,9 @@ def _values(items: tuple[Expr, ...]) -> tuple[Any, ...]:
 def _project(of: Expr, index: int, type: Type, positions: tuple[int, ...], span: Any) -> Expr | None:
     match of:
         case Const(tuple() as items):
-            return Const(items[index], type, span)
+            return Const(items[index], type, span=span)
         case Const(Variant() as value):
-            return Const(value.fields[positions[value.position] if positions else index], type, span)
+            return Const(value.fields[positions[value.position] if positions else index], type, span=span)
         case expr.MakeTuple(parts_of) if all(isinstance(part, Const | Var) for part in parts_of):
             return parts_of[index]
         case expr.Construct(constructor, parts_of) if all(isinstance(part, Const | Var) for part in parts_of):
@@ -116,7 +116,7 @@ def _operate(expression: Operate) -> Expr:
     if not _constant(expression.operands):
         return expression
     result = _compute(expression.operator, expression.operands, expression.type)
-    return expression if result is None else Const(result, expression.type, expression.span)
+    return expression if result is None else Const(result, expression.type, span=expression.span)
 
 
 def _logic(expression: Operate) -> Expr | None:
@@ -125,11 +125,11 @@ def _logic(expression: Operate) -> Expr | None:
         return None
     match expression.operator, expression.operands:
         case "and", (Const(left), right):
-            return right if left else Const(False, BOOL, expression.span)
+            return right if left else Const(False, BOOL, span=expression.span)
         case "or", (Const(left), right):
-            return Const(True, BOOL, expression.span) if left else right
+            return Const(True, BOOL, span=expression.span) if left else right
         case "=>", (Const(left), right):
-            return right if left else Const(True, BOOL, expression.span)
+            return right if left else Const(True, BOOL, span=expression.span)
         case ("and", (left, Const(True))) | ("or", (left, Const(False))):
             return left
         case _:

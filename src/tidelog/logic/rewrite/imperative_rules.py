@@ -33,7 +33,8 @@ def imperative_rules(rule: syntax.ImperativeRule, report: Report) -> tuple[RuleD
     """Return the rules that an imperative rule stands for, one for each inserted atom."""
     rules = _Walk(report).statement(rule.statement, ())
     return tuple(
-        RuleDef((syntax.Head(atom, None, atom.span),), body, rule.attributes, span) for atom, body, span in rules
+        RuleDef((syntax.Head(atom, None, span=atom.span),), body, rule.attributes, span=span)
+        for atom, body, span in rules
     )
 
 
@@ -45,21 +46,21 @@ class _Walk:
 
     def statement(self, statement: Statement, before: Body) -> Iterator[tuple[syntax.Atom, Body, Span]]:
         match statement:
-            case syntax.InsertStatement(atom, span):
+            case syntax.InsertStatement(atom, span=span):
                 yield atom, before, span
             case syntax.SkipStatement():
                 pass
             case syntax.BlockStatement(items):
                 for item in items:
                     yield from self.statement(item, before)
-            case syntax.VarStatement(target, value, body, span):
-                assign = syntax.Assign(target, value, target.span.to(value.span))
-                yield from self.statement(body, (*before, syntax.Condition(assign, assign.span)))
-            case syntax.IfStatement(condition, then, otherwise, _):
-                yield from self.statement(then, (*before, syntax.Condition(condition, condition.span)))
+            case syntax.VarStatement(target, value, body, span=span):
+                assign = syntax.Assign(target, value, span=target.span.to(value.span))
+                yield from self.statement(body, (*before, syntax.Condition(assign, span=assign.span)))
+            case syntax.IfStatement(condition, then, otherwise, span=_):
+                yield from self.statement(then, (*before, syntax.Condition(condition, span=condition.span)))
                 if otherwise is not None:
-                    negated = syntax.Unary("not", condition, condition.span)
-                    yield from self.statement(otherwise, (*before, syntax.Condition(negated, condition.span)))
+                    negated = syntax.Unary("not", condition, span=condition.span)
+                    yield from self.statement(otherwise, (*before, syntax.Condition(negated, span=condition.span)))
             case syntax.ForStatement():
                 yield from self.statement(statement.body, before + self._loop(statement))
             case syntax.MatchStatement():
@@ -71,36 +72,40 @@ class _Walk:
         clauses: list[Clause] = []
         match loop.pattern:
             case syntax.Name((name,)) | syntax.VarDecl(name):
-                clauses.append(syntax.Positive(replace(loop.atom, binding=name), loop.atom.span))
+                clauses.append(syntax.Positive(replace(loop.atom, binding=name), span=loop.atom.span))
             case syntax.Wildcard():
-                clauses.append(syntax.Positive(loop.atom, loop.atom.span))
+                clauses.append(syntax.Positive(loop.atom, span=loop.atom.span))
             case pattern:
                 row = self._fresh("row")
-                clauses.append(syntax.Positive(replace(loop.atom, binding=row), loop.atom.span))
-                assign = syntax.Assign(pattern, syntax.Name((row,), pattern.span), pattern.span)
-                clauses.append(syntax.Condition(assign, pattern.span))
+                clauses.append(syntax.Positive(replace(loop.atom, binding=row), span=loop.atom.span))
+                assign = syntax.Assign(pattern, syntax.Name((row,), span=pattern.span), span=pattern.span)
+                clauses.append(syntax.Condition(assign, span=pattern.span))
         if loop.condition is not None:
-            clauses.append(syntax.Condition(loop.condition, loop.condition.span))
+            clauses.append(syntax.Condition(loop.condition, span=loop.condition.span))
         return tuple(clauses)
 
     def _match(self, match: syntax.MatchStatement, before: Body) -> Iterator[tuple[syntax.Atom, Body, Span]]:
         span = match.subject.span
         name = self._fresh("match")
-        subject = syntax.Name((name,), span)
-        bound = syntax.Assign(syntax.VarDecl(name, span), match.subject, span)
-        before = (*before, syntax.Condition(bound, span))
+        subject = syntax.Name((name,), span=span)
+        bound = syntax.Assign(syntax.VarDecl(name, span=span), match.subject, span=span)
+        before = (*before, syntax.Condition(bound, span=span))
         earlier: list[tuple[Expr, Expr]] = []
         for pattern, body in match.arms:
             self._check_new(pattern, before)
             clauses = before
             if earlier:
                 # With the arm's own span, so that a warning that it is never reached points to the arm.
-                otherwise = (syntax.Wildcard(pattern.span), syntax.BoolLiteral(True, pattern.span))
-                clauses += (syntax.Condition(syntax.Match(subject, (*earlier, otherwise), pattern.span), pattern.span),)
+                otherwise = (syntax.Wildcard(span=pattern.span), syntax.BoolLiteral(True, span=pattern.span))
+                clauses += (
+                    syntax.Condition(
+                        syntax.Match(subject, (*earlier, otherwise), span=pattern.span), span=pattern.span
+                    ),
+                )
             if not isinstance(pattern, syntax.Wildcard):
-                clauses += (syntax.Condition(syntax.Assign(pattern, subject, pattern.span), pattern.span),)
+                clauses += (syntax.Condition(syntax.Assign(pattern, subject, span=pattern.span), span=pattern.span),)
             yield from self.statement(body, clauses)
-            earlier.append((without_names(pattern), syntax.BoolLiteral(False, span)))
+            earlier.append((without_names(pattern), syntax.BoolLiteral(False, span=span)))
 
     def _check_new(self, pattern: Expr, before: Body) -> None:
         known = {name for clause in before for name, _ in bound_names(clause)}

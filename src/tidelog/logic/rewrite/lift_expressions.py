@@ -51,8 +51,8 @@ class _Lift:
                     found.append(self.literal(clause, atom))
                     found += self.lifted
                     self.lifted = []
-                case syntax.Either(alternatives, span):
-                    found.append(syntax.Either(tuple([self.body(a) for a in alternatives]), span))
+                case syntax.Either(alternatives, span=span):
+                    found.append(syntax.Either(tuple([self.body(a) for a in alternatives]), span=span))
                 case _:
                     found.append(clause)
         return tuple(found)
@@ -87,6 +87,6 @@ class _Lift:
         ):
             return self.pattern(e)
         self.made += 1
-        name = syntax.Name((f"#e{self.made}",), e.span)
-        self.lifted.append(syntax.Condition(syntax.Assign(name, e, e.span), e.span))
+        name = syntax.Name((f"#e{self.made}",), span=e.span)
+        self.lifted.append(syntax.Condition(syntax.Assign(name, e, span=e.span), span=e.span))
         return name

@@ -19,10 +19,10 @@ def replace_aggregates(rule: RuleDef) -> tuple[RuleDef, ...]:
 
 def _replace(clause: Clause) -> Clause:
     match clause:
-        case OldAggregate(pattern, keys, function, value, span):
-            grouped = MethodCall(value, ("group_by",), (keys,), span)
-            return Condition(Assign(pattern, MethodCall(grouped, function, (), span), span), span)
-        case Either(alternatives, span):
-            return Either(tuple(tuple(map(_replace, alternative)) for alternative in alternatives), span)
+        case OldAggregate(pattern, keys, function, value, span=span):
+            grouped = MethodCall(value, ("group_by",), (keys,), span=span)
+            return Condition(Assign(pattern, MethodCall(grouped, function, (), span=span), span=span), span=span)
+        case Either(alternatives, span=span):
+            return Either(tuple(tuple(map(_replace, alternative)) for alternative in alternatives), span=span)
         case _:
             return clause

@@ -32,7 +32,7 @@ def make_row(relation: Relation, columns: Sequence[Expr], definition: Definition
     if constructor is None:
         (value,) = columns
         return value
-    return Construct(constructor, tuple(columns), relation.element, span)
+    return Construct(constructor, tuple(columns), relation.element, span=span)
 
 
 def row_columns(row: Expr, relation: Relation, definition: Definitions) -> tuple[Expr, ...]:
@@ -41,4 +41,4 @@ def row_columns(row: Expr, relation: Relation, definition: Definitions) -> tuple
         return (row,)
     if isinstance(row, Construct):
         return row.arguments
-    return tuple(Project(row, i, column.type, (), row.span) for i, column in enumerate(relation.columns))
+    return tuple(Project(row, i, column.type, (), span=row.span) for i, column in enumerate(relation.columns))

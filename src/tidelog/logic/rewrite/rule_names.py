@@ -103,7 +103,7 @@ def reads(expression: Expr) -> Reads:
     while stack:
         current = stack.pop()
         match current:
-            case syntax.Name((name,), span):
+            case syntax.Name((name,), span=span):
                 read.append((name, span))
                 continue
             case syntax.Call(syntax.Name(), arguments):  # a function's name, or a variable that holds a function

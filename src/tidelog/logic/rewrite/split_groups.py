@@ -64,7 +64,7 @@ class _Splitter:
         reduce, result, literals = self.reduction(grouping.group, body.literals, {k.name for k in keys})
         direct = self.single_atom(bodies, keys, grouping)
         atom, value = direct or self.auxiliary(bodies, grouping, keys, reduce)
-        aggregate = Aggregate(atom, tuple(keys), value, grouping.group, reduce, result, grouping.span)
+        aggregate = Aggregate(atom, tuple(keys), value, grouping.group, reduce, result, span=grouping.span)
         return [aggregate, *opened, *literals]
 
     # --- keys --------------------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ class _Splitter:
         if isinstance(reduce, Call) and _name(reduce.function) in DISTINCT:
             if not isinstance(value, Var | Const):
                 computed["#value"] = value
-                value = Var("#value", value.type, value.span)
+                value = Var("#value", value.type, span=value.span)
             columns.update(free_variables(value))
             rows = [(body, columns) for body in bodies]
         else:
@@ -136,7 +136,7 @@ class _Splitter:
         origin = self.rule.origin
         columns = {name: variable for _, own in rows for name, variable in own.items()}
         if len(rows) > 1:
-            columns["#alternative"] = Var("#alternative", BIGINT, grouping.span)
+            columns["#alternative"] = Var("#alternative", BIGINT, span=grouping.span)
         relation = self.auxiliaries.relation(self.rule.head.name, tuple(columns.values()), origin)
         for number, (body, own) in enumerate(rows):
             given = {**computed, "#alternative": Const(number, BIGINT)}
@@ -145,12 +145,12 @@ class _Splitter:
                 for name, variable in columns.items()
             ]
             self.auxiliaries.rule(relation, arguments, body, origin)
-        return Atom(relation.name, tuple(columns.values()), grouping.span)
+        return Atom(relation.name, tuple(columns.values()), span=grouping.span)
 
     def fill(self, atom: Atom) -> Atom:
         """Give each wildcard of an atom a variable."""
         terms = tuple(self.fresh("", term.type) if isinstance(term, Wildcard) else term for term in atom.arguments)
-        return Atom(atom.relation, terms, atom.span)
+        return Atom(atom.relation, terms, span=atom.span)
 
     def fill_body(self, body: list[Literal]) -> list[Literal]:
         return [Positive(self.fill(item.atom)) if isinstance(item, Positive) else item for item in body]
@@ -171,10 +171,10 @@ def _open(whole: Expr, key: Expr, seen: set[str]) -> Iterable[Literal]:
         case Var(name):
             if name not in seen:
                 seen.add(name)
-                yield Bind(key, whole, key.span)
+                yield Bind(key, whole, span=key.span)
         case MakeTuple(items) | Construct(_, items):
             for i, item in enumerate(items):
-                yield from _open(Project(whole, i, item.type, (), item.span), item, seen)
+                yield from _open(Project(whole, i, item.type, (), span=item.span), item, seen)
         case _:
             pass
 

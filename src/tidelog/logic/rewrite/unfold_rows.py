@@ -117,7 +117,7 @@ def _renamed(literal: Literal, names: Mapping[str, Var]) -> Literal:
     match literal:
         case Positive(atom) | Negative(atom):
             terms = tuple(names.get(t.name, t) if isinstance(t, Var) else t for t in atom.arguments)
-            return replace(literal, atom=Atom(atom.relation, terms, atom.span))
+            return replace(literal, atom=Atom(atom.relation, terms, span=atom.span))
         case Bind(variable) | Unnest(variable):
             literal = replace(literal, variable=names.get(variable.name, variable))
     return with_expressions(literal, lambda e: substitute(e, names))
@@ -130,4 +130,4 @@ def _forget(literal: Literal, counts: Counter[str]) -> Literal:
         Wildcard(t.type) if isinstance(t, Var) and t.name[0] == "#" and counts[t.name] == 1 else t
         for t in literal.atom.arguments
     )
-    return Positive(Atom(literal.atom.relation, terms, literal.atom.span))
+    return Positive(Atom(literal.atom.relation, terms, span=literal.atom.span))

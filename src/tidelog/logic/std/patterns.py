@@ -15,7 +15,7 @@ from tidelog.base.values import NONE, Variant, err, ok, some
 from tidelog.logic.std.rust_patterns import PatternError, translated
 
 LONGEST = 1 << 16
-"""A pattern may have so many characters: to compile one takes time that nothing can interrupt."""
+"""Characters that a pattern may have: to compile one takes time that nothing can interrupt."""
 MEMORY = 16 << 20
 """Bytes that RE2 may take for a pattern, compiled, and for what it remembers while it matches."""
 WORK = 5

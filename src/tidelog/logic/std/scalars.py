@@ -60,7 +60,7 @@ def encoding(value: Value) -> bytes:
 
 
 def digest(value: Value, size: int) -> int:
-    """Return a hash of so many bytes."""
+    """Return a hash of `size` bytes."""
     return int.from_bytes(blake2b(encoding(value), digest_size=size).digest(), "big")
 
 

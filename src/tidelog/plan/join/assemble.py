@@ -145,7 +145,7 @@ class _Builder:
     def _unnest(self, variable: Var, expression: Expr, after: int) -> None:
         bit = self.bits[variable.name]
         if bit & self.bound:
-            again = Var(variable.name + "'", variable.type, variable.span)
+            again = Var(variable.name + "'", variable.type, span=variable.span)
             kept = self._kept(self.columns, after | bit)
             self.tree = nodes.Unnest(self.tree or nodes.Unit(), again, expression, (*kept, again))
             self._select(equal(variable, again), after)

@@ -31,7 +31,7 @@ def isolate_aggregates(program: Program) -> Program:
                     if name not in relations:
                         relations[name] = auxiliary_relation(name, variables, rule.origin.span)
                         rules.append(Rule(name, variables, (literal,), rule.origin))
-                    body.append(Positive(Atom(name, variables, literal.span)))
+                    body.append(Positive(Atom(name, variables, span=literal.span)))
                 else:
                     body.append(literal)
             rules.append(replace(rule, body=tuple(body)))

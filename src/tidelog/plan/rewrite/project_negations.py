@@ -60,7 +60,7 @@ def _projected(atom: Atom, program: Program, made: dict[str, tuple[Relation, Rul
     name = f"{relation.name}#{'.'.join(relation.columns[i].name for i in kept) or '_'}"
     if name not in made:
         made[name] = _projection(name, relation, kept, atom.span)
-    return Atom(name, tuple(atom.arguments[i] for i in kept), atom.span)
+    return Atom(name, tuple(atom.arguments[i] for i in kept), span=atom.span)
 
 
 def _projection(name: str, relation: Relation, kept: list[int], span: Span) -> tuple[Relation, Rule]:
@@ -74,4 +74,4 @@ def _projection(name: str, relation: Relation, kept: list[int], span: Span) -> t
     body = ", ".join(column.name if i in kept else "_" for i, column in enumerate(relation.columns))
     origin = Origin(f"{name}({head}) :- {relation.name}({body}).", span=span)
     auxiliary = auxiliary_relation(name, columns, relation.span)
-    return auxiliary, Rule(name, variables, (Positive(Atom(relation.name, arguments, span)),), origin)
+    return auxiliary, Rule(name, variables, (Positive(Atom(relation.name, arguments, span=span)),), origin)
