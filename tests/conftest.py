@@ -21,6 +21,14 @@ settings.register_profile("soak", settings.get_profile("dev"), max_examples=10_0
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse a mark that leaves a test out of `scripts/test --quick` without saying what takes so long."""
+    for item in items:
+        for mark in item.iter_markers("long"):
+            if not (set(mark.kwargs) == {"reason"} and mark.kwargs["reason"]):
+                raise pytest.UsageError(f"{item.nodeid}: the mark is written `long(reason=...)`")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def poison() -> Iterator[None]:
     """Fill arrays that nobody has written yet with a value that no row has, in all tests."""

@@ -74,6 +74,7 @@ def test_every_program_can_be_planned_with_the_rule_that_comes_and_goes() -> Non
         assert planned(program).relations[subject.relation].role == "input"
 
 
+@pytest.mark.long(reason="a benchmark in processes of its own")
 def test_a_race_in_processes_of_its_own(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     written = tmp_path / "results.json"
     options = ["--suite", "tiny-tc", "--threads", "1", "--peers", "duckdb,clingo", "--work", str(tmp_path)]
@@ -83,6 +84,7 @@ def test_a_race_in_processes_of_its_own(tmp_path: Path, capfd: pytest.CaptureFix
     assert written.read_text().count('"status": "ok"') == len(racers(1, ("duckdb", "clingo")))
 
 
+@pytest.mark.long(reason="a benchmark, on small inputs")
 def test_strategies_side_by_side(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -94,6 +96,7 @@ def test_strategies_side_by_side(
     assert "tuples ranked algebra hash 2 threads" in shown
 
 
+@pytest.mark.long(reason="a benchmark, on small inputs")
 def test_closures_beside_recomputing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     written = tmp_path / "results.json"
     options = ["--suite", "tiny-stc", "--peers", "", "--work", str(tmp_path), "--json", str(written)]
@@ -105,6 +108,7 @@ def test_closures_beside_recomputing(tmp_path: Path, capfd: pytest.CaptureFixtur
     assert written.read_text().count('"what": "delete"') >= 2
 
 
+@pytest.mark.long(reason="a benchmark, on small inputs")
 def test_updates_and_their_goals(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     written = tmp_path / "results.json"
     assert main(["updates", "--suite", "tiny-tc", "--work", str(tmp_path), "--json", str(written)]) == 0
@@ -196,6 +200,7 @@ def test_an_option_that_would_be_ignored_is_refused(capsys: pytest.CaptureFixtur
     assert "start takes no --suite" in capsys.readouterr().err
 
 
+@pytest.mark.long(reason="a benchmark in processes of its own")
 def test_two_versions_take_turns(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """The last commit and this checkout do the same work; which of them is quicker on tiny inputs is chance."""
     main(["compare", "--base", "HEAD", "--suite", "tiny-tc", "--runs", "1", "--work", str(tmp_path)])

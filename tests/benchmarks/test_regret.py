@@ -195,6 +195,7 @@ def test_names_of_workloads() -> None:
     assert NAMED["crdt-first"](Path("nowhere")) is None
 
 
+@pytest.mark.long(reason="a benchmark in processes of its own")
 def test_a_workload_is_measured_in_processes_of_its_own(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     written = tmp_path / "regret.json"
     assert main(["regret", "--suite", "tiny", "--json", str(written)]) == 0
@@ -205,6 +206,7 @@ def test_a_workload_is_measured_in_processes_of_its_own(tmp_path: Path, capfd: p
     assert all(len(one["cpu"]) == len(found["steps"]) for one in found["candidates"].values() if one["status"] == "ok")
 
 
+@pytest.mark.long(reason="a benchmark in processes of its own")
 def test_who_takes_too_long_is_stopped() -> None:
     limits = {"default": 0.2, "everyone": 0.2, "turns": 0.0}
     request = json.dumps({"name": "chain-15000", "data": "", "limits": limits})

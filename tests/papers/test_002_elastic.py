@@ -217,6 +217,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.long(reason="random histories")
 @pytest.mark.parametrize("how", MAKE)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_theorem_3_5(name: str, how: str) -> None:

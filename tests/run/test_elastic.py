@@ -58,6 +58,7 @@ def tuples(plan: Plan, rediscovery: str | None) -> TuplesEngine:
     return TuplesEngine(plan, strategy="elastic", fallback=NEVER, **how)
 
 
+@pytest.mark.long(reason="random histories")
 @pytest.mark.parametrize(
     ("make", "rediscovery"),
     [

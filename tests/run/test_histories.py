@@ -90,6 +90,7 @@ def histories(length: int) -> Iterator[History]:
         yield random_history(Random(seed), length)
 
 
+@pytest.mark.long(reason="random histories")
 def test_a_batch_is_its_single_changes(make: Make) -> None:
     for history in histories(6):
         single = tuple(part for step in history.steps for part in singletons(step))
@@ -105,6 +106,7 @@ def test_facts_first_or_rules_first(make: Make) -> None:
         assert answers(play(make, empty, (rules, facts))) == answers(play(make, empty, (facts, rules)))
 
 
+@pytest.mark.long(reason="random histories")
 def test_the_way_does_not_matter(make: Make) -> None:
     for history in histories(8):
         *_, (_, end) = history.programs()
@@ -113,6 +115,7 @@ def test_the_way_does_not_matter(make: Make) -> None:
         assert answers(play(make, history.start, history.steps)) == answers(direct)
 
 
+@pytest.mark.long(reason="random histories")
 def test_to_and_fro_changes_nothing(make: Make) -> None:
     for history in histories(4):
         engine = play(make, history.start, history.steps)
@@ -129,6 +132,7 @@ def test_to_and_fro_changes_nothing(make: Make) -> None:
         assert answers(engine) == before
 
 
+@pytest.mark.long(reason="random histories")
 def test_a_rollback_leaves_no_trace(make: Make) -> None:
     for history in histories(8):
         engine = make(plan_text(str(history.start)))

@@ -53,43 +53,51 @@ def check(jobs: list[dict[str, Any]]) -> None:
         assert one["same"], told
 
 
+@pytest.mark.long(reason="programs that run until a limit stops them")
 @pytest.mark.parametrize(("engine", "strategy"), ENGINES)
 def test_functions(engine: str, strategy: str) -> None:
     names = list(FUNCTIONS) if (engine, strategy) == ENGINES[0] else SHARED
     check([{"name": n, "engine": engine, "strategy": strategy, "seconds": SECONDS, "memory": True} for n in names])
 
 
+@pytest.mark.long(reason="programs that run until a limit stops them")
 def test_values_under_a_limit_of_memory_alone() -> None:
     names = ["text that doubles", "interpolation that doubles", "vectors that double", "a long range"]
     check([{"name": n, "engine": "columnar", "strategy": "auto", "memory": True} for n in names])
 
 
+@pytest.mark.long(reason="programs that run until a limit stops them")
 def test_rules() -> None:
     check([{"name": n, "engine": "columnar", "strategy": "auto", "seconds": SECONDS, "memory": True} for n in RULES])
 
 
+@pytest.mark.long(reason="programs that run until a limit stops them")
 @pytest.mark.parametrize(("engine", "strategy"), STRATEGIES)
 def test_rules_with_every_strategy(engine: str, strategy: str) -> None:
     check([{"name": n, "engine": engine, "strategy": strategy, "seconds": SECONDS, "memory": True} for n in BASIC])
 
 
+@pytest.mark.long(reason="programs that run until a limit stops them")
 def test_graphs_from_scratch() -> None:
     """By `recompute`; a closure by `auto` is among the rules."""
     names = ["reachability", "reachability by searches", "same generation at random"]
     check([{"name": n, "engine": "columnar", "strategy": "recompute", "seconds": SECONDS} for n in names])
 
 
+@pytest.mark.long(reason="programs that run until a limit stops them")
 def test_rules_under_a_limit_of_memory_alone() -> None:
     names = ["a cross join", "a set of each", "elements of a long vector", "an endless text", "reachability by halves"]
     names.append("reachability")
     check([{"name": n, "engine": "columnar", "strategy": "auto", "memory": True} for n in names])
 
 
+@pytest.mark.long(reason="programs that run until a limit stops them")
 def test_rules_under_a_limit_of_tuples_alone() -> None:
     names = ["a cross join", "same generation", "an endless count", "a vector of all pairs"]
     check([{"name": n, "engine": "columnar", "strategy": "auto", "tuples": 100_000} for n in names])
 
 
+@pytest.mark.long(reason="programs that run until a limit stops them")
 @pytest.mark.parametrize(
     ("name", "line"),
     [

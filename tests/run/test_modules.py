@@ -54,6 +54,7 @@ def test_changes_of_facts_and_rules(rules: str) -> None:
         assert not engines[0].verify()
 
 
+@pytest.mark.long(reason="random programs and their histories")
 def test_random_programs() -> None:
     for seed in range(24):
         random = Random(seed)

@@ -35,6 +35,7 @@ def test_the_strategies_of_the_papers_are_there() -> None:
     assert "dbsp" in ENGINES["columnar"].strategies
 
 
+@pytest.mark.long(reason="random histories")
 @pytest.mark.parametrize("block", range(BLOCKS))
 def test_all_agree_with_the_reference_engine(block: int) -> None:
     for seed in range(block, HISTORIES, BLOCKS):

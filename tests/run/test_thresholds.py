@@ -35,6 +35,7 @@ def test_dbsp(indexed: bool) -> None:
     assert HISTORIES < 8 or not missing("traces.", paths)
 
 
+@pytest.mark.long(reason="random histories")
 def test_tuples() -> None:
     paths = Paths()
     ways = list(product(STRATEGIES, EVALUATORS, INDEXES))

@@ -59,6 +59,7 @@ def assert_answers(db: Database, expected: Answers) -> None:
     assert {name: found[name] for name in expected} == expected
 
 
+@pytest.mark.long(reason="random histories")
 @pytest.mark.parametrize("engine", IN_PROCESS)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_states_and_changes(seed: int, engine: EngineName) -> None:
@@ -101,6 +102,7 @@ def test_what_is_undone_has_never_happened(seed: int, engine: EngineName) -> Non
         db.verify()
 
 
+@pytest.mark.long(reason="random histories")
 @pytest.mark.parametrize("engine", IN_PROCESS)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_together_is_one_after_the_other(seed: int, engine: EngineName) -> None:

@@ -27,6 +27,7 @@ OWN = (
 """What commits are made of: each of these lines is tried in any case."""
 
 
+@pytest.mark.long(reason="a run for each line that may be interrupted")
 @pytest.mark.filterwarnings("ignore::tidelog.SubscriptionWarning")
 @pytest.mark.parametrize(
     ("options", "folders", "most"),

@@ -59,6 +59,7 @@ def test_a_defect_is_told_kindly(tidelog: Tidelog, reach: Path, monkeypatch: pyt
     assert "Traceback" in tidelog("run", "reach.dl", "--debug").err
 
 
+@pytest.mark.long(reason="runs the command in processes of its own")
 def test_values_nested_too_deeply(tidelog: Tidelog, tmp_path: Path) -> None:
     (tmp_path / "p.dl").write_text(
         "typedef List = Nil | Cons{tail: Ref<List>}\noutput relation L(n: u32, l: List)\nL(0, Nil).\n"
@@ -129,6 +130,7 @@ def test_doctor_knows_what_to_do(tidelog: Tidelog, tmp_path: Path, monkeypatch: 
     assert any("-> pip install no-such-package" in line for line in lines)
 
 
+@pytest.mark.long(reason="runs the command in processes of its own")
 def test_a_small_program_answers_at_once(tmp_path: Path) -> None:
     (tmp_path / "p.dl").write_text(REACH.replace("input relation", "relation") + "Edge(1, 2).\n")
     script = "from tidelog.shell.main import main; main()"

@@ -53,6 +53,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(soak, "soak_by", followed)
 
 
+@pytest.mark.long(reason="histories of many kinds")
 def test_no_difference(tidelog: Tidelog) -> None:
     ended = tidelog("soak", "--histories", "3", "--seed", "5")
     assert (ended.status, ended.err) == (0, "")
@@ -89,6 +90,7 @@ def test_a_history_that_takes_too_long_is_found_by_its_seed() -> None:
     assert "the history of seed 7 goes wrong; repeat it with --histories 1 --seed 7" in ended.stderr
 
 
+@pytest.mark.long(reason="histories of many kinds")
 def test_processes_share_the_work(tidelog: Tidelog) -> None:
     one, two = (tidelog("soak", "--histories", "21", "--seed", "5", "--jobs", jobs) for jobs in "12")
     assert (two.status, two.err) == (0, "")

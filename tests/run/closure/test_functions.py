@@ -94,6 +94,7 @@ def test_rows_of_bits() -> None:
         same(kernels.count_bits(bits[0], np.arange(count, dtype=np.int32)), searched)
 
 
+@pytest.mark.long(reason="random graphs")
 def test_searches() -> None:
     for random, (nodes, offsets, targets, place) in graphs():
         chosen, room = np.array(random.sample(range(nodes), random.randint(0, nodes)), np.int32), random.choice(ROOMS)
@@ -126,6 +127,7 @@ def test_reached() -> None:
         same(*(table.reached(offsets, targets, chosen) for table in (kernels, plain)))
 
 
+@pytest.mark.long(reason="random graphs")
 @pytest.mark.parametrize("crossed", [False, True])
 @pytest.mark.parametrize("apart", [False, True])
 def test_generations(crossed: bool, apart: bool) -> None:
@@ -210,6 +212,7 @@ def test_apart_and_bypassed() -> None:
         same(*(table.bypassed(*middle, place, row, bits, edges) for table in (kernels, plain)))
 
 
+@pytest.mark.long(reason="random graphs")
 def test_differences() -> None:
     for random, (nodes, offsets, targets, place) in graphs():
         _, bits = rows_of(offsets, targets, place)

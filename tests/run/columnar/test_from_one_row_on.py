@@ -73,6 +73,7 @@ def tuning(request: pytest.FixtureRequest) -> Tuning:
     return request.param
 
 
+@pytest.mark.long(reason="random programs and their histories")
 @pytest.mark.parametrize("strategy", ["recompute", "auto"])
 def test_random_programs(strategy: str, tuning: Tuning) -> None:
     def make(plan: Plan) -> ColumnarEngine:
@@ -82,6 +83,7 @@ def test_random_programs(strategy: str, tuning: Tuning) -> None:
         follow(random_history(Random(seed), 2), make)
 
 
+@pytest.mark.long(reason="random graphs")
 @pytest.mark.parametrize("threads", [1, 2])
 def test_random_graphs(threads: int, tuning: Tuning) -> None:
     for seed in range(GRAPHS):

@@ -47,6 +47,7 @@ def test_updates_that_give_way_between_others(often: int, monkeypatch: pytest.Mo
     assert {"the", "within"} <= reasons, "some updates took more than their budget, some stayed within it"
 
 
+@pytest.mark.long(reason="random histories")
 @pytest.mark.parametrize("often", [0, 1 << 30])
 @pytest.mark.parametrize("small", [-1, DEFAULT.small_rounds.delta])
 def test_support_is_found_when_it_is_needed(small: int, often: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,6 +162,7 @@ Far(x, n) :- Reach(x, y), var n = y.group_by(x).count().
 """
 
 
+@pytest.mark.long(reason="random histories")
 def test_no_update_pays_for_counts_it_does_not_need() -> None:
     """A load counts; an update that gives way does not, nor one not even tried; a small one goes on from there."""
     tuning = DEFAULT.having({"budgets.work": 300_000.0})

@@ -192,6 +192,7 @@ def test_a_first_line_that_looks_like_a_header_is_noted(
         assert Database(PAIRS, facts=tmp_path, header="yes").remarks.notes == []
 
 
+@pytest.mark.long(reason="many random files")
 @pytest.mark.parametrize("repeated", [1, 40_000])
 def test_header(tmp_path: Path, repeated: int) -> None:
     def read(content: str, header: Header) -> list[tuple[str, ...]]:

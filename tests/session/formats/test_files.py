@@ -202,6 +202,7 @@ def texts(draw: st.DrawFn) -> tuple[list[Type], list[list[str]]]:
     return columns, draw(st.lists(st.lists(cells, min_size=len(columns), max_size=len(columns)), max_size=3))
 
 
+@pytest.mark.long(reason="many random files")
 @settings(max_examples=500)
 @given(texts(), st.sampled_from([COMMA, TAB]), st.sampled_from(["\n", "\r\n"]))
 def test_the_fast_reader_agrees_with_the_slow_one(

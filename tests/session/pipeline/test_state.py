@@ -73,6 +73,7 @@ def row(rng: random.Random) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
+@pytest.mark.long(reason="random histories")
 def test_random_histories(tmp_path: Path) -> None:
     paths = Paths()
     for seed in range(6):

@@ -8,6 +8,7 @@ from tests.session.graph import Open, edges
 from tidelog import Database, ProgramError, UserError
 
 
+@pytest.mark.long(reason="random histories")
 def test_rules_come_and_go(db: Database) -> None:
     edges(db, (1, 2), (2, 3))
     with db.transaction() as tx:

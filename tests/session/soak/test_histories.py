@@ -35,6 +35,7 @@ def ignore(tally: Tally) -> None:
     """Tell nobody."""
 
 
+@pytest.mark.long(reason="histories of many kinds")
 def test_histories() -> None:
     """No difference, and every way at every threshold is taken; some are rare, and wait for a few histories more."""
     tally, failure = soak_by(2, HISTORIES, 0, Asked(), ignore)
@@ -46,6 +47,7 @@ def test_histories() -> None:
     assert tally.histories < MANY or not tally.missing()
 
 
+@pytest.mark.long(reason="histories of many kinds")
 @pytest.mark.parametrize("strategy", ["auto", "ranked", "dred"])
 def test_histories_of_larger_graphs(strategy: StrategyName) -> None:
     tally, failure = soak(min(10, HISTORIES), 0, Asked("columnar", strategy, large=True), ignore)
@@ -60,6 +62,7 @@ def test_graphs_have_every_shape_and_program() -> None:
     assert any(step.rules_removed for history in histories for step in history.steps)
 
 
+@pytest.mark.long(reason="histories of many kinds")
 def test_everything_is_drawn() -> None:
     made = [drawn(seed, Asked()) for seed in range(150)]
     settings = [setting for _, setting in made]

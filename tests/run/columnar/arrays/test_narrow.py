@@ -93,6 +93,7 @@ def test_directory_and_find(seed: int, size: int, shift: int, base: int) -> None
         assert (found[0][high > low] == low[high > low]).all()
 
 
+@pytest.mark.long(reason="kernels and their twins on many random arrays")
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from([20, 5000]),

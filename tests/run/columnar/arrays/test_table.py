@@ -40,6 +40,7 @@ def ordered(rows: Words) -> Words:
     return SLOW.unique(SLOW.sort(rows))
 
 
+@pytest.mark.long(reason="kernels and their twins on many random arrays")
 @given(st.data(), st.integers(1, 3), tables("sorting.apart", "sorting.insertion", "threads.parts"))
 def test_sort_and_order(data: st.DataObject, words: int, table: CompiledArrays) -> None:
     rows = data.draw(packed(words))
@@ -70,6 +71,7 @@ def test_extents(data: st.DataObject, words: int) -> None:
     assert slow[0][2] == slow[1][2] == 9
 
 
+@pytest.mark.long(reason="kernels and their twins on many random arrays")
 @given(st.data(), st.integers(1, 3), st.booleans())
 def test_ranges(data: st.DataObject, words: int, in_order: bool) -> None:
     batch = ordered(data.draw(packed(words)))
@@ -85,6 +87,7 @@ def test_ranges(data: st.DataObject, words: int, in_order: bool) -> None:
     assert (fast_low[high > low] == low[high > low]).all()
 
 
+@pytest.mark.long(reason="kernels and their twins on many random arrays")
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from([0, 3, 9]),
@@ -105,6 +108,7 @@ def test_ranges_by_a_fence(seed: int, shift: int, top: int, count: int, in_order
     assert (slow[1] == fast[1]).all()
 
 
+@pytest.mark.long(reason="kernels and their twins on many random arrays")
 @given(st.data(), st.integers(1, 3))
 def test_without_and_merge(data: st.DataObject, words: int) -> None:
     a, b = ordered(data.draw(packed(words))), ordered(data.draw(packed(words)))
@@ -118,6 +122,7 @@ def test_without_and_merge(data: st.DataObject, words: int) -> None:
     assert (FAST.scatter(a, b, places) == SLOW.merge(a, b)).all()
 
 
+@pytest.mark.long(reason="kernels and their twins on many random arrays")
 @given(st.data(), st.integers(1, 2), st.integers(1, 2), tables("joins.recent"))
 def test_emit_and_move(data: st.DataObject, left_words: int, batch_words: int, table: CompiledArrays) -> None:
     batch = ordered(data.draw(packed(batch_words)))
@@ -146,6 +151,7 @@ def test_emit_and_move(data: st.DataObject, left_words: int, batch_words: int, t
     assert (FAST.move(batch, moves, constant) == SLOW.move(batch, moves, constant)).all()
 
 
+@pytest.mark.long(reason="kernels and their twins on many random arrays")
 @given(st.data(), st.integers(1, 2), st.booleans(), st.booleans())
 def test_emit_ranked_and_visible(data: st.DataObject, words: int, ranked: bool, marked: bool) -> None:
     batch = ordered(data.draw(packed(words)))
@@ -168,6 +174,7 @@ def test_emit_ranked_and_visible(data: st.DataObject, words: int, ranked: bool, 
         assert FAST.visible(low, high, mark, limit).tolist() == seen
 
 
+@pytest.mark.long(reason="kernels and their twins on many random arrays")
 @given(st.data(), st.integers(1, 2), st.booleans(), st.booleans(), st.booleans(), tables("batches.fence_gap"))
 def test_join_few(
     data: st.DataObject, words: int, followed: bool, ranked: bool, marked: bool, table: CompiledArrays

@@ -35,6 +35,7 @@ T(x, z) :- T(x, y), T(y, z).
 RING = [(i, (i + 1) % 50) for i in range(50)]
 
 
+@pytest.mark.long(reason="random graphs")
 @pytest.mark.parametrize("strategy", ["auto", "recompute"])
 @pytest.mark.parametrize("block", range(4))
 def test_histories_of_closures(block: int, strategy: StrategyName) -> None:
@@ -42,6 +43,7 @@ def test_histories_of_closures(block: int, strategy: StrategyName) -> None:
         follow(closure_history(Random(seed)), lambda plan: ColumnarEngine(plan, strategy=strategy))
 
 
+@pytest.mark.long(reason="random graphs")
 @pytest.mark.parametrize("block", range(4))
 def test_histories_that_nobody_reads(block: int) -> None:
     for seed in range(block, HISTORIES, 4):

@@ -101,6 +101,7 @@ def room(request: pytest.FixtureRequest) -> Tuning:
     return request.param
 
 
+@pytest.mark.long(reason="random programs and their histories")
 @pytest.mark.parametrize("strategy", ["auto", "ranked", "dred", "recompute"])
 def test_random_programs(calls: Calls, room: Tuning, strategy: str) -> None:
     def make(plan: Plan) -> ColumnarEngine:
@@ -140,6 +141,7 @@ def changes(random: Random, there: dict[str, set[tuple[int, ...]]]) -> dict[str,
     return found
 
 
+@pytest.mark.long(reason="random programs and their histories")
 @pytest.mark.parametrize("strategy", ["ranked", "recompute"])
 def test_ranks_and_counts_are_those_of_rounds_one_by_one(calls: Calls, room: Tuning, strategy: str) -> None:
     tunings = room, room.having({"small_rounds.delta": -1})

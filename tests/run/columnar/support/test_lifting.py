@@ -80,6 +80,7 @@ def loaded(facts: dict[str, set[tuple[int, ...]]], tuning: Tuning, *, counted: b
     return engine
 
 
+@pytest.mark.long(reason="random programs and their histories")
 @pytest.mark.parametrize("counted", [True, False])
 def test_pointers(counted: bool, tuning: Tuning) -> None:
     found = 0

@@ -16,6 +16,7 @@ from tidelog.session.soak.soak import soak
 ROWS = 300_000
 
 
+@pytest.mark.long(reason="histories of many kinds")
 @pytest.mark.parametrize("seed", [28, 7, 0])
 def test_histories_of_many_rows(seed: int) -> None:
     """Documents (one kind of most, and few of others: these were mis-sorted), reachability, a closure."""
@@ -24,6 +25,7 @@ def test_histories_of_many_rows(seed: int) -> None:
     assert tally.changes > ROWS
 
 
+@pytest.mark.long(reason="histories of many kinds")
 def test_histories_of_every_family() -> None:
     tally, failure = soak(8, 0, Asked(rows=1_500), lambda _: None)
     assert failure is None, str(failure)
@@ -31,6 +33,7 @@ def test_histories_of_every_family() -> None:
     assert {AtSize(seed, 100, Asked()).told.split()[0] for seed in range(10)} == {one.__name__ for one in FAMILIES}
 
 
+@pytest.mark.long(reason="histories of many kinds")
 def test_a_seed_names_a_history() -> None:
     one, other = (soak(1, 4, Asked(rows=500), lambda _: None)[0] for _ in range(2))
     assert (one.commits, one.changes) == (other.commits, other.changes)
