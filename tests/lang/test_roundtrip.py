@@ -100,3 +100,8 @@ def test_spelling_is_kept_only_while_it_is_true() -> None:
     head = replace(rule.heads[0], atom=replace(atom, arguments=(changed, *atom.arguments[1:])))
     stale = replace(module, declarations=(replace(rule, heads=(head,)),))
     assert format_module(stale) == "R(7, [|a\\b|], 'hFF).\n"
+
+
+def test_a_branch_ends_where_a_rule_over_references_begins() -> None:
+    text = "input relation R() primary key (x) for (x in x) _\n\n&R().\n"
+    assert format_module(parsed(text)) == text

@@ -116,7 +116,7 @@ class BlockParser(ExpressionParser):
         if kind == "=":
             self.at += 1
             return syntax.Assign(found, self.binary(0), span=self.since(first))
-        if kind in PRECEDENCE:
+        if kind in PRECEDENCE and not (kind == "&" and self._reference_ahead(self.at)):
             self.fail(
                 "E0121",
                 "a branch with an operator needs braces",
