@@ -148,7 +148,7 @@ class Estimates:
     """Rows by which the distinct values of a column are estimated."""
     repeated: int = threshold(2, draws=(0, 100), fitted="none: two is where a value repeats")
     """If the sample has this many rows for each distinct value they are taken for all, else scaled up."""
-    courses: int = threshold(10_000, draws=(0, 2), fitted="none: a bound on memory")
+    join_plans: int = threshold(10_000, draws=(0, 2), fitted="none: a bound on memory")
     """Trees made ready that are kept; they are forgotten when there are more."""
     programs: int = threshold(1_000, draws=(0, 1), fitted="none: a bound on memory")
     """Programs of the machine for small rounds that are kept."""

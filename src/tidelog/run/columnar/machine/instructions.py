@@ -16,7 +16,7 @@ from tidelog.base.record import record
 from tidelog.plan.nodes import AntiJoin, Scan, Version
 from tidelog.run.columnar.machine.kernels import operands as op
 from tidelog.run.columnar.rules.bindings import Source
-from tidelog.run.columnar.rules.join_plan import Course, Link
+from tidelog.run.columnar.rules.join_plan import JoinPlan, Link
 from tidelog.run.columnar.storage.layout import Field, Layout
 
 Line = tuple[int, ...]
@@ -90,31 +90,31 @@ class Compiler:
     """The instructions of the join plans compiled so far."""
 
     def __init__(self) -> None:
-        self._compiled: dict[int, tuple[Course, Sequence[Instructions]]] = {}
+        self._compiled: dict[int, tuple[JoinPlan, Sequence[Instructions]]] = {}
 
-    def compiled(self, course: Course) -> Sequence[Instructions]:
+    def compiled(self, join_plan: JoinPlan) -> Sequence[Instructions]:
         """Return a join plan as instructions of the virtual machine, and the same with another scan after the delta.
 
         The second is there only where there is the choice; nothing is if there are no instructions for a step.
         """
-        found = self._compiled.get(id(course))
-        if found is None or found[0] is not course:
-            if len(self._compiled) >= course.tuning.estimates.courses:
+        found = self._compiled.get(id(join_plan))
+        if found is None or found[0] is not join_plan:
+            if len(self._compiled) >= join_plan.tuning.estimates.join_plans:
                 self._compiled.clear()
-            found = self._compiled[id(course)] = course, _compile(course)
+            found = self._compiled[id(join_plan)] = join_plan, _compile(join_plan)
         return found[1]
 
 
-def _compile(course: Course) -> Sequence[Instructions]:
-    deltas = [scan.version for scan in course.scans].count(Version.DELTA)
-    if course.first is None or course.sources is None or not course.from_delta or deltas != 1:
+def _compile(join_plan: JoinPlan) -> Sequence[Instructions]:
+    deltas = [scan.version for scan in join_plan.scans].count(Version.DELTA)
+    if join_plan.first is None or join_plan.sources is None or not join_plan.from_delta or deltas != 1:
         return ()
-    if course.scans[0].version is not Version.DELTA:
+    if join_plan.scans[0].version is not Version.DELTA:
         return ()
-    then = course.first.then
+    then = join_plan.first.then
     ways = [then] if then is None or then.other is None else [then, then.other]
-    made = [_instructions(course.first, way, course.sources) for way in ways]
-    most = course.tuning.small_rounds.variables
+    made = [_instructions(join_plan.first, way, join_plan.sources) for way in ways]
+    most = join_plan.tuning.small_rounds.variables
     if made[0] is None or made[0].registers > most:
         return ()
     return [one for one in made if one is not None and one.registers <= most]

@@ -9,7 +9,7 @@ from tidelog.plan.nodes import Project, Rule
 from tidelog.run.columnar.rules.bag import Bag, Bags
 from tidelog.run.columnar.rules.bindings import Table
 from tidelog.run.columnar.rules.evaluate import Pipeline
-from tidelog.run.columnar.rules.join_plan import Course
+from tidelog.run.columnar.rules.join_plan import JoinPlan
 from tidelog.run.columnar.store import Store
 from tidelog.run.contract.phase import Job
 from tidelog.run.limits import RuleRun, analysis
@@ -23,15 +23,15 @@ class Deriving(Store):
     def derive(self, jobs: Sequence[Job]) -> Bags:
         """Evaluate trees; return for each head relation its bags."""
         self.bitmaps.check(self.relation)
-        courses = [(rule, self.orders.best(rule, tree, self.relation)) for rule, tree in jobs]
+        join_plans = [(rule, self.orders.best(rule, tree, self.relation)) for rule, tree in jobs]
         if analysis.get() is not None:
-            bags = [self._analysed(rule, course) for rule, course in courses]
+            bags = [self._analysed(rule, join_plan) for rule, join_plan in join_plans]
         elif self._are_large(jobs):
-            bags = share(helpers.get(), lambda rule, course: self.run(Pipeline(rule, course, self)), courses)
+            bags = share(helpers.get(), lambda rule, join_plan: self.run(Pipeline(rule, join_plan, self)), join_plans)
         else:
-            bags = [self.run(Pipeline(rule, course, self)) for rule, course in courses]
+            bags = [self.run(Pipeline(rule, join_plan, self)) for rule, join_plan in join_plans]
         found: dict[str, list[Bag]] = {}
-        for (rule, _), made in zip(courses, bags, strict=True):
+        for (rule, _), made in zip(join_plans, bags, strict=True):
             found.setdefault(rule.head, []).extend(made)
         return found
 
@@ -66,11 +66,11 @@ class Deriving(Store):
         least = self.tuning.threads.rules_from
         return any(delta is not None and delta.size >= least for delta in deltas)
 
-    def _analysed(self, rule: Rule, course: Course) -> list[Bag]:
-        """Evaluate a course and note its work."""
-        estimated, notes = self.orders.estimate(course, self.relation), analysis.get()
+    def _analysed(self, rule: Rule, join_plan: JoinPlan) -> list[Bag]:
+        """Evaluate a join plan and note its work."""
+        estimated, notes = self.orders.estimate(join_plan, self.relation), analysis.get()
         start, before = time.perf_counter(), self.derivations
-        made = self.run(Pipeline(rule, course, self))
+        made = self.run(Pipeline(rule, join_plan, self))
         found, seconds = self.derivations - before, time.perf_counter() - start
         assert notes is not None
         notes.append(RuleRun(rule.identity, self.watch.round, estimated, found, seconds))

@@ -39,7 +39,7 @@ from tidelog.run.columnar.rules.join import (
     match_in_place,
     present,
 )
-from tidelog.run.columnar.rules.join_plan import Course, Link
+from tidelog.run.columnar.rules.join_plan import JoinPlan, Link
 from tidelog.run.columnar.rules.meeting import Meeting, can_meet, changes, meeting
 from tidelog.run.columnar.rules.semijoin import reduced
 from tidelog.run.columnar.storage.batch import Batch
@@ -70,14 +70,16 @@ class Way:
 
 
 class Pipeline:
-    """The evaluation of one course over a store. Made anew for each evaluation; cheap."""
+    """The evaluation of one join plan over a store. Made anew for each evaluation; cheap."""
 
-    def __init__(self, rule: Rule, course: Course, store: Store, take: Callable[[Bag], None] | None = None) -> None:
+    def __init__(
+        self, rule: Rule, join_plan: JoinPlan, store: Store, take: Callable[[Bag], None] | None = None
+    ) -> None:
         self.rule = rule
         self.store = store
         self._joins = store.tuning.joins
-        self.course = course
-        self.head = store.relation(course.tree.relation)
+        self.join_plan = join_plan
+        self.head = store.relation(join_plan.tree.relation)
         self.bags: list[Bag] = []
         self._take = take or self.bags.append
         self.derivations = 0
@@ -96,9 +98,9 @@ class Pipeline:
 
     def run(self) -> list[Bag]:
         """Return the bags of derived head tuples."""
-        course = self.course
-        if self._may_begin() if course.from_delta else not any(map(self._is_empty, course.scans)):
-            self._go(course.first, unit(ranked=self.store.ranked))
+        join_plan = self.join_plan
+        if self._may_begin() if join_plan.from_delta else not any(map(self._is_empty, join_plan.scans)):
+            self._go(join_plan.first, unit(ranked=self.store.ranked))
         return self.bags
 
     def finish(self, table: Table) -> list[Bag]:
@@ -108,7 +110,7 @@ class Pipeline:
 
     def _may_begin(self) -> bool:
         """Tell whether a small delta has a tuple with the constants of its scan: that costs less than to go and see."""
-        first = self.course.first
+        first = self.join_plan.first
         if first is None or not isinstance(first.step, Scan) or not first.probe.constants:
             return True
         relation = self.store.relation(first.step.relation)
@@ -219,7 +221,7 @@ class Pipeline:
         if made is None:
             return False
         self.store.spend_on_matches(made.count)
-        if link.then is None and self.course.sources is not None:
+        if link.then is None and self.join_plan.sources is not None:
             self._keep(Bag(made.layout, made.rows, made.rank))
         else:
             self._go(link.then, made)
@@ -227,8 +229,8 @@ class Pipeline:
 
     def _output(self, link: Link, table: Table, seen: Seen) -> Output:
         """Return how the matches of a step become bindings for the next, or tuples of the head."""
-        if link.then is None and self.course.sources is not None:
-            return link.probe.to_head(table.layout, seen, self.head.layout, self.course.sources)
+        if link.then is None and self.join_plan.sources is not None:
+            return link.probe.to_head(table.layout, seen, self.head.layout, self.join_plan.sources)
         return link.probe.to_table(table.layout, seen, link.wanted(self._next_columns(link)))
 
     def _next_columns(self, link: Link) -> tuple[int, ...] | None:
@@ -275,7 +277,7 @@ class Pipeline:
 
     def _by_bitmap(self, link: Link, matches: Matches) -> Way | None:
         """Emit only tuples of the head that its map does not know, if it has one or should."""
-        sources = self.course.sources
+        sources = self.join_plan.sources
         if link.then is not None or sources is None:
             return None
         table, seen = matches.table, matches.seen
@@ -307,7 +309,7 @@ class Pipeline:
             way.bitmap.note(made.count if self._distinct else 0)
         elif way.few_times or way.bits is not None:
             link.note_share(made.count / matches.total)
-        if link.then is None and self.course.sources is not None:
+        if link.then is None and self.join_plan.sources is not None:
             # Otherwise only what came out counts: some of the matches may be marked as removed, or meet no other.
             every = (way.few_times or way.bits is not None) and type(matches) is Matches
             self._keep(Bag(made.layout, made.rows, made.rank, bitmap=way.bitmap), matches.total if every else None)
@@ -320,9 +322,9 @@ class Pipeline:
         """Make head tuples of bindings."""
         if table.count == 0:
             return
-        sources = self.course.sources
+        sources = self.join_plan.sources
         if sources is not None:
-            layout, steps, constant = self.course.to_head(table.layout, self.head.layout, sources)
+            layout, steps, constant = self.join_plan.to_head(table.layout, self.head.layout, sources)
             self._keep(Bag(layout, self.store.arrays(table.count).move(table.rows, steps, constant), table.rank))
             return
         if self._most is not None and table.count > self._counted_from + 1:  # values take long: count in between
@@ -331,7 +333,7 @@ class Pipeline:
             return
         columns: dict[Hashable, Words] = {
             column: self.store.scalars.codes(expression, table)
-            for column, expression in enumerate(self.course.expressions)
+            for column, expression in enumerate(self.join_plan.expressions)
         }
         layout = head_layout(self.head.layout, {column: range_of(codes) for column, codes in columns.items()})
         self._keep(Bag(layout, layout.pack(columns, table.count), table.rank))

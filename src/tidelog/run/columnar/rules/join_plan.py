@@ -61,7 +61,7 @@ def steps_of(tree: Project) -> tuple[Step, ...]:
                 assert_never(node)
 
 
-class Course:
+class JoinPlan:
     """The steps of a tree from its first link to the head."""
 
     def __init__(self, tree: Project, codec: Codec, tuning: Tuning) -> None:
@@ -113,12 +113,12 @@ class Course:
 class Link:
     """A step with variables bound before it and steps to come after it."""
 
-    def __init__(self, course: Course, step: Step, rest: tuple[Step, ...], bound: frozenset[str]) -> None:
-        self.course = course
+    def __init__(self, join_plan: JoinPlan, step: Step, rest: tuple[Step, ...], bound: frozenset[str]) -> None:
+        self.join_plan = join_plan
         self.step = step
         self.rest = rest
         self.bound = bound
-        self.needed = tuple(sorted(course.head_needs.union(*(_reads(later) for later in rest))))
+        self.needed = tuple(sorted(join_plan.head_needs.union(*(_reads(later) for later in rest))))
         """The variables that the steps to come and the head read."""
         self._arranged: tuple[tuple[int, ...] | None, Names] | None = None
         self._wait = 0
@@ -139,14 +139,14 @@ class Link:
 
     def note_share(self, share: float) -> None:
         """Note which share of the matches was left when repetitions were left out."""
-        thresholds = self.course.tuning.joins
+        thresholds = self.join_plan.tuning.joins
         if share > thresholds.repeats_seldom:
             self._wait = int(thresholds.repeats_pause)
 
     @cached_property
     def then(self) -> Link | None:
         """The next link; None: the head."""
-        return self.course.link(self.rest, self.bound | _binds(self.step))
+        return self.join_plan.link(self.rest, self.bound | _binds(self.step))
 
     @cached_property
     def probe(self) -> Probe:
@@ -154,11 +154,11 @@ class Link:
         step = self.step
         match step:
             case Scan(_, terms):
-                return Probe(terms, self.bound, self.course.codec)
+                return Probe(terms, self.bound, self.join_plan.codec)
             case AntiJoin(_, right):
-                return Probe(right.terms, self.bound, self.course.codec)
+                return Probe(right.terms, self.bound, self.join_plan.codec)
             case Aggregate():
-                return Probe((*step.keys, step.result), self.bound, self.course.codec)
+                return Probe((*step.keys, step.result), self.bound, self.join_plan.codec)
             case _:
                 raise AssertionError(f"not a probe: {step}")
 
@@ -173,7 +173,7 @@ class Link:
                 names = _binds(later)
                 if names & self.bound and (names - self.bound) & mine:
                     rest = (self.step, *self.rest[:place], *self.rest[place + 1 :])
-                    return Link(self.course, later, rest, self.bound)
+                    return Link(self.join_plan, later, rest, self.bound)
         return None
 
     @cached_property
@@ -186,7 +186,7 @@ class Link:
         if any(not isinstance(s, Scan) or p.equal or len(s.terms) != len(p.bound) + 1 for s, p in scans):
             return None
         rest = other.rest[1:]
-        return Link(self.course, self.step, rest, self.bound), Link(self.course, other.step, rest, self.bound)
+        return Link(self.join_plan, self.step, rest, self.bound), Link(self.join_plan, other.step, rest, self.bound)
 
     @cached_property
     def partners(self) -> tuple[tuple[int, str, int], ...]:
@@ -222,23 +222,23 @@ class Link:
         return made
 
 
-class Courses:
-    """The courses of the trees evaluated so far."""
+class JoinPlans:
+    """The join plans of the trees evaluated so far."""
 
     def __init__(self, codec: Codec, tuning: Tuning) -> None:
         self._codec = codec
         self._tuning = tuning
-        self._known: dict[int, Course] = {}
+        self._known: dict[int, JoinPlan] = {}
 
-    def make(self, tree: Project) -> Course:
-        """Make the course of a tree."""
-        return Course(tree, self._codec, self._tuning)
+    def make(self, tree: Project) -> JoinPlan:
+        """Make the join plan of a tree."""
+        return JoinPlan(tree, self._codec, self._tuning)
 
-    def of(self, tree: Project) -> Course:
-        """Return the course of a tree."""
+    def of(self, tree: Project) -> JoinPlan:
+        """Return the join plan of a tree."""
         found = self._known.get(id(tree))
         if found is None or found.tree is not tree:
-            if len(self._known) >= self._tuning.estimates.courses:
+            if len(self._known) >= self._tuning.estimates.join_plans:
                 self._known.clear()
             found = self._known[id(tree)] = self.make(tree)
         return found

@@ -17,7 +17,7 @@ from tidelog.plan.nodes import Plan, Project, Rule, Scan, Version
 from tidelog.plan.rewrite.rederive import HEAD, rederive
 from tidelog.plan.rewrite.rediscover import rediscover
 from tidelog.run.columnar.arrays.table import prefix
-from tidelog.run.columnar.rules.join_plan import Course, Courses
+from tidelog.run.columnar.rules.join_plan import JoinPlan, JoinPlans
 from tidelog.run.columnar.storage.dictionary import Codec
 from tidelog.run.columnar.storage.relation import Relation
 
@@ -27,8 +27,8 @@ class Orders:
 
     def __init__(self, codec: Codec, tuning: Tuning) -> None:
         self.tuning = tuning
-        self._courses = Courses(codec, tuning)
-        self._chosen: dict[tuple[int, int | None, bool], tuple[Rule, tuple[int, ...], Course]] = {}
+        self._join_plans = JoinPlans(codec, tuning)
+        self._chosen: dict[tuple[int, int | None, bool], tuple[Rule, tuple[int, ...], JoinPlan]] = {}
         self._distinct: dict[str, tuple[int, list[int]]] = {}
         self._planned: tuple[Plan | None, dict[str, list[tuple[int, ...]]]] = None, {}
 
@@ -42,16 +42,16 @@ class Orders:
             self._planned = plan, orders
         return orders.get(relation, ())
 
-    def course(self, tree: Project) -> Course:
-        """Return the course of a tree in the order it has."""
-        return self._courses.of(tree)
+    def join_plan(self, tree: Project) -> JoinPlan:
+        """Return the join plan of a tree in the order it has."""
+        return self._join_plans.of(tree)
 
-    def best(self, rule: Rule, tree: Project, relation: Callable[[str], Relation]) -> Course:
-        """Return the course of a rule's tree, or of a better order of it for the relations as they are."""
-        course = self._courses.of(tree)
-        scans = course.scans
+    def best(self, rule: Rule, tree: Project, relation: Callable[[str], Relation]) -> JoinPlan:
+        """Return the join plan of a rule's tree, or of a better order of it for the relations as they are."""
+        join_plan = self._join_plans.of(tree)
+        scans = join_plan.scans
         if len(scans) < self.tuning.estimates.scans:
-            return course
+            return join_plan
         first = next((scan.occurrence for scan in scans if scan.version is Version.DELTA), None)
         order = rediscover if any(scan.version is Version.PART for scan in scans) else rederive
         names = list(dict.fromkeys(scan.relation for scan in scans))
@@ -68,33 +68,33 @@ class Orders:
             made = order(rule.body, sizes, distinct, planning)
         else:
             made = order_joins(rule.body, first, sizes, distinct, planning)
-        course = self._courses.make(made)
-        self._chosen[key] = rule, shape, course
-        return course
+        join_plan = self._join_plans.make(made)
+        self._chosen[key] = rule, shape, join_plan
+        return join_plan
 
-    def estimate(self, course: Course, relation: Callable[[str], Relation]) -> float:
-        """Return how many derivations a course is expected to find: the delta, times what each later scan finds."""
+    def estimate(self, join_plan: JoinPlan, relation: Callable[[str], Relation]) -> float:
+        """Return how many derivations a join plan is expected to find: the delta, times what each later scan finds."""
         rows = 1.0
-        for scan, found in self._expected(course, relation):
+        for scan, found in self._expected(join_plan, relation):
             delta = relation(scan.relation).main.delta
             rows *= delta.size if scan.version is Version.DELTA and delta is not None and delta.size else found
         return rows
 
-    def work(self, course: Course, relation: Callable[[str], Relation]) -> float:
-        """Return how many rows the scans of a course are expected to find in all for a tuple of the delta it begins at.
+    def work(self, join_plan: JoinPlan, relation: Callable[[str], Relation]) -> float:
+        """Return how many rows the scans of a join plan are expected to find in all for a tuple of the delta it reads.
 
         A delta that comes later only filters; nobody knows how much.
         """
         rows, work = 1.0, 0.0
-        for scan, found in self._expected(course, relation):
+        for scan, found in self._expected(join_plan, relation):
             if scan.version not in (Version.DELTA, Version.PART):
                 rows *= found
                 work += rows
         return work
 
-    def _expected(self, course: Course, relation: Callable[[str], Relation]) -> Iterator[tuple[Scan, float]]:
-        """Yield each scan of a course, and how many rows it is expected to find for a binding."""
-        scans = course.scans
+    def _expected(self, join_plan: JoinPlan, relation: Callable[[str], Relation]) -> Iterator[tuple[Scan, float]]:
+        """Yield each scan of a join plan, and how many rows it is expected to find for a binding."""
+        scans = join_plan.scans
         names = {scan.relation for scan in scans}
         sizes = {name: relation(name).count() for name in names}
         distinct = {name: self._distinct_values(relation(name), sizes[name]) for name in names}

@@ -162,8 +162,8 @@ class Following(Deriving):
         return divided if worth else whole
 
     def _work(self, rule: Rule, tree: Project) -> float:
-        course = self.orders.best(rule, tree, self.relation)
-        return self._deletions(self.scanned(course.scans[0])) * self.orders.work(course, self.relation)
+        join_plan = self.orders.best(rule, tree, self.relation)
+        return self._deletions(self.scanned(join_plan.scans[0])) * self.orders.work(join_plan, self.relation)
 
     @staticmethod
     def _deletions(relation: Relation) -> int:

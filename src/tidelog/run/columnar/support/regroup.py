@@ -60,4 +60,4 @@ class Regrouping(Deriving):
             result = groups(step, keys, self.relation(step.input.relation), view, self.scalars)
         except ScalarError as failure:
             raise failed(failure, rule) from failure.error
-        return [] if result is None else self.run(Pipeline(rule, self.orders.course(tree), self), result)
+        return [] if result is None else self.run(Pipeline(rule, self.orders.join_plan(tree), self), result)
