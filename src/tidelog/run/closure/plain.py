@@ -66,9 +66,8 @@ def components(offsets: Places, targets: Nodes, inside: Mask) -> tuple[Nodes, in
                 if path:
                     low[path[-1][0]] = min(low[path[-1][0]], low[u])
                 if low[u] == number[u]:
-                    at = stack.index(u)
-                    component[stack[at:]] = count
-                    del stack[at:]
+                    while component[u] < 0:
+                        component[stack.pop()] = count
                     count += 1
     return component, count
 
@@ -163,6 +162,7 @@ def chained(
     count = len(starts) - 1
     via = np.full(count, -1, np.int32)
     below: dict[int, int] = {}
+    taken: set[int] = set()
     many: set[int] = set()
     for k in range(count):
         after = {v for u in members[starts[k] : starts[k + 1]].tolist() for v in targets[offsets[u] : offsets[u + 1]]}
@@ -171,11 +171,12 @@ def chained(
             many.add(k)
         elif after:
             via[k] = after.pop()
-        if free := lower - {k, *below.values()}:
+        if free := lower - taken - {k}:
             below[k] = max(free)
+            taken.add(below[k])
     nodes: list[int] = []
     fresh: list[bool] = []
-    for k in sorted(set(range(count)) - set(below.values())):
+    for k in sorted(set(range(count)) - taken):
         chain = [k]
         while chain[-1] in below:
             chain.append(below[chain[-1]])

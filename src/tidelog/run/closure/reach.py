@@ -254,16 +254,29 @@ def _estimated(graph: Graph, place: Nodes, nodes: Nodes, rows: int) -> int | Non
         return 0
     words, thresholds = width(place), graph.functions.tuning.closures
     some = np.ascontiguousarray(nodes[:: len(nodes) // thresholds.sample if thresholds.sample < len(nodes) else 1])
-    fresh = np.ones(len(some), bool)
-    found = SearchedRows(graph, place).search(some, fresh)
-    walked = sum(work for _, work in found)
+    counted, walked = _sampled(SearchedRows(graph, place), some)
     searching = walked * len(nodes) // len(some)
-    graph.functions(walked)
-    written = 8 * sum(int(counts.sum()) for counts, _ in found) * len(nodes) // len(some)
+    written = 8 * counted * len(nodes) // len(some)
     small = 8 * words * rows <= bytes_allowed(written, thresholds)
     quick = thresholds.search_cost * searching > (graph.edges + int(thresholds.word_cost) * rows) * words
     graph.functions.expect(graph.edges + words * rows // WORDS if small and quick else searching)
     return None if small and quick else searching
+
+
+def _sampled(rows: SearchedRows, nodes: Nodes) -> tuple[int, int]:
+    """Search from nodes; return the number of positions found, and of steps.
+
+    What the first search takes, the others are expected to take: they may be worth kernels.
+    """
+    counted = walked = 0
+    for some in (nodes[:1], nodes[1:]):
+        rows.functions.expect(walked * len(some))
+        found = rows.search(some, np.ones(len(some), bool))
+        counted += sum(int(counts.sum()) for counts, _ in found)
+        steps = sum(work for _, work in found)
+        rows.functions(steps)
+        walked += steps
+    return counted, walked
 
 
 def bytes_allowed(written: int, thresholds: Closures) -> int:
