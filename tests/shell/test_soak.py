@@ -64,7 +64,7 @@ def test_no_difference(tidelog: Tidelog) -> None:
 
 
 def test_json(tidelog: Tidelog) -> None:
-    ended = tidelog("soak", "--histories", "2", "--json")
+    ended = tidelog("soak", "--histories", "2", "--seed", "5", "--json")
     found = json.loads(ended.out)
     assert (ended.status, found["histories"], found["failure"]) == (0, 2, None)
     assert (found["compared_with"], found["commits"] > 2) == ("the reference engine", True)
