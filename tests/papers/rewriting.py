@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from tidelog.run.dbsp.terms import Atom, Fact, Rule, Var, levels
+from tidelog.run.dbsp.terms import ANY, Atom, Fact, Rule, Var, levels
 
 Rewrite = Mapping[str, Any]
 """From the names of variables to values."""
@@ -38,6 +38,8 @@ def unify(atom: Atom, fact: Fact) -> Rewrite | None:
     if fact.relation != atom.relation or len(fact.values) != len(atom.terms):
         return None
     for term, value in zip(atom.terms, fact.values, strict=True):
+        if term == ANY:
+            continue
         if isinstance(term, Var):
             if found.setdefault(term.name, value) != value:
                 return None

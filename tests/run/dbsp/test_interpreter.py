@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import count
 from random import Random
 
 import pytest
 
 from tests.papers.rewriting import least_model
-from tidelog.dbsp import Dyre, Fact, Rule, read, to_mermaid
-from tidelog.run.dbsp.terms import levels
+from tidelog.dbsp import Atom, Dyre, Fact, Rule, Var, read, to_mermaid
+from tidelog.run.dbsp.terms import ANY, levels
 
 RULES = [
     "R(x, y) <- P(x, y)",
@@ -24,6 +26,9 @@ RULES = [
     "R(x, y) <- Q(x, y), P(y, y)",
     "P(y, x) <- S(x), S(y)",
     "S(7) <- W(x), not U(x, x)",
+    "N(y) <- P(_, y), Q(_, y)",
+    "W(x) <- P(x, _), not Q(_, x)",
+    "W(x) <- Q(x, x), not P(_, _)",
 ]
 
 
@@ -132,7 +137,86 @@ def test_mistakes_are_told() -> None:
     with pytest.raises(ValueError, match="a term was expected, not `,`"):
         dyre.push("Q(,)")
     dyre.push("Q(x) <- P(x, y), not Q(y)")
-    with pytest.raises(ValueError, match="Q depends on its own negation"):
-        dyre.poll()
+    dyre.push('R("a")')
+    for _ in range(2):
+        with pytest.raises(ValueError, match="Q depends on its own negation"):
+            dyre.poll()
+        assert dyre.consolidated("P") == dyre.consolidated("R") == []
+    dyre.retract("Q(x) <- P(x, y), not Q(y)")
     dyre.poll()
-    assert dyre.consolidated("P") == []
+    assert dyre.consolidated("P") == [("a", 1)]
+    assert dyre.consolidated("R") == [("a",)]
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ("Q(_) <- P(x)", "a head says what holds"),
+        ("not Q(x) <- P(x)", "a head says what holds"),
+        ("Q(x, x, x) <- P(x)", "Q has 2 columns, not 3"),
+        ('P("\\x")', "an escape that JSON does not know"),
+        (Fact("P", (Var("x"),)), "a fact has values, no variables"),
+        (Rule(Atom("Q", (Var("x"),)), ()), "no positive atom gives"),
+        (Fact("P", ([1],)), "unhashable"),  # type: ignore[arg-type]
+        ("Q(x y) <- P(x, y)", "`,` was expected, not `y`"),
+    ],
+)
+def test_a_refused_push_leaves_nothing(bad: str | Rule | Fact, message: str) -> None:
+    dyre = Dyre()
+    dyre.push("Q(1, 2)")
+    with pytest.raises((ValueError, TypeError), match=message):
+        dyre.push("S(1)", "T(x) <- S(x)", bad)
+    dyre.push("S(1, 2)")
+    dyre.poll()
+    assert (dyre.consolidated("S"), dyre.consolidated("T"), dyre.consolidated("P")) == ([(1, 2)], [], [])
+
+
+def test_wildcards_escapes_and_floats() -> None:
+    dyre = Dyre()
+    dyre.push(
+        r'P("a\\b\n\u00e9", 1.5)', "P(2, -1e3)", "Q(x) <- P(x, _)", "N(x) <- P(x, _), not Q(2)", "M(x) <- P(_, x)"
+    )
+    dyre.poll()
+    assert dyre.consolidated("Q") == [("a\\b\né",), (2,)]
+    assert dyre.consolidated("M") == [(-1000.0,), (1.5,)]
+    assert dyre.consolidated("N") == []
+    for statement in (Fact("P", ('"\\\x01', 2.5, -7)), Rule(Atom("Q", (Var("x"),)), (Atom("P", (Var("x"), ANY)),))):
+        assert read(str(statement)) == statement
+
+
+def test_a_poll_that_is_interrupted_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    dyre = Dyre()
+    dyre.push("P(1, 2)", "R(x, y) <- P(x, y)", "R(x, z) <- R(x, y), P(y, z)")
+    dyre.poll()
+    dyre.push("P(2, 3)", "S(x) <- R(x, _)")
+    dyre.retract("P(1, 2)")
+    for at in range(1, 60):
+        asked = count(1)
+
+        def interrupted(_: int, asked: Iterator[int] = asked, at: int = at) -> None:
+            if next(asked) == at:
+                raise KeyboardInterrupt
+
+        dyre.interpreter.on_facts = interrupted
+        try:
+            dyre.poll()
+        except KeyboardInterrupt:
+            assert dyre.consolidated("R") == [(1, 2)]
+        else:
+            break
+    assert at > 2
+    assert (dyre.consolidated("R"), dyre.consolidated("S")) == ([(2, 3)], [(2,)])
+    assert dyre.frontier("R") == [((1, 2), -1), ((2, 3), 1)]
+
+
+def test_an_empty_poll_costs_nothing_whatever_the_number_of_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    dyre = Dyre()
+    dyre.push(*(f"R{i}(x) <- P{i}(x)" for i in range(50)), "P1(1)")
+    dyre.poll()
+    dyre.push("P1(1)")  # it is there
+    monkeypatch.setattr(dyre.interpreter, "step", None)
+    monkeypatch.setattr(dyre.interpreter, "snapshot", None)
+    dyre.poll()
+    dyre.poll()
+    assert dyre.frontier("R1") == []
+    assert dyre.consolidated("R1") == [(1,)]

@@ -102,12 +102,12 @@ class Interpreter:
     def step(self, facts: Mapping[str, ZSet], rules: Mapping[Clause | Gather, int]) -> Mapping[str, ZSet]:
         """Change facts and rules, and return the changes of all relations; weights 1 and -1.
 
-        The facts given are sets, too: one that is there must not be added again.
+        The facts given are sets, too: one that is there must not be added again. After a failure, `restore`.
         """
         levels = {clause.level for clause, weight in rules.items() if weight > 0}
         seeds = Weighted({level: 1 for level in levels if level not in self._seeded.weights})
         self._seeded += seeds
-        found: Tagged = self.circuit.step(facts=Tagged(facts), rules=Weighted(rules), S_0=seeds)["facts"]
+        found: Tagged = self.circuit.advance(facts=Tagged(facts), rules=Weighted(rules), S_0=seeds)["facts"]
         return found.parts
 
     def snapshot(self) -> Any:

@@ -2,12 +2,13 @@
 
     R(x, z) <- P(x, y), R(y, z)
 
-Unquoted names are variables, quoted names and numbers constants; a fact is a rule without a body and without variables.
-Negated atoms, `not P(x)`, go beyond the paper.
+Unquoted names are variables and `_` is any value; texts in double quotes, with the escapes of JSON, and numbers are
+constants. A fact is a rule without a body and without variables. Negated atoms, `not P(x)`, go beyond the paper.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Hashable
 
@@ -23,6 +24,10 @@ class Var:
 
     def __str__(self) -> str:
         return self.name
+
+
+ANY = Var("_")
+"""Any value, which nothing else looks at."""
 
 
 @record
@@ -60,16 +65,21 @@ class Rule:
         return f"{self.head} <- {', '.join(map(str, self.body))}"
 
 
-_TOKEN = re.compile(r'\s*(?:(?P<string>"[^"]*")|(?P<number>-?\d+)|(?P<name>[A-Za-z_]\w*)|(?P<mark><-|:-|[(),.]))')
+_TOKEN = re.compile(
+    r'\s*(?:(?P<string>"(?:[^"\\]|\\.)*")|(?P<float>-?\d+(?:\.\d+(?:[eE][+-]?\d+)?|[eE][+-]?\d+))|(?P<number>-?\d+)'
+    r"|(?P<name>[^\W\d]\w*)|(?P<mark><-|:-|[(),.]))"
+)
 
 
 def read(text: str) -> Rule | Fact:
-    """Read a rule or a fact.
+    r"""Read a rule or a fact.
 
     >>> print(read('R(x, y) <- P(x, y), not R(y, x)'))
     R(x, y) <- P(x, y), not R(y, x)
     >>> read('P("a", 1)')
     Fact(relation='P', values=('a', 1))
+    >>> print(read(r'P("a \"b\"", 1.5)'))
+    P("a \"b\"", 1.5)
     """
     expect(text, str, "text", "the text of a rule or a fact")
     tokens = _tokens(text)
@@ -87,7 +97,7 @@ def read(text: str) -> Rule | Fact:
         raise ValueError(f"{text!r}: `{tokens[0][1]}` was not expected; a rule is written R(x, z) <- P(x, y), R(y, z)")
     if not body and not any(isinstance(term, Var) for term in head.terms):
         return Fact(head.relation, head.terms)
-    return _safe(Rule(head, tuple(body)))
+    return safe(Rule(head, tuple(body)))
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:
@@ -112,11 +122,22 @@ def _atom(tokens: list[tuple[str, str]], text: str) -> Atom:
         kind, word = tokens.pop(0)
         if kind == "mark":
             raise ValueError(f"{text!r}: a term was expected, not `{word}`")
-        terms.append(word[1:-1] if kind == "string" else int(word) if kind == "number" else Var(word))
-        if tokens and tokens[0][1] == ",":
-            tokens.pop(0)
+        terms.append(_term(kind, word, text))
+        if tokens and tokens[0][1] != ")":
+            _expect(tokens, ",", text)
     _expect(tokens, ")", text)
     return Atom(relation, tuple(terms), negated)
+
+
+def _term(kind: str, word: str, text: str) -> Hashable:
+    if kind == "string":
+        try:
+            return str(json.loads(word, strict=False))
+        except ValueError as error:
+            raise ValueError(f"{text!r}: {word} has an escape that JSON does not know ({error})") from None
+    if kind == "name":
+        return Var(word)
+    return float(word) if kind == "float" else int(word)
 
 
 def _expect(tokens: list[tuple[str, str]], wanted: str, text: str) -> str:
@@ -126,12 +147,14 @@ def _expect(tokens: list[tuple[str, str]], wanted: str, text: str) -> str:
     return tokens.pop(0)[1]
 
 
-def _safe(rule: Rule) -> Rule:
+def safe(rule: Rule) -> Rule:
     """Return a rule whose variables all get values, positively and before a negation looks at them."""
+    if rule.head.negated or ANY in rule.head.terms:
+        raise ValueError(f"{rule}: a head says what holds, `not` and `_` do not")
     bound = {term for atom in rule.body if not atom.negated for term in atom.terms if isinstance(term, Var)}
     for atom in (rule.head, *(atom for atom in rule.body if atom.negated)):
         for term in atom.terms:
-            if isinstance(term, Var) and term not in bound:
+            if isinstance(term, Var) and term not in bound and term != ANY:
                 raise ValueError(f"{rule}: no positive atom gives `{term}` a value")
     positive = [atom for atom in rule.body if not atom.negated]
     return Rule(rule.head, (*positive, *(atom for atom in rule.body if atom.negated)))
@@ -155,4 +178,4 @@ def levels(rules: Collection[Rule]) -> dict[Rule, int]:
 
 
 def _shown(term: Hashable) -> str:
-    return f'"{term}"' if isinstance(term, str) else str(term)
+    return json.dumps(term, ensure_ascii=False) if isinstance(term, str) else str(term)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +14,7 @@ from tests.run.dbsp.generate import PAIRS, grid, nested, streams, zsets
 from tidelog.run.dbsp.circuits.circuit import Circuit, Wire
 from tidelog.run.dbsp.circuits.draw import to_dot, to_mermaid
 from tidelog.run.dbsp.circuits.operators import Distinct, Grouped, Join, Operator
+from tidelog.run.dbsp.circuits.tagged import Weighted
 from tidelog.run.dbsp.zsets.indexed import IndexedZSet
 from tidelog.run.dbsp.zsets.stream import Stream, Streams, incremental, lift
 from tidelog.run.dbsp.zsets.zset import Row, ZSet
@@ -51,6 +54,7 @@ QUERIES: list[tuple[Callable[[Wire, Wire], Wire], Callable[[ZSet, ZSet], ZSet]]]
         lambda a, b: a.distinct().join(b.distinct(), on=[(0, 0)]),
     ),
     (lambda a, b: a.aggregate([0], total, 1), lambda a, b: totals(a)),
+    (lambda a, b: a.antijoin(b, on=[(1, 0)]), lambda a, b: a.antijoin(b, on=[(1, 0)])),
 ]
 
 
@@ -174,6 +178,86 @@ def test_mistakes_are_told() -> None:
         circuit.output("x", inside)
     with pytest.raises(ValueError, match="feeds nothing back"), circuit.loop() as loop:
         loop.feedback(columns=1)
+
+
+def build_mistakes() -> dict[str, tuple[Callable[[Circuit, Wire, Wire], object], str]]:
+    """What is refused while a circuit is built, with a part of the message; a has two columns, b three."""
+    other = Circuit().input("other", columns=2)
+    return {
+        "sum": (lambda c, a, b: a + b, "`a` has 2 columns, `b` has 3"),
+        "difference": (lambda c, a, b: a - b, "`a` has 2 columns, `b` has 3"),
+        "no wire": (lambda c, a, b: a + 3, "expected a wire"),
+        "other circuit": (lambda c, a, b: a + other, "in another circuit"),
+        "other kind": (lambda c, a, b: a + c.input("n", zero=Weighted()), "carries"),
+        "project": (lambda c, a, b: a.project([2]), "there is no column 2; `a` has 2"),
+        "project backwards": (lambda c, a, b: a.project([-1]), "there is no column -1"),
+        "project text": (lambda c, a, b: a.project("01"), "expected the number of a column"),
+        "join": (lambda c, a, b: a.join(b, on=[(3, 0)]), "there is no column 3; `a` has 2"),
+        "join right": (lambda c, a, b: a.join(b, on=[(0, 3)]), "there is no column 3; `b` has 3"),
+        "keep": (lambda c, a, b: a.join(b, on=[(0, 0)], keep=[5]), "keep: there is no column 5; there are 5"),
+        "antijoin": (lambda c, a, b: a.antijoin(b, on=[(2, 0)]), "there is no column 2; `a` has 2"),
+        "aggregate": (lambda c, a, b: a.aggregate([2], total, 1), "there is no column 2"),
+        "aggregate twice": (lambda c, a, b: a.aggregate([0, 0], total, 1), "named twice"),
+        "aggregate columns": (lambda c, a, b: a.aggregate([0], total, -1), "expected a number of columns"),
+        "map": (lambda c, a, b: a.map(lambda row: row, True), "expected a number of columns"),
+        "function": (lambda c, a, b: a.select(3), "expected a function of rows"),
+        "lift nothing": (lambda c, a, b: c.lift(len), "a function of no wires"),
+        "input twice": (lambda c, a, b: c.input("a", 1), "there is an input a already"),
+        "output twice": (lambda c, a, b: (c.output("o", a), c.output("o", b)), "there is an output o already"),
+        "output of another": (lambda c, a, b: c.output("o", other), "in another circuit"),
+        "introduce later": (lambda c, a, b: c.loop().introduce(a), "in its `with` block"),
+        "eliminate outside": (lambda c, a, b: c.loop().eliminate(a), "is not in this loop"),
+        "late": (lambda c, a, b: (c.step(), a.distinct()), "has taken a step"),
+    }
+
+
+@pytest.mark.parametrize("name", build_mistakes())
+def test_mistakes_are_told_when_a_circuit_is_built(name: str) -> None:
+    act, message = build_mistakes()[name]
+    circuit = Circuit()
+    a, b = circuit.input("a", columns=2), circuit.input("b", columns=3)
+    with pytest.raises((ValueError, TypeError), match=re.escape(message)):
+        act(circuit, a, b)
+
+
+def stopped_loop(circuit: Circuit, a: Wire) -> None:
+    with circuit.loop() as loop:
+        inside = loop.introduce(a)
+        with pytest.raises(ValueError, match="must end before a step"):
+            circuit.step()
+        with pytest.raises(ValueError, match="inside already"):
+            loop.introduce(inside)
+        with pytest.raises(ValueError, match="given in a loop"):
+            circuit.input("b")
+        wire = loop.feedback(columns=2)
+        with pytest.raises(ValueError, match="has 2 columns"):
+            wire.connect(inside.project([0]))
+        wire.connect(inside)
+        with pytest.raises(ValueError, match="connected already"):
+            wire.connect(inside)
+        raise KeyError
+
+
+def test_a_loop_that_is_not_finished_is_gone() -> None:
+    circuit = Circuit()
+    a = circuit.input("a", columns=2)
+    with pytest.raises(KeyError):
+        stopped_loop(circuit, a)
+    circuit.output("a", a)
+    assert circuit.step(a=ZSet.of({(1, 2): 1}))["a"] == ZSet.of({(1, 2): 1})
+
+
+@pytest.mark.parametrize("made", [(1,), (1, 2, 3), 5])
+def test_rows_that_functions_make_have_the_columns_promised(made: Any) -> None:
+    builds: list[Callable[[Wire], Wire]] = [
+        lambda a: a.map(lambda row: made, 2),
+        lambda a: a.aggregate([0], lambda group: [made], 2),
+    ]
+    for build in builds:
+        circuit = Circuit()
+        circuit.output("o", build(circuit.input("a", columns=2)))
+        with pytest.raises((ValueError, TypeError), match="the function returned"):
+            circuit.step(a=ZSet.of({(1, 2): 1}))
 
 
 def test_a_circuit_is_drawn() -> None:

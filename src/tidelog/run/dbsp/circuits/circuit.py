@@ -8,6 +8,9 @@ Q^Delta by its definition.
 A `Loop` is a nested stream: inside, every outer step is a stream of iterations, which goes on until nothing changes any
 more. Wires go in by `introduce`, come out by `eliminate`, and go back by `feedback`, one iteration later.
 
+Columns and wires are checked when a circuit is built, which ends with its first step. A step happens or does not: after
+a function of the user raised, the circuit is as before it.
+
 >>> from tidelog.run.dbsp.zsets.zset import ZSet
 >>> circuit = Circuit()
 >>> edges = circuit.input("edges", columns=2)
@@ -29,9 +32,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Self
 
-from tidelog.base.arguments import brief, expect
+from tidelog.base.arguments import expect
 from tidelog.base.tuning.plans import Traces
 from tidelog.base.tuning.table import DEFAULT
+from tidelog.run.dbsp.circuits.build import chosen, count, expect_function, same_columns
 from tidelog.run.dbsp.circuits.operators import Delay, Distinct, Grouped, Held, Introduce, Join, Operator, Stateless
 from tidelog.run.dbsp.zsets.indexed import IndexedZSet
 from tidelog.run.dbsp.zsets.values import VALUES, Values
@@ -59,6 +63,9 @@ class Wire:
         circuit = self.scope.circuit
         scope = circuit.scope
         for wire in (self, *others):
+            expect(wire, Wire, label, "a wire")
+            if wire.scope.circuit is not circuit:
+                raise ValueError(f"{label}: the wire `{wire.label}` is in another circuit")
             if wire.scope is not scope:
                 where = "outside the loop: take it in by `introduce`" if scope is not circuit else "in a loop"
                 raise ValueError(
@@ -69,9 +76,11 @@ class Wire:
     # --- linear ------------------------------------------------------------------------------------------------------
 
     def __add__(self, other: Wire) -> Wire:
+        same_columns("+", self, other)
         return self.then("+", Stateless(lambda a, b: a + b), [other])
 
     def __sub__(self, other: Wire) -> Wire:
+        same_columns("-", self, other)
         return self.then("-", Stateless(lambda a, b: a - b), [other])
 
     def __neg__(self) -> Wire:
@@ -79,16 +88,20 @@ class Wire:
 
     def select(self, keep: Callable[[Row], bool], label: str = "select") -> Wire:
         """Return the rows for which a function is true."""
+        expect_function(keep, "keep", "rows")
         values = self.scope.circuit.values
         return self.then(label, Stateless(lambda a: a.select(keep, values)))
 
     def project(self, columns: Sequence[int]) -> Wire:
         """Return some columns in this order, duplicates counted."""
+        columns = chosen("project", columns, self)
         zero = ZSet.zero(len(columns))
         return self.then(f"project {tuple(columns)}", Stateless(lambda a: a.project(columns)), (), zero)
 
     def map(self, function: Callable[[Row], Sequence[Hashable]], columns: int, label: str = "map") -> Wire:
         """Return what a function makes of each row."""
+        expect_function(function, "function", "rows")
+        columns = count(columns)
         values = self.scope.circuit.values
         return self.then(label, Stateless(lambda a: a.map(function, columns, values)), (), ZSet.zero(columns))
 
@@ -96,11 +109,22 @@ class Wire:
 
     def join(self, other: Wire, on: Sequence[tuple[int, int]], keep: Sequence[int] | None = None) -> Wire:
         """Return pairs of rows that agree on pairs of columns; `keep` chooses among the columns of both."""
+        expect(other, Wire, "join", "a wire")
         width = self.columns + other.columns
-        kept = tuple(range(width)) if keep is None else tuple(keep)
+        left = chosen("join", [a for a, _ in on], self)
+        right = chosen("join", [b for _, b in on], other)
+        on = list(zip(left, right, strict=True))
+        kept = tuple(range(width)) if keep is None else chosen("keep", keep, width)
         label = "join on " + ", ".join(f"{a} = {b}" for a, b in on) if on else "product"
         join = Join((self.columns, other.columns), on, kept, self.scope.circuit.tuning)
         return self.then(label, join, [other], ZSet.zero(len(kept)))
+
+    def antijoin(self, other: Wire, on: Sequence[tuple[int, int]]) -> Wire:
+        """Return the rows that agree on pairs of columns with no row of positive weight."""
+        expect(other, Wire, "antijoin", "a wire")
+        there = other.project([b for _, b in on]).distinct()
+        pairs = [(a, i) for i, (a, _) in enumerate(on)]
+        return self - self.join(there, on=pairs, keep=range(self.columns))
 
     def distinct(self) -> Wire:
         """Return the rows with a positive weight as a set."""
@@ -111,6 +135,8 @@ class Wire:
 
         The rows of the result are the key and `columns` more; a group may have any number of them.
         """
+        expect_function(reduce, "reduce", "groups")
+        key, columns = chosen("aggregate", key, self, once=True), count(columns)
         rest = [c for c in range(self.columns) if c not in key]
         values = self.scope.circuit.values
 
@@ -169,9 +195,12 @@ class Circuit(Scope):
         self.inputs: dict[str, Wire] = {}
         self.outputs: dict[str, Wire] = {}
         self._count = 0
+        self._stepped = False
 
     def add(self, wire: Wire) -> int:
         """Place a wire; return its number."""
+        if self._stepped:
+            raise ValueError(f"{wire.label}: the circuit has taken a step, and what went before would be missing in it")
         wire.scope.body.append(wire)
         self._count += 1
         return self._count - 1
@@ -179,9 +208,11 @@ class Circuit(Scope):
     def input(self, name: str, columns: int = 0, zero: Any = None) -> Wire:
         """Return a wire that `step` is given; its values are Z-sets of `columns` columns, or have another `zero`."""
         expect(name, str, "name", "the name of an input")
-        if type(columns) is not int or columns < 0:
-            raise TypeError(f"columns: expected a number of columns, found {brief(columns)}")
-        neutral = ZSet.zero(columns) if zero is None else zero
+        if name in self.inputs:
+            raise ValueError(f"there is an input {name} already")
+        if self.scope is not self:
+            raise ValueError(f"the input {name} is given in a loop: inputs come from outside, by `introduce`")
+        neutral = ZSet.zero(count(columns)) if zero is None else zero
         wire = self.inputs[name] = Wire(self, name, Stateless(lambda: neutral), (), neutral)
         return wire
 
@@ -190,11 +221,19 @@ class Circuit(Scope):
         expect(name, str, "name", "the name of an output")
         expect(wire, Wire, "wire", "a wire of this circuit")
         if wire.scope is not self:
-            raise ValueError(f"the wire `{wire.label}` is in a loop: take it out by `eliminate`")
+            inside = isinstance(wire.scope, Loop) and wire.scope.circuit is self
+            where = "in a loop: take it out by `eliminate`" if inside else "in another circuit"
+            raise ValueError(f"the wire `{wire.label}` is {where}")
+        if name in self.outputs:
+            raise ValueError(f"there is an output {name} already")
         self.outputs[name] = wire
 
     def lift(self, function: Callable[..., Any], *wires: Wire, label: str = "lift", zero: Any = None) -> Wire:
         """Return a function of what is on some wires at each time; `zero` if its values are not as on the first."""
+        expect_function(function, "function", "what is on the wires")
+        if not wires:
+            raise ValueError(f"{label}: a function of no wires never changes; give it one at least")
+        expect(wires[0], Wire, label, "a wire")
         return wires[0].then(label, Stateless(function), wires[1:], zero)
 
     def loop(self) -> Loop:
@@ -202,7 +241,21 @@ class Circuit(Scope):
         return Loop(self)
 
     def step(self, **changes: Any) -> dict[str, Any]:
-        """Take the changes of inputs, those not named being zero, and return the changes of the outputs."""
+        """Take the changes of inputs, those not named being zero, and return the changes of the outputs.
+
+        If a function of the user raises, nothing has happened: the same step may be taken again, or another.
+        """
+        self._check(changes)
+        state = self.snapshot()
+        try:
+            return self.advance(**changes)
+        except BaseException:
+            self.restore(state)
+            raise
+
+    def _check(self, changes: dict[str, Any]) -> None:
+        if self.scope is not self:
+            raise ValueError("a loop is being built: its block must end before a step")
         unknown = changes.keys() - self.inputs.keys()
         if unknown:
             raise ValueError(f"no input {', '.join(sorted(unknown))}; there are {', '.join(sorted(self.inputs))}")
@@ -210,8 +263,12 @@ class Circuit(Scope):
             wanted = self.inputs[name].zero
             if isinstance(wanted, ZSet):
                 expect(value, ZSet, f"input {name}", "a Z-set")
-            if isinstance(wanted, ZSet) and value.columns != wanted.columns:
-                raise ValueError(f"the input {name} has {wanted.columns} columns, the change {value.columns}")
+                if value.columns != wanted.columns:
+                    raise ValueError(f"the input {name} has {wanted.columns} columns, the change {value.columns}")
+
+    def advance(self, **changes: Any) -> dict[str, Any]:
+        """Take a step like `step`, for those who go back by `restore` themselves after a failure."""
+        self._stepped = True
         at: dict[int, Any] = {wire.number: changes[name] for name, wire in self.inputs.items() if name in changes}
         for part in self.body:
             if isinstance(part, Loop):
@@ -255,6 +312,9 @@ class Loop(Scope):
     def __exit__(self, *exception: object) -> None:
         self.circuit.scope = self.circuit
         open_ended = next((wire for wire in self._feedbacks if wire.source is None), None)
+        if exception != (None, None, None) or open_ended is not None:
+            # A loop that is not finished could not run.
+            del self.circuit.body[self.circuit.body.index(self) :]
         if open_ended is not None and exception == (None, None, None):
             raise ValueError(f"the wire `{open_ended.label}` feeds nothing back: `connect` it")
 
@@ -262,6 +322,11 @@ class Loop(Scope):
         self, wire: Wire, times: Callable[[Any], Iterable[tuple[int, Any]]] | None = None, zero: Any = None
     ) -> Wire:
         """Take a wire into the loop: delta_0. `times` may make other values of one, each at a time of its own."""
+        expect(wire, Wire, "introduce", "a wire")
+        self._check_open("introduce")
+        if wire.scope is not self.circuit:
+            where = "inside already" if wire.scope is self else "in another circuit or loop"
+            raise ValueError(f"introduce: the wire `{wire.label}` is {where}")
         neutral = wire.zero if zero is None else zero
         inside = Wire(self, "delta_0", Introduce(neutral, times), (wire,), neutral)
         self._introduced.append((wire, inside))
@@ -269,15 +334,23 @@ class Loop(Scope):
 
     def feedback(self, columns: int = 0, zero: Any = None, label: str = "z^-1") -> Feedback:
         """Return a wire that carries what another one, connected later, had one iteration before."""
-        made = Feedback(self, label, ZSet.zero(columns) if zero is None else zero)
+        self._check_open("feedback")
+        made = Feedback(self, label, ZSet.zero(count(columns)) if zero is None else zero)
         self._feedbacks.append(made)
         return made
 
     def eliminate(self, wire: Wire) -> Wire:
         """Take a wire out of the loop: the sum over all iterations."""
+        expect(wire, Wire, "eliminate", "a wire")
+        if wire.scope is not self:
+            raise ValueError(f"eliminate: the wire `{wire.label}` is not in this loop")
         outside = Wire(self.circuit, "integral", Stateless(lambda: wire.zero), (wire,), wire.zero)
         self._eliminated.append((wire, outside))
         return outside
+
+    def _check_open(self, what: str) -> None:
+        if self.circuit.scope is not self:
+            raise ValueError(f"{what}: a loop is built in its `with` block")
 
     def run(self, at: dict[int, Any]) -> None:
         """Take an outer step: iterate until nothing is kept for a later time."""
@@ -311,8 +384,12 @@ class Feedback(Wire):
 
     def connect(self, source: Wire) -> None:
         """Say which wire feeds it."""
+        expect(source, Wire, "connect", "a wire")
         if source.scope is not self.scope:
             raise ValueError(f"the wire `{source.label}` is not in this loop")
+        if self.source is not None:
+            raise ValueError(f"the wire `{self.label}` is connected already, to `{self.source.label}`")
+        same_columns("connect", self, source)
         self.source = source
 
 

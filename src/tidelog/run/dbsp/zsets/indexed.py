@@ -13,7 +13,7 @@ import numpy as np
 from tidelog.base.record import record
 from tidelog.run.columnar.functions import usual as arrays
 from tidelog.run.dbsp.zsets.values import VALUES, Values
-from tidelog.run.dbsp.zsets.zset import Row, ZSet, matches
+from tidelog.run.dbsp.zsets.zset import Row, ZSet, matches, of_width
 
 
 @record
@@ -70,5 +70,5 @@ class IndexedZSet:
         >>> IndexedZSet.by(sales, [0]).aggregate(total, columns=1)
         ZSet({('oslo', 11): 1, ('rome', 5): 1})
         """
-        made = [(*key, *row) for key, group in self.groups(values) for row in reduce(group)]
+        made = [(*key, *row) for key, group in self.groups(values) for row in of_width(list(reduce(group)), columns)]
         return ZSet.made(values.codes(made, self.key + columns), np.ones(len(made), np.int64)).distinct()

@@ -19,6 +19,7 @@ from tidelog.base.errors import EvaluationError
 from tidelog.base.record import record
 from tidelog.run.columnar.arrays.table import Mask, Places, U, Words, no_rows
 from tidelog.run.columnar.functions import usual as arrays
+from tidelog.run.dbsp.zsets import columns as exchange
 from tidelog.run.dbsp.zsets.values import VALUES, Values
 
 Weights = npt.NDArray[np.int64]
@@ -79,6 +80,60 @@ class ZSet:
             ordered = np.ascontiguousarray(ordered[:, first])
             given = run_sums(given, first) if uniform is None else _repeated(uniform, first, count)
         return ZSet(packing.unpack(ordered) if packing is not None else ordered, given).without_zeros()
+
+    @staticmethod
+    def from_numpy(columns: Sequence[npt.ArrayLike], weights: npt.ArrayLike = 1, values: Values = VALUES) -> ZSet:
+        """Return the Z-set of arrays, one a column, and an array of weights or one weight for all.
+
+        >>> ZSet.from_numpy([np.array(["a", "b", "a"]), np.array([1, 2, 1])])
+        ZSet({('a', 1): 2, ('b', 2): 1})
+        """
+        arrays_ = [np.asarray(column) for column in columns]
+        given = np.asarray(weights)
+        if not given.ndim and arrays_:
+            given = np.full(len(arrays_[0]), given)
+        exchange.same_lengths(arrays_, given)
+        words = [exchange.coded(column, values) for column in arrays_]
+        return ZSet.made(np.stack(words) if words else np.empty((0, len(given)), U), given.astype(np.int64))
+
+    def to_numpy(self, values: Values = VALUES) -> tuple[list[npt.NDArray[Any]], Weights]:
+        """Return the columns and the weights as arrays; a column of several types is one of objects."""
+        return [exchange.array(column, values) for column in self.rows], self.weights.copy()
+
+    @staticmethod
+    def from_arrow(table: Any, weight: str | None = None, values: Values = VALUES) -> ZSet:
+        """Return the Z-set of an Arrow table, or of what Arrow can read; `weight` names the column of weights.
+
+        >>> import pyarrow as pa
+        >>> ZSet.from_arrow(pa.table({"name": ["a", None], "n": [1, 2], "w": [1, -1]}), weight="w")
+        ZSet({('a', 1): 1, (None, 2): -1})
+        """
+        import pyarrow as pa  # noqa: PLC0415  (slow to load)
+
+        if not hasattr(table, "__arrow_c_stream__"):
+            raise TypeError(f"table: expected a table of Arrow, found {brief(table)}")
+        found = pa.table(table)
+        if weight is not None and weight not in found.column_names:
+            raise ValueError(f"there is no column {weight}; there are {', '.join(found.column_names)}")
+        kept = found.drop_columns([weight]) if weight is not None else found
+        words = [exchange.coded_arrow(column, values) for column in kept.columns]
+        given = np.ones(len(found), np.int64) if weight is None else found[weight].to_numpy()
+        exchange.same_lengths(words, given)
+        return ZSet.made(np.stack(words) if words else np.empty((0, len(found)), U), given.astype(np.int64))
+
+    def to_arrow(self, names: Sequence[str] | None = None, weight: str = "weight", values: Values = VALUES) -> Any:
+        """Return a table of Arrow: the columns, `c0` and so on unless named, and the weights.
+
+        >>> ZSet.of({("a", 1): 2}).to_arrow(["name", "n"]).to_pylist()
+        [{'name': 'a', 'n': 1, 'weight': 2}]
+        """
+        import pyarrow as pa  # noqa: PLC0415  (slow to load)
+
+        called = [f"c{number}" for number in range(self.columns)] if names is None else list(names)
+        if len(called) != self.columns or len({*called, weight}) != self.columns + 1:
+            raise ValueError(f"{self.columns} different names of columns were expected beside {weight!r}, not {called}")
+        made = [exchange.arrow(column, values, name) for column, name in zip(self.rows, called, strict=True)]
+        return pa.table([*made, pa.array(self.weights)], names=[*called, weight])
 
     @staticmethod
     def zero(columns: int) -> ZSet:
@@ -186,7 +241,8 @@ class ZSet:
 
     def map(self, function: Callable[[Row], Sequence[Hashable]], columns: int, values: Values = VALUES) -> ZSet:
         """Return what a function makes of each row's values: rows of `columns` columns."""
-        return ZSet.made(values.codes([function(row) for row in values.rows(self.rows)], columns), self.weights)
+        made = of_width([function(row) for row in values.rows(self.rows)], columns)
+        return ZSet.made(values.codes(made, columns), self.weights)
 
     # --- bilinear ----------------------------------------------------------------------------------------------------
 
@@ -208,9 +264,29 @@ class ZSet:
         kept = rows if keep is None else rows[list(keep)]
         return ZSet.made(np.ascontiguousarray(kept), multiplied(self.weights[left], arranged.weights[right]))
 
+    def antijoin(self, other: ZSet, on: Sequence[tuple[int, int]]) -> ZSet:
+        """Return the rows that agree on pairs of columns with no row of positive weight, with their weights.
+
+        >>> edges = ZSet.of({("a", "b"): 1, ("b", "c"): 2})
+        >>> edges.antijoin(edges, on=[(1, 0)])
+        ZSet({('b', 'c'): 2})
+        """
+        there = other.project([b for _, b in on]).distinct()
+        return self - self.join(there, [(a, i) for i, (a, _) in enumerate(on)], range(self.columns))
+
     def __getitem__(self, row: Row) -> int:
         left, right = matches(VALUES.codes([row], self.columns), self.rows)
         return int(self.weights[right[0]]) if len(left) else 0
+
+
+def of_width(rows: list[Any], columns: int) -> list[Any]:
+    """Return rows that a function made, or refuse one that is none or has another number of columns."""
+    for row in rows:
+        if not isinstance(row, tuple | list):
+            raise TypeError(f"the function returned {brief(row)}, a tuple was expected")
+        if len(row) != columns:
+            raise ValueError(f"the function returned {brief(row)}, {columns} columns were expected")
+    return rows
 
 
 @record
