@@ -11,6 +11,7 @@ DECLARED = """
 typedef Shape = Circle{radius: u32} | Dot
 input relation A(x: u32, name: string)
 input relation B(x: u32)
+input relation K(x: u32) primary key (k) k.x
 input relation S(shape: Shape)
 input relation V(items: Vec<u32>)
 input relation G[(u32, string)]
@@ -119,8 +120,8 @@ def test_every_rule_knows_the_declaration_it_was_made_from() -> None:
 
 
 def test_mistakes_of_all_rules_are_reported() -> None:
-    assert mistakes("Out(y) :- B(x). Text(y) :- B(x). B(x) :- A(x, _).") == [
+    assert mistakes("Out(y) :- B(x). Text(y) :- B(x). K(x) :- A(x, _).") == [
         "E0402 variable `y` is not bound",
         "E0402 variable `y` is not bound",
-        "E0410 input relation `B` cannot be derived by a rule",
+        "E0410 `K` has a primary key, so rules cannot derive it",
     ]

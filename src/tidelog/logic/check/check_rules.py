@@ -327,8 +327,8 @@ class _Checker:
 
     def head(self, head: syntax.Head, relation: Relation, scope: Scope, derived: bool) -> tuple[Expr, ...]:
         atom = head.atom
-        if relation.role == "input" and derived:
-            rule_mistakes.input_head(relation, atom.span, self.report)
+        if relation.primary_key is not None and derived:
+            rule_mistakes.keyed_head(relation, atom.span, self.report)
         if head.location is not None:
             self.expression(head.location, scope)
             rule_mistakes.location(head.location.span, self.report)

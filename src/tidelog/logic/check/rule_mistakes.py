@@ -140,14 +140,14 @@ def many_alternatives(ways: int, span: Span, report: Report) -> None:
     )
 
 
-def input_head(relation: Relation, span: Span, report: Report) -> None:
-    """A rule derives tuples of an input relation."""
+def keyed_head(relation: Relation, span: Span, report: Report) -> None:
+    """A rule derives tuples of a relation with a primary key."""
     report.add(
         "E0410",
-        f"input relation `{relation.name}` cannot be derived by a rule",
+        f"`{relation.name}` has a primary key, so rules cannot derive it",
         span,
         labels=[Label(relation.span, "declared here")],
-        note="input relations hold what transactions insert, and facts that the program states",
+        note="a key tells which fact a transaction replaces; rules derive any number of rows with the same key",
         hint=f"derive another relation, with a rule that copies `{relation.name}` into it",
     )
 

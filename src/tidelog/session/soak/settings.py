@@ -67,7 +67,7 @@ class Setting:
         engine, strategy = _engine(random, asked)
         own = strategy in ENGINES[engine].own
         options = {} if own else _options(random, engine, strategy)
-        keyed = [relation.name for relation in program.inputs if len(relation.kinds) > 1]
+        keyed = [relation.name for relation in program.inputs if len(relation.kinds) > 1 and not relation.given]
         indexed = [relation.name for relation in program.relations if relation.kinds]
         subscribed = random.choice(program.relations).name
         fallbacks = (

@@ -304,10 +304,12 @@ class Declared:
     name: str
     kinds: tuple[Kind, ...]
     stratum: int
+    given: bool = False
+    """Whether facts are given although rules derive it, too."""
 
     def __str__(self) -> str:
         columns = ", ".join(f"c{i}: {TYPE_TEXT[kind]}" for i, kind in enumerate(self.kinds))
-        return f"{'output' if self.stratum else 'input'} relation {self.name}({columns})"
+        return f"{'output' if self.stratum and not self.given else 'input'} relation {self.name}({columns})"
 
 
 @dataclass(frozen=True)
@@ -324,4 +326,4 @@ class Program:
     @property
     def inputs(self) -> tuple[Declared, ...]:
         """The relations that facts are given for."""
-        return tuple(r for r in self.relations if not r.stratum)
+        return tuple(r for r in self.relations if r.given or not r.stratum)

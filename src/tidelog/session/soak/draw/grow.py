@@ -92,7 +92,7 @@ class Grower:
         """The parameters of a goal so far; None in a program, which has none."""
 
     def may(self, feature: str, chance: float) -> bool:
-        """Tell whether to use a feature here: negation, group, either, spread, compute, heads, shuffle."""
+        """Tell whether to use a feature here: negation, group, given, either, spread, compute, heads, shuffle."""
         return (self.features is None or feature in self.features) and self.random.random() < chance
 
     def program(self) -> Program:
@@ -107,7 +107,12 @@ class Grower:
         patience = Patience(300_000)
         for stratum in range(1, self.random.choice((1, 2, 3, 3)) + 1):
             group = [self.relation(f"D{stratum}{letter}", stratum) for letter in "abc"[: self.random.randint(1, 3)]]
-            facts |= {relation.name: set() for relation in group}
+            given |= {
+                r.name: frozenset(random_row(self.random, r) for _ in range(self.random.randint(0, 4)))
+                for r in group
+                if r.given
+            }
+            facts |= {relation.name: set(given.get(relation.name, ())) for relation in group}
             rules += self.stratum(group, list(relations), facts, patience)
             relations += group
         return Program(tuple(relations), tuple(dict.fromkeys(rules)), given)
@@ -132,7 +137,8 @@ class Grower:
         arities, chances = ((2, 3, 4, 5), (4, 4, 2, 1)) if self.wide else ((0, 1, 2, 3), (1, 4, 8, 2))
         arity = self.random.choices(arities, chances)[0]
         weights = [3 if kind == "int" and not self.wide else 1 for kind in self.kinds]
-        return Declared(name, tuple(self.random.choices(self.kinds, weights, k=arity)), stratum)
+        kinds = tuple(self.random.choices(self.kinds, weights, k=arity))
+        return Declared(name, kinds, stratum, given=bool(stratum) and self.may("given", 0.15))
 
     def rule(self, head: Declared, group: list[Declared], below: list[Declared], around: list[Declared]) -> Rule:
         """Make a rule for a relation; `around` are the relations of its stratum it may use."""
