@@ -87,3 +87,24 @@ def test_histories_with_the_first_and_last_rule_coming_and_going(engine: Any, st
                 assert changes == {row: 1 if row in rows else -1 for row in rows ^ held[name]}, (seed, name)
             held = expected
         db.verify()
+
+
+@pytest.mark.parametrize(("engine", "strategy"), SETTINGS)
+def test_facts_that_go_with_the_last_rule(engine: Any, strategy: Any) -> None:
+    """Rows of several sizes, as they stand in batches; what there was is wider than what is left."""
+    wide = ("c", 9223372036854775808)
+    for held in (1, 2, 9):
+        kept, new = ([(name + str(i), 2**20 + i) for i in range(count)] for name, count in (("x", held), ("a", 3)))
+        program = "input relation D(s: string, c: u64)  input relation A(c: u64)  #[name = 'r']  D(\"d\", c) :- A(c)."
+        db = tidelog.Database(program.replace("'", '"'), engine=engine, strategy=strategy)
+        with db.transaction() as tx:
+            tx.insert("A", [(3145728,)])
+            tx.insert("D", [*kept, wide])
+        with db.transaction() as tx:
+            tx.insert("D", new)
+            tx.delete("D", [wide])
+            tx.remove_rules("r")
+        assert db["D"].rows() == sorted([*kept, *new])
+        expected = [*((row, 1) for row in new), (wide, -1), (("d", 3145728), -1)]
+        assert sorted(tx.result.changes["D"]) == sorted(expected)
+        db.verify()

@@ -10,7 +10,6 @@ from tidelog.run.columnar.facts import change_facts
 from tidelog.run.columnar.machine.kernels.operands import UNCOUNTED
 from tidelog.run.columnar.machine.small_rounds import SmallRounds
 from tidelog.run.columnar.rules.bag import Bag
-from tidelog.run.columnar.storage.batch import push
 from tidelog.run.columnar.storage.relation import Relation
 from tidelog.run.columnar.storage.rows import decoded
 from tidelog.run.columnar.support.absorb import gather
@@ -28,12 +27,10 @@ class ColumnarBackend(SmallRounds, Counting, Following, Regrouping):
     def compare(self, relation: str) -> None:
         """Make the difference to what a relation held its net change."""
         old, new = self._aside.pop(relation), self.relations[relation]
-        new.settle()
-        for order in new.orders.values():
-            # Facts that come with the last rule's going were inserted into what was made anew.
-            for batch in order.inserted:
-                push(order.settled, batch, new.arrays)
-            order.inserted = []
+        if any(order.inserted or order.removed for order in new.orders.values()):
+            new.finish(self.journal)  # facts that come and go with the last rule were changed in what was made anew
+        else:
+            new.settle()
         self.watch.spend(new.count() * COMPARED)  # also if there is nothing to compare with: there will be next time
         if old.count():
             before = gather(new, [Bag(old.layout, old.rows(AFTER))]).rows  # first, as it may change the layout of `new`
