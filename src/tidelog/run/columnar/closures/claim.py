@@ -64,8 +64,9 @@ class Claims:
         if lasting:
             before = earlier.plan if earlier is not None else None
             self.plan = split_closures(given, wanted, before)
-            if modules:
-                self.plan = split_modules(self.plan, wanted, before)
+        if modules:
+            before = earlier.plan if earlier is not None else None
+            self.plan = split_modules(self.plan, wanted, before)
         found = ((stratum, closure_of(stratum)) for stratum in self.plan.strata if wanted(stratum, self.plan))
         self._closures = {stratum.relations[0]: closure for stratum, closure in found if closure is not None}
         self._generations: dict[str, SameGeneration] = {}

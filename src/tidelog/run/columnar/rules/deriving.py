@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
+from tidelog.plan.closures.split_modules import ClosureRule
 from tidelog.plan.nodes import Project, Rule
 from tidelog.run.columnar.rules.bag import Bag, Bags
 from tidelog.run.columnar.rules.bindings import Table
 from tidelog.run.columnar.rules.evaluate import Pipeline
 from tidelog.run.columnar.rules.join_plan import JoinPlan
 from tidelog.run.columnar.store import Store
+from tidelog.run.contract.module import turn
 from tidelog.run.contract.phase import Job
 from tidelog.run.limits import RuleRun, analysis
 from tidelog.run.scalar.failure import ScalarError, failed
@@ -22,6 +24,31 @@ class Deriving(Store):
 
     def derive(self, jobs: Sequence[Job]) -> Bags:
         """Evaluate trees; return for each head relation its bags."""
+        closing = [job for job in jobs if isinstance(job[0], ClosureRule)]
+        if not closing:
+            return self._derive(jobs)
+        others = [job for job in jobs if not isinstance(job[0], ClosureRule)]
+        return self.unite([self._derive(others), *(self._close(job) for job in closing)])
+
+    def _close(self, job: Job) -> Bags:
+        """Let the module of a closure take its turn."""
+        rule, _ = job
+        assert isinstance(rule, ClosureRule)
+        self.watch.rule = rule
+        walked, spent, start = self.watch.walked, self.derivations, time.perf_counter()
+        found: list[Bag] = turn(self.closing(rule, self), self.phase, job)
+        with self.counting:
+            self.derivations += self.watch.walked - walked
+        notes = analysis.get()
+        if notes is not None:
+            seconds = time.perf_counter() - start
+            notes.append(RuleRun(rule.identity, self.watch.round, 0.0, self.derivations - spent, seconds))
+        return {rule.head: found}
+
+    def _derive(self, jobs: Sequence[Job]) -> Bags:
+        """Evaluate trees of rules."""
+        if not jobs:
+            return {}
         self.bitmaps.check(self.relation)
         join_plans = [(rule, self.orders.best(rule, tree, self.relation)) for rule, tree in jobs]
         if analysis.get() is not None:
@@ -37,6 +64,10 @@ class Deriving(Store):
 
     def visit(self, rule: Rule, tree: Project, take: Callable[[Bag], None]) -> None:
         """Evaluate a tree and hand on its bags as they are made, perhaps by several threads."""
+        if isinstance(rule, ClosureRule):
+            for bag in self._close((rule, tree))[rule.head]:
+                take(bag)
+            return
         self.run(Pipeline(rule, self.orders.best(rule, tree, self.relation), self, take))
 
     def unite(self, bags: Sequence[Bags]) -> Bags:
