@@ -47,6 +47,19 @@ def merge_equals(plan: Plan, wanted: Wanted, earlier: Plan | None = None) -> Pla
     return plan if len(strata) == len(plan.strata) else replace(plan, strata=tuple(strata))
 
 
+def read_off(stratum: Stratum) -> tuple[str, str, bool] | None:
+    """Return the relation that a stratum reads off from an equal one, that one, and whether by the same columns."""
+    for rule in stratum.rules:
+        if rule.source is not None and rule.identity == _identity(rule.head, rule.reads[0] if rule.reads else ""):
+            places = _copied(rule.source)
+            return rule.head, rule.reads[0], places == tuple(range(len(rule.source.arguments)))
+    return None
+
+
+def _identity(name: str, other: str) -> str:
+    return f"{name} as it equals {other}"
+
+
 def _may_merge(stratum: Stratum) -> bool:
     return len(stratum.relations) > 1 and all(rule.source is not None for rule in stratum.rules)
 
@@ -78,7 +91,7 @@ def _merged(stratum: Stratum, plan: Plan, known: Known) -> list[Stratum]:
     ]
     merged = _strata(stratum.number, left, rules)
     for equal in reversed(found):  # an earlier one may equal a later one
-        made = _planned(_copy(equal, plan.relations), f"{equal.name} as it equals {equal.other}", known)
+        made = _planned(_copy(equal, plan.relations), _identity(equal.name, equal.other), known)
         merged.append(Stratum(stratum.number, (equal.name,), recursive=False, rules=(made,)))
     return merged
 
@@ -108,7 +121,7 @@ def _copied(source: Source) -> Places | None:
         return None
     terms, head = literal.atom.arguments, source.arguments
     plain = all(isinstance(term, Var) for term in (*terms, *head)) and len(set(terms)) == len(terms) == len(head)
-    return tuple(terms.index(term) for term in head) if plain and set(terms) == set(head) else None  # type: ignore[arg-type]
+    return tuple(terms.index(term) for term in head) if plain and set(terms) == set(head) else None
 
 
 def _same_columns(plan: Plan, name: str, other: str, places: Places) -> bool:
@@ -148,7 +161,7 @@ def _copy(equal: _Equal, relations: Mapping[str, Relation]) -> Source:
     columns = relations[equal.other].columns
     variables = tuple(Var(f"x{number}", column.type) for number, column in enumerate(columns))
     head = tuple(variables[place] for place in equal.places)
-    origin = Origin(f"{equal.name} as it equals {equal.other}")
+    origin = Origin(_identity(equal.name, equal.other))
     return Source(equal.name, head, (Positive(Atom(equal.other, variables)),), origin)
 
 

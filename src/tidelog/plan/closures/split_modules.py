@@ -11,8 +11,8 @@ by the rules of the module. These become one rule, which engines evaluate by the
 `Diff`, `Del` and `Red`); each tuple of T is one derivation of it. Rounds are the turns that modules take (Algorithms 2
 and 3): in each, all rules see what all others have derived, deleted or rederived.
 
-The trees of a `ClosureRule` read the relation fed as a rule that copies it would: they say which delta it waits for. For
-the engine alone: nobody else sees the plan that comes out.
+The trees of a `ClosureRule` read the relation fed as a rule that copies it would: they say which delta it waits for.
+For the engine alone: nobody else sees the plan that comes out.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from typing import Any
 
 from tidelog.base.record import record
 from tidelog.base.tuning.table import DEFAULT, Tuning
-from tidelog.plan.nodes import EMPTY_PLAN, Plan, Stratum
+from tidelog.plan.nodes import EMPTY_PLAN, Plan, Stratum, shown
 from tidelog.run.columnar.backend import ColumnarBackend
 from tidelog.run.columnar.closures.claim import Claims, explained
 from tidelog.run.columnar.closures.closed import Closed
@@ -144,7 +144,8 @@ class ColumnarEngine(Recoverable[State]):
         store, closed = self._store(before, claims, watch), dict(before.closed)
 
         def follow(strata: Iterator[Stratum], costs: Costs) -> Iterator[Work | None]:
-            return (self._maintain(store, stratum, before, claims, closed, costs) for stratum in strata)
+            done = (self._maintain(store, stratum, before, claims, closed, costs) for stratum in strata)
+            return (None if work is None else replace(work, relations=shown(work.relations)) for work in done)
 
         def change() -> tuple[Update, State]:
             update, committed = commit(store, before.committed, given, facts, follow)

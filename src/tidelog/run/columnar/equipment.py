@@ -42,7 +42,7 @@ class Equipment:
     support: Support
     divided: bool | None
     """Whether `elastic` looks for tuples that left with its filter divided; None: where less work is expected."""
-    closing: Callable[[ClosureRule, Any], Module[Any]]
+    closing: Callable[[ClosureRule, Any], Module]
     """What makes the module of a closure's rule, given the store."""
     bare: frozenset[str] = frozenset()
     """Relations whose tuples have no support, whatever others have."""

@@ -4,5 +4,6 @@
 * `columns`: rows as columns of values, each value once.
 * `phase`: what an update is doing to a stratum (`Phase`), and what is kept of tuples (`Support`).
 * `backend`: the leaf operations that every engine has which is driven by `run.maintain`.
+* `module`: the four functions of a module of rules (`Module`).
 * `optional`: abilities that some backends have beyond these, each a protocol of its own.
 """

@@ -17,37 +17,38 @@ alone. The semi-naive module, which has none, says what follows in one step; the
 
 from __future__ import annotations
 
-from typing import Protocol, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from tidelog.run.contract.phase import Job, Phase
 
-B_co = TypeVar("B_co", covariant=True)
+Bags = Mapping[str, Any]
 
 
-class Module(Protocol[B_co]):
-    """The functions of a module; `job` is the tree of one of its rules, which says whose delta is new or deleted."""
+class Module(Protocol):
+    """The functions of a module; `jobs` are trees of its rules, which say whose deltas are new or deleted."""
 
-    def add(self, job: Job) -> B_co:
+    def add(self, jobs: Sequence[Job]) -> Bags:
         """Return derivations of what follows from new facts."""
 
-    def diff(self, job: Job) -> B_co:
+    def diff(self, jobs: Sequence[Job]) -> Bags:
         """Return the derivations that changes below, or the rule itself, make or take."""
 
-    def delete(self, job: Job) -> B_co:
+    def delete(self, jobs: Sequence[Job]) -> Bags:
         """Return the derivations that deleted facts take."""
 
-    def rederive(self, job: Job) -> B_co:
+    def rederive(self, jobs: Sequence[Job]) -> Bags:
         """Return derivations of deleted facts from those that are left."""
 
 
-def turn(module: Module[B_co], phase: Phase, job: Job) -> B_co:
+def turn(module: Module, phase: Phase, jobs: Sequence[Job]) -> Bags:
     """Let a module do what it is for in a phase."""
     match phase:
         case Phase.DELETE | Phase.RETRACT:
-            return module.delete(job)
+            return module.delete(jobs)
         case Phase.REDERIVE | Phase.COUNT | Phase.REDISCOVER:
-            return module.rederive(job)
+            return module.rederive(jobs)
         case Phase.LOSE | Phase.GAIN:
-            return module.diff(job)
+            return module.diff(jobs)
         case _:
-            return module.add(job)
+            return module.add(jobs)

@@ -19,7 +19,7 @@ nonrecursive derivation (the paper's counter C_nr), or where ranks are kept one 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from tidelog.run.columnar.closures.edges import Edges, chosen_of, joined, none_o
 from tidelog.run.columnar.closures.nodes import Key, numbered
 from tidelog.run.columnar.closures.paired import CodeColumns, Paired, Side
 from tidelog.run.columnar.functions import Arrays
-from tidelog.run.columnar.rules.bag import Bag
+from tidelog.run.columnar.rules.bag import Bag, Bags
 from tidelog.run.columnar.rules.deriving import Deriving
 from tidelog.run.columnar.storage.layout import Layout, Range, place, range_of
 from tidelog.run.columnar.storage.relation import Relation
@@ -61,36 +61,36 @@ class Closing(ABC):
 
     # --- the four functions ------------------------------------------------------------------------------------------
 
-    def add(self, job: Job) -> list[Bag]:
+    def add(self, jobs: Sequence[Job]) -> Bags:
         """Return what follows from new external facts and does not hold (Definition 3)."""
         new, known = self._seen(self.external, DELTA).all(), self._seen(self.whole, CURRENT)
         if self.whole.is_empty(CURRENT):
             return self._all(new)
         new = chosen_of(new, ~known.held(new))
         if not size_of(new):
-            return []
+            return {}
         found = self._closed(joined([new, *self.near(new, known)]))
         found = chosen_of(found, ~known.held(found))
         return self._bag(found, self.external.highest)
 
-    def diff(self, job: Job) -> list[Bag]:
+    def diff(self, jobs: Sequence[Job]) -> Bags:
         """Return all derivations of the rule that comes or goes; what is below reaches the module by the others."""
-        return [bag for rank, found in self._by_rank() for bag in self._bag(found, rank)]
+        return self.store.unite([self._bag(found, rank) for rank, found in self._by_rank()])
 
-    def delete(self, job: Job) -> list[Bag]:
+    def delete(self, jobs: Sequence[Job]) -> Bags:
         """Return what held by way of external facts that are deleted, but not what stands by itself (Definition 6)."""
         gone, left = self._seen(self.external, DELTA).all(), self._seen(self.whole, AFTER)
         gone = chosen_of(gone, left.held(gone))  # with a tuple that is deleted all has been that it leads to
         if not size_of(gone):
-            return []
+            return {}
         found = self.over(gone, left)
         found = chosen_of(found, left.held(found))
         return self._bag(chosen_of(found, ~self._stand(found)), int(self.whole.support is Support.COUNTED))
 
-    def rederive(self, job: Job) -> list[Bag]:
+    def rederive(self, jobs: Sequence[Job]) -> Bags:
         """Return the deleted tuples that follow from the external facts that are left (Definition 7)."""
         if self.store.phase is Phase.COUNT:
-            return []  # whoever has lost its one derivation has none
+            return {}  # whoever has lost its one derivation has none
         gone = self._seen(self.whole, DELETED)
         edges = self.again(gone.all(), self._seen(self.external, AFTER), self._seen(self.whole, AFTER))
         found = self._closed(edges)
@@ -115,13 +115,13 @@ class Closing(ABC):
     def _seen(self, relation: Relation, view: View) -> Edges:
         return Edges(self.store, relation, self.shape, self._constants, view)
 
-    def _all(self, edges: CodeColumns) -> list[Bag]:
+    def _all(self, edges: CodeColumns) -> Bags:
         """Return the closure of edges as the first derivations that there are."""
         made = closed(self.shape, edges, (), self.store.tools, lasting=False).tuples
         layout = self._layout(made.ranges(self.whole.arity))
         self._count(made.pairs.size)
         rank = np.full(made.pairs.size, self.external.highest, np.int32) if self.store.ranked else None
-        return [Bag(layout, made.write(made.pairs, layout), rank, ordered=True)]
+        return {self.whole.name: [Bag(layout, made.write(made.pairs, layout), rank, ordered=True)]}
 
     def _closed(self, edges: CodeColumns) -> CodeColumns:
         """Return the closure of edges, in order."""
@@ -135,15 +135,16 @@ class Closing(ABC):
         self.store.spend_on_matches(rows.shape[1])
         return {column: layout.codes(rows, column) for column in range(self.whole.arity)}
 
-    def _bag(self, found: CodeColumns, rank: int) -> list[Bag]:
+    def _bag(self, found: CodeColumns, rank: int) -> Bags:
         """Return tuples as derivations of a rank."""
         count = size_of(found)
         if not count:
-            return []
+            return {}
         self._count(count)
         layout = self._layout([range_of(found[column]) for column in range(self.whole.arity)])
         rows = layout.pack(found, count)  # type: ignore[arg-type]
-        return [Bag(layout, rows, np.full(count, rank, np.int32) if self.store.ranked else None)]
+        bag = Bag(layout, rows, np.full(count, rank, np.int32) if self.store.ranked else None)
+        return {self.whole.name: [bag]}
 
     def _layout(self, ranges: list[Range]) -> Layout:
         fields = self.whole.layout.fields

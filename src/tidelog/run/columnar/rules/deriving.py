@@ -24,31 +24,28 @@ class Deriving(Store):
 
     def derive(self, jobs: Sequence[Job]) -> Bags:
         """Evaluate trees; return for each head relation its bags."""
-        closing = [job for job in jobs if isinstance(job[0], ClosureRule)]
+        closing = [(rule, tree) for rule, tree in jobs if isinstance(rule, ClosureRule)]
         if not closing:
-            return self._derive(jobs)
+            return turn(SemiNaive(self), self.phase, jobs)
         others = [job for job in jobs if not isinstance(job[0], ClosureRule)]
-        return self.unite([self._derive(others), *(self._close(job) for job in closing)])
+        found = [turn(SemiNaive(self), self.phase, others)] if others else []
+        return self.unite([*found, *(self._close(rule, tree) for rule, tree in closing)])
 
-    def _close(self, job: Job) -> Bags:
+    def _close(self, rule: ClosureRule, tree: Project) -> Bags:
         """Let the module of a closure take its turn."""
-        rule, _ = job
-        assert isinstance(rule, ClosureRule)
         self.watch.rule = rule
         walked, spent, start = self.watch.walked, self.derivations, time.perf_counter()
-        found: list[Bag] = turn(self.closing(rule, self), self.phase, job)
+        found: Bags = turn(self.closing(rule, self), self.phase, [(rule, tree)])
         with self.counting:
             self.derivations += self.watch.walked - walked
         notes = analysis.get()
         if notes is not None:
             seconds = time.perf_counter() - start
             notes.append(RuleRun(rule.identity, self.watch.round, 0.0, self.derivations - spent, seconds))
-        return {rule.head: found}
+        return found
 
-    def _derive(self, jobs: Sequence[Job]) -> Bags:
-        """Evaluate trees of rules."""
-        if not jobs:
-            return {}
+    def evaluate(self, jobs: Sequence[Job]) -> Bags:
+        """Evaluate trees of rules, tuple by tuple or side by side; return for each head relation its bags."""
         self.bitmaps.check(self.relation)
         join_plans = [(rule, self.orders.best(rule, tree, self.relation)) for rule, tree in jobs]
         if analysis.get() is not None:
@@ -65,7 +62,7 @@ class Deriving(Store):
     def visit(self, rule: Rule, tree: Project, take: Callable[[Bag], None]) -> None:
         """Evaluate a tree and hand on its bags as they are made, perhaps by several threads."""
         if isinstance(rule, ClosureRule):
-            for bag in self._close((rule, tree))[rule.head]:
+            for bag in self._close(rule, tree).get(rule.head, ()):
                 take(bag)
             return
         self.run(Pipeline(rule, self.orders.best(rule, tree, self.relation), self, take))
@@ -106,3 +103,29 @@ class Deriving(Store):
         assert notes is not None
         notes.append(RuleRun(rule.identity, self.watch.round, estimated, found, seconds))
         return made
+
+
+class SemiNaive:
+    """The module of all rules that no other module has: each function is one step of semi-naive evaluation.
+
+    The trees of a round read what the phase shows, so the same evaluation adds, deletes and rederives.
+    """
+
+    def __init__(self, store: Deriving) -> None:
+        self._store = store
+
+    def add(self, jobs: Sequence[Job]) -> Bags:
+        """Return what follows in one step with a new fact."""
+        return self._store.evaluate(jobs)
+
+    def diff(self, jobs: Sequence[Job]) -> Bags:
+        """Return the derivations that changes of strata below make or take."""
+        return self._store.evaluate(jobs)
+
+    def delete(self, jobs: Sequence[Job]) -> Bags:
+        """Return the derivations that used a deleted fact."""
+        return self._store.evaluate(jobs)
+
+    def rederive(self, jobs: Sequence[Job]) -> Bags:
+        """Return the derivations in one step that deleted facts have from those that are left."""
+        return self._store.evaluate(jobs)

@@ -1,7 +1,7 @@
 """Random programs of closures among other rules: modules that take turns.
 
-Binary relations `T`, `S` and `I` and triples `P` are of one stratum: closures, symmetric ones and equivalences that feed
-each other, inverses and relations that are equal, properties named in rules and properties named in facts.
+Binary relations `T`, `S` and `I` and triples `P` are of one stratum: closures, symmetric ones and equivalences that
+feed each other, inverses and relations that are equal, properties named in rules and properties named in facts.
 """
 
 from __future__ import annotations
