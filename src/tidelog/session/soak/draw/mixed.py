@@ -13,7 +13,7 @@ from tidelog.session.soak.draw.grow import random_row
 from tidelog.session.soak.histories import History, history_of
 from tidelog.session.soak.spec import Atom, C, Compare, Declared, Kind, Program, Row, Rule, V, Wild
 
-PROPERTIES = 3
+PROPERTIES = (0, 1, 2)
 
 
 class Mixed:
@@ -50,7 +50,7 @@ class Mixed:
             relation.name: frozenset(random_row(self.random, relation) for _ in range(self.random.randint(1, 6)))
             for relation in inputs
         }
-        facts["W"] = frozenset((a, b % PROPERTIES, c) for a, b, c in facts["W"])
+        facts["W"] = frozenset((a, b % len(PROPERTIES), c) for a, b, c in facts["W"])
         return Program((*inputs, *derived), tuple(dict.fromkeys(rules)), facts)
 
     def closure(self, name: str, fed: str) -> list[Rule]:
@@ -87,7 +87,7 @@ class Mixed:
     def triples(self) -> list[Rule]:
         """Rules over triples: transitive properties by name or by facts, properties of properties, inverses."""
         x, y, z, p, q = self.x, self.y, self.z, self.p, self.q
-        a, b = (C(number, "int") for number in self.random.sample(range(PROPERTIES), 2))
+        a, b = (C(number, "int") for number in self.random.sample(PROPERTIES, 2))
 
         def triple(source: V, by: V | C, target: V) -> Atom:
             return Atom("P", (source, by, target))
