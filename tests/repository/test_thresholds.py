@@ -98,8 +98,6 @@ OTHERWISE = {
         "LOOKED_AT",
         "WIDE",
     },  # what is noted of a file; how an integer is written
-    "session/formats/rdf/graph.py": {"TRIPLE", "QUAD"},  # columns
-    "session/formats/rdf/ntriples.py": {"IRI", "LABEL", "TEXT"},
     "session/pipeline/sinks/place.py": {"_HERE", "_EXCHANGE"},  # what calls of the system are told
     "session/pipeline/state/carried.py": {"FORMAT"},
     "session/pipeline/state/log.py": {"LONGEST"},  # texts whose minimum and maximum a log keeps
@@ -108,6 +106,7 @@ OTHERWISE = {
     "run/columnar/cost.py": {"SIFTED", "SHIFTED", "COMPARED"},
     "run/closure/functions.py": {"EDGE", "WORD", "WORDS", "PAIRS"},
     # Memory and patience: what is computed, and how, is the same.
+    "session/pipeline/sources/watch.py": {"LOOK"},  # how often it is looked whether a stream has ended
     "base/process/lock.py": {"LOOK"},  # how often a thread that waits looks whether who it waits for is still there
     "run/maintain/rounds.py": {"_MOST_REDERIVATIONS"},  # trees that are kept; all are made again beyond it
     "base/process/gc_pause.py": {"MANY"},  # objects that the cycle collector is told to be old

@@ -31,7 +31,6 @@ ORDER = (
     "net::ipv4",
     "net::ipv6",
     "net::ipaddr",
-    "rdf",
 )
 INTRODUCTION = """\
 # The library

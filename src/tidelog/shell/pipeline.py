@@ -65,11 +65,11 @@ def run(file: Path, changes: Path | None, parameters: dict[str, str], as_json: b
 def follow(
     *, file: Path, changes: Path | None, once: bool, parameters: dict[str, str], as_json: bool, externs: Path | None
 ) -> None:
-    """Apply files of signed rows as they arrive in a folder, each exactly once."""
+    """Apply files of signed rows as they arrive in a folder, and batches of streams, each exactly once."""
     config = read_config(file, parameters)
     folder = changes or config.changes
-    if folder is None:
-        raise UserError(f'{file}: `changes` is missing: write changes = "folder", or give --changes DIR')
+    if folder is None and not config.streams:
+        raise UserError(f'{file}: `changes` is missing: write changes = "folder", or [[stream]], or give --changes DIR')
     with shown_progress(quiet=as_json), Pipeline(config, externs=load_externs(externs)) as pipeline:
         pipeline.watch(folder, lambda outcome: show_outcome(outcome, as_json=as_json), once=once)
 

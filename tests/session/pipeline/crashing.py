@@ -18,6 +18,7 @@ import pytest
 from deltalake import DeltaTable
 
 from tidelog.session.pipeline.sinks import place
+from tidelog.session.pipeline.sinks.lake import Lake
 
 
 class Dead(BaseException):
@@ -29,14 +30,14 @@ class Life:
 
     def __init__(self, last: int = 0) -> None:
         self.last = last
-        self.done = 0
+        self.names: list[str] = []
 
-    def step(self, half: Callable[[], None] | None = None) -> None:
+    def step(self, name: str, half: Callable[[], None] | None = None) -> None:
         """Note another step; die if it is the last."""
-        if self.last and self.done >= self.last:
+        if self.last and len(self.names) >= self.last:
             raise Dead  # whatever is tried on the way out
-        self.done += 1
-        if self.done == self.last:
+        self.names.append(name)
+        if len(self.names) == self.last:
             if half is not None:
                 half()
             raise Dead
@@ -50,7 +51,7 @@ def living(patch: pytest.MonkeyPatch, life: Life) -> Iterator[None]:
         real = getattr(owner, name)
 
         def noted(*args: Any, **options: Any) -> Any:
-            life.step(None if torn is None else lambda: torn(*args))
+            life.step(name, None if torn is None else lambda: torn(*args))
             return real(*args, **options)
 
         context.setattr(owner, name, noted)
@@ -70,7 +71,7 @@ def living(patch: pytest.MonkeyPatch, life: Life) -> Iterator[None]:
 
     def opened(path: Path, mode: str = "r", *args: Any, **options: Any) -> Any:
         if "w" in mode and path.name != "lock":
-            life.step(lambda: write_half(path))
+            life.step("open", lambda: write_half(path))
         return really_open(path, mode, *args, **options)
 
     with patch.context() as context:
@@ -78,7 +79,9 @@ def living(patch: pytest.MonkeyPatch, life: Life) -> Iterator[None]:
         noting(DeltaTable, "create_write_transaction")
         noting(deltalake.transaction, "create_table_with_add_actions")
         noting(os, "replace")
+        noting(os, "fsync")
         noting(shutil, "rmtree")
+        noting(Lake, "_commit")
         noting(place, "exchange")
         for name in ("rename", "unlink", "touch", "mkdir"):
             noting(Path, name)

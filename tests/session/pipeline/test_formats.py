@@ -13,10 +13,10 @@ from pyspark.sql import DataFrame, SparkSession
 from tidelog import DataError
 from tidelog.base.tuning.files import Pipelines
 from tidelog.base.tuning.table import Tuning
-from tidelog.session.pipeline import reading
 from tidelog.session.pipeline.config import Sink, read_config
 from tidelog.session.pipeline.run import Pipeline
 from tidelog.session.pipeline.sinks.remote import publish
+from tidelog.session.pipeline.sources import reading
 
 pytestmark = pytest.mark.spark
 
@@ -135,6 +135,27 @@ def test_a_sink_that_cannot_be_read_gets_no_rows(spark: SparkSession, tmp_path: 
     ):
         with pytest.raises(DataError, match=f"sink All: to write no row of version 1 twice, {reason}"):
             again_at(tmp_path / "staged", Sink("All", "jdbc", None, options, "changes"), rows)
+
+
+def test_rows_of_a_database_by_their_key(spark: SparkSession, tmp_path: Path, database: str) -> None:
+    """What is merged twice is there once, other rows stay, and the table beside it is gone."""
+    options = {"url": database, "dbtable": "stock", "createTableColumnTypes": "name varchar(99)"}
+    sink = Sink("All", "jdbc", None, options, "merge", ("x",))
+
+    def merge(number: int, *rows: tuple[int, str, int]) -> list[tuple[object, ...]]:
+        staged = tmp_path / str(number)
+        for _ in range(2):
+            spark.createDataFrame(rows, "x int, name string, weight long").write.mode("overwrite").parquet(str(staged))
+            publish(spark, sink, staged, number)
+        found = spark.read.format("jdbc").options(url=database, dbtable="stock").load()
+        return sorted(tuple(row) for row in found.collect())
+
+    assert merge(1, (1, "tide", 1), (2, "ebb", 1)) == [(1, "tide"), (2, "ebb")]
+    assert merge(2, (1, "flow", 1), (2, "ebb", -1), (3, 'a "b"', 1)) == [(1, "flow"), (3, 'a "b"')]
+    tables = spark.read.format("jdbc").options(
+        url=database, query="SELECT tablename FROM sys.systables WHERE tablename LIKE 'STOCK%'"
+    )
+    assert [row[0] for row in tables.load().collect()] == ["STOCK"]
 
 
 SCHEMA = "x long, name string, kind string, weight long"

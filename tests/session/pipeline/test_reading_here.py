@@ -15,10 +15,10 @@ from tidelog.base.tuning.files import Pipelines
 from tidelog.session.database import plan_of
 from tidelog.session.frames.arrow import read_table
 from tidelog.session.frames.plain import Plain
-from tidelog.session.pipeline.adding import Signed, add_up
 from tidelog.session.pipeline.config import SourceTable
-from tidelog.session.pipeline.reading import load, load_changes
-from tidelog.session.pipeline.reading_here import read_here
+from tidelog.session.pipeline.sources.adding import Signed, add_up
+from tidelog.session.pipeline.sources.reading import load, load_changes
+from tidelog.session.pipeline.sources.reading_here import read_here
 
 DATABASE = Database("input relation R(n: i16, big: u64, s: string, b: bool, x: double, v: Vec<u8>)")
 RELATION, PLAIN = plan_of(DATABASE).relations["R"], Plain(plan_of(DATABASE).types)

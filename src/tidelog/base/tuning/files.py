@@ -45,6 +45,8 @@ class Pipelines:
     """Up to this size the driver reads files of a source by itself, if it knows their form."""
     file_rows: int = threshold(100_000, draws=(0, 2), fitted="none: like the engine's `driver_rows`")
     """Up to this number of rows a sink is one file; more are written by all executors at once."""
+    key_rows: int = threshold(1_000, draws=(0, 2), fitted="none: an index is asked for each, in some microseconds")
+    """Up to this number of changed rows each is looked for by the key of its sink; beyond, all keys are counted."""
     change_files: int = threshold(32, draws=(0, 2), fitted="none: a small file takes a millisecond to open")
     """A table of the state with this many files of changes gets one in their place."""
     change_share: float = threshold(0.5, draws=(0.0, 2.0), fitted="none: what is read is at most half as much again")

@@ -17,15 +17,22 @@
     format = "csv"                    # whatever Spark can read; `table` takes the name of a table as path
     path = "data/links"
     options = { header = true }
-    columns = { a = "from", b = "to" }  # the relation's column = the source's column
+    columns = { a = "from", b = "cast(to as date)" }  # the relation's column = the source's, or an expression of Spark
     on_error = "quarantine"           # or "fail", the default
     owner = "source"                  # or "feed": who is right when both have changed the relation
+
+    [[stream]]                        # what `watch` follows, beside the folder `changes`
+    relation = "Blocked"
+    format = "kafka"                  # whatever Spark can read as a stream
+    options = { subscribe = "blocked", "kafka.bootstrap.servers" = "head:9092" }
+    columns = { port = "cast(cast(value as string) as int)" }
+    weight = "if(value is null, -1, 1)"  # what is inserted and what is deleted; without it all is inserted
 
     [[sink]]
     relation = "Reach"
     format = "parquet"
     path = "out/reach"
-    mode = "changes"                  # or "full", the default
+    mode = "changes"                  # or "feed", "merge" by a `key`, or "full", the default
 
     [[expect]]
     relation = "Violation"            # a relation that is to have no rows
@@ -55,13 +62,23 @@ ON_ERROR = ("fail", "quarantine")
 OWNERS = ("", "source", "feed")
 """Who is right about a relation that its source and files of changes have changed: nobody, unless it is said."""
 ON_ROWS = ("fail", "warn")
-MODES = ("full", "changes")
+FULL, CHANGES, FEED, MERGE = MODES = ("full", "changes", "feed", "merge")
+"""What a sink gets: all rows, signed rows, a feed with operation, version and time, or rows put in and out by a key."""
+MERGED = ("delta", "jdbc")
+"""Formats whose rows can be put in and out by a key."""
 STRATEGIES: tuple[StrategyName, ...] = ("auto", "ranked", "recompute")
 DRIVER_ROWS = "spark.tidelog.driverRows"
 OPTIONS = {"partitions": ("spark.tidelog.partitions", 1), "driver_rows": (DRIVER_ROWS, 0)}
 """Numbers of the engine: what a session calls them, and the least they may be."""
+KEYS = ("program", "state", "library", "changes", "engine", "storage", "source", "stream", "sink", "expect")
+STREAM = "stream"
+"""The format of a stream that is given as a DataFrame."""
 PATHLESS = ("jdbc",)
 """Formats whose options say where the data is."""
+
+
+Storage = Mapping[str, str]
+"""What the driver is to know to reach an object store without Spark."""
 
 
 @record
@@ -75,9 +92,14 @@ class SourceTable:
     columns: Mapping[str, str] = field(default_factory=dict)
     on_error: str = ON_ERROR[0]
     owner: str = OWNERS[0]
+    storage: Storage | None = None
+    weight: str = ""
+    """For rows of a stream: what is inserted, 1, or deleted, -1, as an expression; all are inserted without."""
+    is_stream: bool = False
 
     def __str__(self) -> str:
-        return f"source {self.relation}" + (f" ({self.path})" if self.path else "")
+        kind = "stream" if self.is_stream else "source"
+        return f"{kind} {self.relation}" + (f" ({self.path})" if self.path else "")
 
 
 @record
@@ -89,6 +111,9 @@ class Sink:
     path: str | None
     options: Mapping[str, str] = field(default_factory=dict)
     mode: str = MODES[0]
+    key: tuple[str, ...] = ()
+    """The columns by which `merge` knows rows."""
+    storage: Storage | None = None
 
     def __str__(self) -> str:
         return f"sink {self.relation}" + (f" ({self.path})" if self.path else "")
@@ -119,6 +144,7 @@ class Config:
     options: Mapping[str, str] = field(default_factory=dict)
     spark: Mapping[str, str] = field(default_factory=dict)
     sources: tuple[SourceTable, ...] = ()
+    streams: tuple[SourceTable, ...] = ()
     sinks: tuple[Sink, ...] = ()
     expectations: tuple[Expectation, ...] = ()
 
@@ -152,13 +178,18 @@ def read_config(file: str | Path, parameters: Mapping[str, str] | None = None) -
 
 
 def _config(path: Path, top: _Table) -> Config:
-    top.check_keys(("program", "state", "library", "changes", "engine", "source", "sink", "expect"))
+    top.check_keys(
+        ("program", "state", "library", "changes", "engine", "storage", "source", "stream", "sink", "expect")
+    )
     folder = path.resolve().parent
     engine = top.table("engine")
     engine.check_keys(("cores", "strategy", "spark", *OPTIONS))
     changes = top.text("changes", required=False)
-    sources = tuple(_source(table, folder) for table in top.tables("source"))
-    _check_once(path, [source.relation for source in sources])
+    storage = top.settings("storage") if "storage" in top.content else None
+    sources = tuple(_source(table, folder, storage) for table in top.tables("source"))
+    streams = tuple(_stream(table, folder) for table in top.tables("stream"))
+    _check_once(path, [source.relation for source in sources], "sources; a source's path may be a folder or a glob")
+    _check_once(path, [stream.relation for stream in streams], "streams; a stream may be one of several topics")
     return Config(
         file=path,
         program=top.local(top.needed("program"), "program", folder),
@@ -174,12 +205,13 @@ def _config(path: Path, top: _Table) -> Config:
         },
         spark=engine.settings("spark"),
         sources=sources,
-        sinks=tuple(_sink(table, folder) for table in top.tables("sink")),
+        streams=streams,
+        sinks=tuple(_sink(table, folder, storage) for table in top.tables("sink")),
         expectations=tuple(_expectation(table) for table in top.tables("expect")),
     )
 
 
-def _source(table: _Table, folder: Path) -> SourceTable:
+def _source(table: _Table, folder: Path, storage: Storage | None) -> SourceTable:
     table.check_keys(("relation", "format", "path", "options", "columns", "on_error", "owner"))
     kind, path = _where(table, folder)
     return SourceTable(
@@ -190,6 +222,22 @@ def _source(table: _Table, folder: Path) -> SourceTable:
         columns=table.names("columns"),
         on_error=table.one_of("on_error", ON_ERROR),
         owner=table.one_of("owner", OWNERS),
+        storage=storage,
+    )
+
+
+def _stream(table: _Table, folder: Path) -> SourceTable:
+    table.check_keys(("relation", "format", "path", "options", "columns", "weight", "on_error"))
+    kind, path = table.needed("format"), table.text("path", required=False)
+    return SourceTable(
+        relation=table.needed("relation"),
+        format=kind,
+        path=path if path is None or kind == TABLE else qualified(path, folder),
+        options=table.settings("options"),
+        columns=table.names("columns"),
+        on_error=table.one_of("on_error", ON_ERROR),
+        weight=table.text("weight", required=False) or "",
+        is_stream=True,
     )
 
 
@@ -198,11 +246,16 @@ def _expectation(table: _Table) -> Expectation:
     return Expectation(table.needed("relation"), table.one_of("on_rows", ON_ROWS))
 
 
-def _sink(table: _Table, folder: Path) -> Sink:
-    table.check_keys(("relation", "format", "path", "options", "mode"))
+def _sink(table: _Table, folder: Path, storage: Storage | None) -> Sink:
+    table.check_keys(("relation", "format", "path", "options", "mode", "key"))
     kind, path = _where(table, folder)
-    mode = table.one_of("mode", MODES)
-    return Sink(table.needed("relation"), kind, path, table.settings("options"), mode)
+    mode, key = table.one_of("mode", MODES), tuple(table.texts("key"))
+    if mode == MERGE and kind not in MERGED:
+        raise table.mistake("mode", f"a format that rows can be merged into ({' or '.join(MERGED)}) with this mode")
+    if (mode == MERGE) != bool(key):
+        wanted = 'write key = ["..."], the columns that say which row is which' if not key else "only merge has one"
+        raise UserError(f"{table.file}: `{table.key('key')}`: {wanted}")
+    return Sink(table.needed("relation"), kind, path, table.settings("options"), mode, key, storage)
 
 
 def _where(table: _Table, folder: Path) -> tuple[str, str | None]:
@@ -211,11 +264,11 @@ def _where(table: _Table, folder: Path) -> tuple[str, str | None]:
     return kind, path if path is None or kind == TABLE else qualified(path, folder)
 
 
-def _check_once(path: Path, relations: Iterable[str]) -> None:
+def _check_once(path: Path, relations: Iterable[str], what: str) -> None:
     seen: set[str] = set()
     for relation in relations:
         if relation in seen:
-            raise UserError(f"{path}: relation {relation} has two sources; a source's path may be a folder or a glob")
+            raise UserError(f"{path}: relation {relation} has two {what}")
         seen.add(relation)
 
 

@@ -7,12 +7,16 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tidelog.plan.nodes import Relation
 from tidelog.session.changes import Commit
 from tidelog.session.database import Database, plan_of
+from tidelog.session.frames.arrow import is_simple
 from tidelog.session.frames.plain import Plain
+from tidelog.session.pipeline.config import Sink
 from tidelog.session.pipeline.sinks.output import Output
+from tidelog.session.pipeline.sinks.shapes import not_a_key, refuse_twice, refuse_twice_in_spark
 from tidelog.session.pipeline.state.cells import WEIGHT, cells, schema_of, summed
 from tidelog.session.pipeline.state.facts import in_cells
 from tidelog.session.relation import RelationView
@@ -71,6 +75,23 @@ def whole(database: Database, relation: str) -> Output:
     return Output(view.count(), table, frame if database.engine == "spark" else None)
 
 
+def check_key(database: Database, sink: Sink, output: Output) -> None:
+    """Refuse a key of a sink that two rows of its relation have, of which one is new."""
+    relation, key = plan_of(database).relations[sink.relation], list(sink.key)
+    every = whole(database, sink.relation)
+    few = output.rows <= database.tuning.pipelines.key_rows and every.frame is None
+    types = {column.name: column.type for column in relation.columns}
+    if few and all(is_simple(types[name]) for name in key):
+        view, signed = database.relation(sink.relation), output.table()
+        for values in signed.filter(pc.greater(signed.column(WEIGHT), 0)).select(key).to_pylist():
+            if len(view.where(**values).rows()) > 1:
+                raise not_a_key(sink, values)
+    elif every.frame is None:
+        refuse_twice(every.table(), sink)
+    else:
+        refuse_twice_in_spark(every.frame(), sink)
+
+
 def first_rows(database: Database, relation: str, most: int) -> pa.Table:
     """Return some rows of a relation; of one in Spark no more than these are brought to the driver."""
     view = database.relation(relation)
@@ -122,7 +143,7 @@ class RebuildEffect:
         if small or (after.frame is None and before.frame is None):
             signed = summed(pa.concat_tables([after.table(), _negative(before.table())]))
             return Output(signed.num_rows, lambda: signed)
-        new, gone = (one.spark(self._spark(), signed=False) for one in (after, before))
+        new, gone = (one.spark(self._spark()).drop(WEIGHT) for one in (after, before))
         frame = _difference(new, gone, plan_of(self._new).relations[relation])
         return Output(after.rows + before.rows, frame.toArrow, lambda: frame)
 

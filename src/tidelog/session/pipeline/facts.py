@@ -17,14 +17,16 @@ from tidelog.plan.nodes import Plan, Relation
 from tidelog.session.database import Database
 from tidelog.session.frames.arrow import read_table
 from tidelog.session.frames.plain import Plain
-from tidelog.session.pipeline.adding import Signed, add_up
 from tidelog.session.pipeline.addresses import is_local
 from tidelog.session.pipeline.config import Config, Expectation, Sink, SourceTable
-from tidelog.session.pipeline.files import change_files
 from tidelog.session.pipeline.paths import TABLE
-from tidelog.session.pipeline.reading_here import read_here
-from tidelog.session.pipeline.sinks.output import SHOWN, VERSION, Output
+from tidelog.session.pipeline.sinks.output import Output
+from tidelog.session.pipeline.sinks.shapes import OWN
+from tidelog.session.pipeline.sources.adding import Signed, add_up
+from tidelog.session.pipeline.sources.files import change_files
+from tidelog.session.pipeline.sources.reading_here import read_here
 from tidelog.session.pipeline.state.facts import inputs
+from tidelog.session.pipeline.storage import found_at, is_stored
 from tidelog.session.pipeline.told import told
 
 FED = "+"
@@ -92,7 +94,7 @@ def fill_from_sources(
             with told(source):
                 rows = read_table(table, relation, plain)
         else:
-            from tidelog.session.pipeline.reading import load  # noqa: PLC0415  (loads PySpark)
+            from tidelog.session.pipeline.sources.reading import load  # noqa: PLC0415  (loads PySpark)
 
             loaded = load(spark(), source, relation, plain, tuning.here_rows if edit.here else tuning.driver_rows)
             edit.refuse(source.relation, loaded.refused)
@@ -107,18 +109,34 @@ def fill_from_files(
 ) -> None:
     """Apply the signed rows of files; the rows of all files of a relation add up."""
     known = inputs(edit.plan)
-    files: dict[str, list[Signed]] = {}
+    found: list[tuple[str, Signed]] = []
     for file in change_files(paths, config, known):
         relation = known[file.relation]
         table = read_here(file.source, relation, tuning, signed=True)
         if table is not None:
             loaded = Signed(file.source, table.num_rows, lambda table=table: table)  # type: ignore[misc]
         else:
-            from tidelog.session.pipeline.reading import load_changes  # noqa: PLC0415  (loads PySpark)
+            from tidelog.session.pipeline.sources.reading import load_changes  # noqa: PLC0415  (loads PySpark)
 
             loaded = load_changes(spark(), file.source, relation)
-        edit.refuse(file.relation, loaded.refused)
-        files.setdefault(file.relation, []).append(loaded)
+        found.append((file.relation, loaded))
+    _apply_signed(edit, found, tuning)
+
+
+def fill_from_batch(edit: Edit, stream: SourceTable, frame: Any, tuning: Pipelines = DEFAULT.pipelines) -> None:
+    """Apply the signed rows of a batch of a stream."""
+    from tidelog.session.pipeline.sources.reading import load_batch  # noqa: PLC0415  (loads PySpark)
+
+    relation = inputs(edit.plan)[stream.relation]
+    _apply_signed(edit, [(stream.relation, load_batch(frame, stream, relation))], tuning)
+
+
+def _apply_signed(edit: Edit, found: Iterable[tuple[str, Signed]], tuning: Pipelines) -> None:
+    """Apply signed rows, which add up."""
+    known, files = inputs(edit.plan), dict[str, list[Signed]]()
+    for name, one in found:
+        edit.refuse(name, one.refused)
+        files.setdefault(name, []).append(one)
     plain = Plain(edit.plan.types)
     for name, signed in files.items():
         most = tuning.here_rows if edit.here else tuning.driver_rows
@@ -178,21 +196,31 @@ def _naming(what: object) -> Iterator[None]:
 
 
 def fingerprint(source: SourceTable) -> str:
-    """Return what tells a source's files from others: names, sizes and times; nothing if they are not local files."""
-    if source.path is None or source.format == TABLE or not is_local(source.path):
+    """Return what tells a source's files from others: names, sizes and times; nothing if only Spark reaches them."""
+    if source.path is None or source.format == TABLE:
+        return ""
+    if source.storage is not None and is_stored(source.path, source.storage):
+        with told(source):
+            return _mark(source, [(one.name, one.size, one.stamp) for one in found_at(source.path, source.storage)[1]])
+    if not is_local(source.path):
         return ""
     path = Path(source.path)
     root = next(parent for parent in (path, *path.parents) if not set(str(parent)) & set("*?[{"))
     found = sorted(root.rglob("*")) if root.is_dir() else [root]
     files = [(str(one), one.stat().st_size, one.stat().st_mtime_ns) for one in found if one.is_file()]
-    told = repr((source.format, source.path, sorted(source.options.items()), sorted(source.columns.items()), files))
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
+    return _mark(source, files)
+
+
+def _mark(source: SourceTable, files: list[tuple[str, int, int]]) -> str:
+    shown = repr((source.format, source.path, sorted(source.options.items()), sorted(source.columns.items()), files))
+    return hashlib.sha256(shown.encode()).hexdigest()[:16]
 
 
 def check_relations(config: Config, relations: Mapping[str, Relation]) -> None:
     """Refuse a source or a sink of a relation that the program does not have, and columns that it has not."""
     shown = {name: found for name, found in relations.items() if not found.auxiliary}
-    entries: list[SourceTable | Sink | Expectation] = [*config.sources, *config.sinks, *config.expectations]
+    tables = (*config.sources, *config.streams)
+    entries: list[SourceTable | Sink | Expectation] = [*tables, *config.sinks, *config.expectations]
     for entry in entries:
         name = entry.relation
         if name not in shown:
@@ -200,13 +228,8 @@ def check_relations(config: Config, relations: Mapping[str, Relation]) -> None:
             missing = f"{config.file}: {entry}: {config.program.name} has no relation `{name}`"
             raise UserError(missing + (f"; {hint}" if hint else ""))
     for sink in config.sinks:
-        for column in shown[sink.relation].columns if sink.mode == "changes" else ():
-            if column.name in {SHOWN, VERSION}:
-                raise UserError(
-                    f"{config.file}: {sink}: changes have a column `{column.name}` of their own, and so has "
-                    f"{sink.relation}: write a relation with another name for it"
-                )
-    for source in config.sources:
+        _check_columns(config, sink, [column.name for column in shown[sink.relation].columns])
+    for source in tables:
         relation = shown[source.relation]
         if relation.role != "input":
             raise UserError(f"{config.file}: {source}: {relation.name} is an {relation.role} relation, not an input")
@@ -216,3 +239,18 @@ def check_relations(config: Config, relations: Mapping[str, Relation]) -> None:
                 hint = did_you_mean(name, names)
                 there = f"{relation.name} has the columns {', '.join(names)}" + (f"; {hint}" if hint else "")
                 raise UserError(f"{config.file}: {source}: `columns.{name}`: {there}")
+
+
+def _check_columns(config: Config, sink: Sink, names: list[str]) -> None:
+    """Refuse a sink whose own columns are the relation's, too, or whose key is not of its columns."""
+    for name in names:
+        if name in OWN.get(sink.mode, ()):
+            raise UserError(
+                f"{config.file}: {sink}: {sink.mode} have a column `{name}` of their own, and so has "
+                f"{sink.relation}: write a relation with another name for it"
+            )
+    for name in sink.key:
+        if name not in names:
+            hint = did_you_mean(name, names)
+            there = f"{sink.relation} has the columns {', '.join(names)}" + (f"; {hint}" if hint else "")
+            raise UserError(f"{config.file}: {sink}: `key`: there is no column `{name}`; {there}")

@@ -27,16 +27,23 @@ from tidelog.run.contract.engine import Work
 from tidelog.run.limits import tell
 from tidelog.session.changes import Changes
 from tidelog.session.database import Database, plan_of
-from tidelog.session.pipeline.config import Config, Expectation, Sink, read_config
+from tidelog.session.pipeline.config import FULL, MERGE, STREAM, Config, Expectation, Sink, SourceTable, read_config
 from tidelog.session.pipeline.databases import Databases
-from tidelog.session.pipeline.effect import CommitEffect, Effect, RebuildEffect, first_rows, whole
-from tidelog.session.pipeline.facts import Edit, FirstFacts, fill_from_files, fill_from_sources
-from tidelog.session.pipeline.files import folder_files
+from tidelog.session.pipeline.effect import CommitEffect, Effect, RebuildEffect, check_key, first_rows, whole
+from tidelog.session.pipeline.facts import (
+    Edit,
+    FirstFacts,
+    check_relations,
+    fill_from_batch,
+    fill_from_files,
+    fill_from_sources,
+)
 from tidelog.session.pipeline.revise import Revision, revise
 from tidelog.session.pipeline.sinks.output import Output
 from tidelog.session.pipeline.sinks.staging import QUARANTINE, Sinks
+from tidelog.session.pipeline.sources.files import folder_files
 from tidelog.session.pipeline.state.carried import carry_over
-from tidelog.session.pipeline.state.versions import Batch, StateFolder, Version
+from tidelog.session.pipeline.state.versions import Batch, StateFolder, Version, now
 from tidelog.session.pipeline.told import told
 from tidelog.session.program.sources import read_source
 from tidelog.session.program.static import Plan
@@ -44,7 +51,7 @@ from tidelog.session.relation import RelationView
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 
 @dataclass(slots=True)
@@ -180,11 +187,8 @@ class Pipeline:
 
         With `lenient` a mistake in an edited program is a warning, and the rules in force stay.
         """
-        known = self.state.find(batch) if batch is not None else None
-        if known is not None:
-            self._sinks.settle()
-            return Outcome(known, fresh=False)
-        return self._commit(reason, self._fill_from([*paths]), batch, lenient=lenient)
+        known = self._known(batch) if batch is not None else None
+        return known or self._commit(reason, self._fill_from([*paths]), batch, lenient=lenient)
 
     def _fill_from(self, files: list[str]) -> Callable[[Edit], None]:
         return lambda edit: fill_from_files(edit, self.config, lambda: self.spark, files, self._tuning.pipelines)
@@ -251,20 +255,68 @@ class Pipeline:
         gone = self.state.forget(keep) if keep is not None else []
         return gone, len(self.state.vacuum())
 
-    def watch(self, folder: Path, tell: Callable[[Outcome], None], *, once: bool = False) -> None:
-        """Apply the files of changes that are in a folder and arrive in it; `tell` gets each version."""
-        if not folder.is_dir():
+    def watch(
+        self,
+        folder: Path | None,
+        tell: Callable[[Outcome], None],
+        *,
+        once: bool = False,
+        streams: Mapping[str, DataFrame] | None = None,
+    ) -> None:
+        """Apply what arrives: files of changes in a folder, the streams of the pipeline's file; `tell` gets versions.
+
+        `streams` are more of these, streaming DataFrames by relation. They have its columns, and may have a column
+        `op`, which is `insert` or `delete`, or `weight`. With `once` only what is there by now is applied.
+        """
+        if folder is not None and not folder.is_dir():
             raise UserError(f"there is no folder {folder} to follow")
+        given = {name: SourceTable(name, STREAM, None, is_stream=True) for name in streams or ()}
         if self.state.last() is None:
             for outcome in self.run():
                 tell(outcome)
+        every = (*self.config.streams, *given.values())
+        if (last := self.state.last()) is not None and every:
+            check_relations(replace(self.config, streams=every), plan_of(self._open(last)).relations)
         session = self.spark
-        from tidelog.session.pipeline.watch import follow  # noqa: PLC0415  (loads PySpark)
+        from tidelog.session.pipeline.sources import watch  # noqa: PLC0415  (loads PySpark)
 
-        follow(session, folder, self.state, lambda paths, batch: tell(self._apply_batch(paths, batch)), once=once)
+        followed = []
+        if folder is not None:
+            followed.append(watch.files_of(session, folder, lambda paths, batch: tell(self._apply_batch(paths, batch))))
+        followed += [watch.rows_of(session, one, self._taking(one, tell)) for one in self.config.streams]
+        followed += [
+            watch.of_frame(given[name], frame, self._taking(given[name], tell))
+            for name, frame in (streams or {}).items()
+        ]
+        if not followed:
+            raise UserError(f"{self.config.file} has nothing to follow: a folder `changes`, or [[stream]]")
+        watch.follow(followed, self.state, once=once)
 
     def _apply_batch(self, paths: list[str], batch: Batch) -> Outcome:
         return self.apply(paths, "batch", batch, lenient=True)
+
+    def _taking(self, stream: SourceTable, tell: Callable[[Outcome], None]) -> Callable[[DataFrame, Batch], None]:
+        """Return what applies a batch of a stream."""
+
+        def take(frame: DataFrame, batch: Batch) -> None:
+            def fill(edit: Edit) -> None:
+                fill_from_batch(edit, stream, frame, self._tuning.pipelines)
+
+            frame.persist()  # it is looked at more than once, and may be others the second time
+            try:
+                tell(self._known(batch) or self._commit("batch", fill, batch, lenient=True))
+            finally:
+                frame.unpersist()
+
+        return take
+
+    def _known(self, batch: Batch) -> Outcome | None:
+        """Return the version that a batch has made, if it has."""
+        known = self.state.find(batch)
+        if known is None:
+            return None
+        self._sinks.settle()
+        return Outcome(known, fresh=False)
 
     # --- the database of a version -----------------------------------------------------------------------------------
 
@@ -299,12 +351,12 @@ class Pipeline:
         going = self._outgoing(step, first=last is None, everything=reason == "run")
         if quiet and last is not None and last.program == wanted and dict(last.sources) == edit.sources:
             version, fresh = last, False
-            entry = self._sinks.stage(going, last.number)
+            entry = self._sinks.stage(going, last.number, last.at)
             self._sinks.confirm(entry)
         else:
-            number = last.number + 1 if last else 1
-            entry = self._sinks.stage([*going, *self._quarantine(edit)], number)
-            made = Version(number, wanted, {}, reason=reason, changes=effect.counts, batch=batch, sources=edit.sources)
+            number, at = last.number + 1 if last else 1, now()
+            entry = self._sinks.stage([*going, *self._quarantine(edit)], number, at)
+            made = Version(number, wanted, {}, at, reason, effect.counts, batch, edit.sources)
             version, fresh = self._save(replace(made, engine=database.engine, journal=entry.id), step, last), True
         self._database, self._at, self._text = database, version.number, wanted
         self._sinks.publish(entry)
@@ -397,10 +449,14 @@ class Pipeline:
         """Return what each sink is to get."""
         for sink in self.config.sinks:
             changed = any(step.effect.counts.get(sink.relation, ()))
-            if sink.mode == "full" and (changed or everything or first):
+            fresh = sink.mode == MERGE and (changed or first) and not self._sinks.is_known(sink)
+            if fresh or (sink.mode == FULL and (changed or everything or first)):
                 yield sink, whole(step.database, sink.relation)
-            elif sink.mode == "changes" and changed:
-                yield sink, step.effect.output(sink.relation)
+            elif sink.mode != FULL and changed:
+                output = step.effect.output(sink.relation)
+                if sink.mode == MERGE:
+                    check_key(step.database, sink, output)
+                yield sink, output
 
     def _quarantine(self, edit: Edit) -> Iterator[tuple[Sink, Output]]:
         for relation, output in edit.refused.items():

@@ -8,12 +8,6 @@ from typing import Any
 import pyarrow as pa
 
 from tidelog.base.record import record
-from tidelog.session.pipeline.state.cells import WEIGHT
-
-SHOWN = "weight"
-"""What the column of weights is called in a sink."""
-VERSION = "version"
-"""What the column of versions is called there."""
 
 
 @record
@@ -26,21 +20,9 @@ class Output:
     frame: Callable[[], Any] | None = None
     """The rows as a DataFrame; None if they are on the driver anyway."""
 
-    def arrow(self, *, signed: bool) -> pa.Table:
-        """Return the rows with the columns of a sink."""
-        table = self.table()
-        if not signed:
-            return table.drop_columns([WEIGHT]) if WEIGHT in table.column_names else table
-        return table.rename_columns([SHOWN if name == WEIGHT else name for name in table.column_names])
-
-    def spark(self, session: Any, *, signed: bool) -> Any:
-        """Return the rows as a DataFrame with the columns of a sink."""
-        if self.frame is None:
-            return session.createDataFrame(self.arrow(signed=signed))
-        frame = self.frame()
-        if not signed:
-            return frame.drop(WEIGHT)
-        return frame.withColumnRenamed(WEIGHT, SHOWN)
+    def spark(self, session: Any) -> Any:
+        """Return the rows as a DataFrame."""
+        return session.createDataFrame(self.table()) if self.frame is None else self.frame()
 
     def __add__(self, other: Output) -> Output:
         one, two = self.frame, other.frame

@@ -2,10 +2,14 @@
 
 Rows wait in the state's folder until their version is committed. Changes go to `PATH/version=N`, which is replaced, or
 to a table or a database with a column `version`: of a version that is published again, the rows that are not there yet.
+Rows are put in and out of a database by their key in one transaction, from a table beside it that executors write.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +17,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from tidelog.session.pipeline.addresses import address
-from tidelog.session.pipeline.config import Sink
+from tidelog.session.pipeline.config import CHANGES, FULL, MERGE, Sink
 from tidelog.session.pipeline.paths import TABLE
-from tidelog.session.pipeline.sinks.output import VERSION
+from tidelog.session.pipeline.sinks.shapes import COMMIT, SHOWN, VERSION
 from tidelog.session.pipeline.told import told
 
 _DEFAULTS = {"csv": {"header": "true"}}
@@ -25,11 +29,14 @@ def publish(spark: SparkSession, sink: Sink, staged: Path, number: int) -> None:
     """Write what is staged to the sink."""
     frame = spark.read.parquet(address(staged))
     with told(sink):
-        if sink.mode == "full":
+        if sink.mode == FULL:
             write_frame(sink, frame, sink.path, "overwrite")
+        elif sink.mode == MERGE:
+            _merge(sink, frame, number)
         elif sink.path is None or sink.format == TABLE:
-            numbered = frame.withColumn(VERSION, f.lit(number))
-            write_frame(sink, _missing(sink, numbered, number), sink.path, "append")
+            own = VERSION if sink.mode == CHANGES else COMMIT
+            numbered = frame.withColumn(own, f.lit(number).cast("int" if sink.mode == CHANGES else "long"))
+            write_frame(sink, _missing(sink, numbered, number, own), sink.path, "append")
         else:
             write_frame(sink, frame, f"{sink.path}/version={number}", "overwrite")
 
@@ -45,7 +52,7 @@ def write_frame(sink: Sink, frame: DataFrame, path: str | None, mode: str) -> No
         writer.save(path)
 
 
-def _missing(sink: Sink, frame: DataFrame, version: int) -> DataFrame:
+def _missing(sink: Sink, frame: DataFrame, version: int, own: str) -> DataFrame:
     """Return the rows of a version that a table or a database does not have.
 
     One that is there but cannot be read is an error: rows that were written before a crash would be there twice.
@@ -53,28 +60,57 @@ def _missing(sink: Sink, frame: DataFrame, version: int) -> DataFrame:
     spark = frame.sparkSession
     where = sink.path or sink.options.get("dbtable") or sink.format
     with told(f"{sink}: to write no row of version {version} twice, {where} has to be read"):
-        if not _is_there(sink, spark):
+        if not is_there(sink, spark):
             return frame
         if sink.format == TABLE:
             found = spark.read.table(str(sink.path))
         else:
             found = spark.read.format(sink.format).options(**sink.options).load()
-        there = found.where(f.col(VERSION) == version).select(*frame.columns)
+        there = found.where(f.col(own) == version).select(*frame.columns)
         return frame if there.isEmpty() else frame.subtract(there)
 
 
-def _is_there(sink: Sink, spark: SparkSession) -> bool:
+def is_there(sink: Sink, spark: SparkSession) -> bool:
     """Tell whether a table or a database has been made; what is neither is said to be there."""
     if sink.format == TABLE:
         return spark.catalog.tableExists(str(sink.path))
     if sink.format != "jdbc":
         return True
+    with _connected(sink, spark) as (jdbc, options, connection, _):
+        return bool(jdbc.JdbcUtils.tableExists(connection, options))
+
+
+def _merge(sink: Sink, frame: DataFrame, number: int) -> None:
+    """Put rows in and out of a table of a database; to do it again changes nothing."""
+    spark, target = frame.sparkSession, sink.options["dbtable"]
+    if not is_there(sink, spark):
+        write_frame(sink, frame.limit(0).drop(SHOWN), None, "append")
+    beside = f"{target}_tidelog_{number}"
+    write_frame(replace(sink, options={**sink.options, "dbtable": beside}), frame, None, "overwrite")
+    with _connected(sink, spark) as (_, _, connection, dialect):  # names are quoted; the tables' are the file's own
+        names = [dialect.quoteIdentifier(name) for name in frame.columns if name != SHOWN]
+        same = " AND ".join(f"{target}.{one} = {beside}.{one}" for one in map(dialect.quoteIdentifier, sink.key))
+        shown, columns = dialect.quoteIdentifier(SHOWN), ", ".join(names)
+        connection.setAutoCommit(False)
+        statement = connection.createStatement()
+        gone = f"DELETE FROM {target} WHERE EXISTS (SELECT 1 FROM {beside} WHERE {same})"  # noqa: S608
+        come = f"INSERT INTO {target} ({columns}) SELECT {columns} FROM {beside} WHERE {shown} > 0"  # noqa: S608
+        for change in (gone, come):
+            statement.executeUpdate(change)
+        connection.commit()
+        statement.executeUpdate(f"DROP TABLE {beside}")
+        connection.commit()
+
+
+@contextmanager
+def _connected(sink: Sink, spark: SparkSession) -> Iterator[tuple[Any, Any, Any, Any]]:
+    """Connect to a database: Spark's classes of JDBC, the options, the connection, and the dialect."""
     jvm: Any = spark._jvm  # noqa: SLF001
     jdbc = jvm.org.apache.spark.sql.execution.datasources.jdbc
     options = jdbc.JdbcOptionsInWrite(jvm.PythonUtils.toScalaMap(dict(sink.options)))
     dialect = jvm.org.apache.spark.sql.jdbc.JdbcDialects.get(options.url())
     connection = dialect.createConnectionFactory(options).apply(-1)  # -1: the driver's own, not a partition's
     try:
-        return bool(jdbc.JdbcUtils.tableExists(connection, options))
+        yield jdbc, options, connection, dialect
     finally:
         connection.close()

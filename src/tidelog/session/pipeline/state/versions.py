@@ -169,8 +169,7 @@ class StateFolder:
         known = self.numbers()
         if known and known[-1] >= versions[0].number:
             raise UserError(f"version {versions[0].number} exists already: another process writes to {self.folder}")
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        stamped = [version if version.at else replace(version, at=now) for version in versions]
+        stamped = [version if version.at else replace(version, at=now()) for version in versions]
         rows = pa.Table.from_pylist([_row(version) for version in stamped], schema=_COLUMNS)
         number = (batch.query, batch.number) if batch is not None else None
         self._log.commit(_COLUMNS, head, [self._log.write(rows, "rows")], transaction=number)
@@ -213,6 +212,11 @@ class StateFolder:
             except OSError:
                 raise UserError(f"{self.folder} is in use by another run of the pipeline") from None
             yield
+
+
+def now() -> str:
+    """Return the time at which a version is made."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _row(version: Version) -> dict[str, Any]:

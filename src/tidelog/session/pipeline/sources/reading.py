@@ -3,13 +3,18 @@
 A value that does not fit is told with source, file, row and column, or its row goes to the quarantine table and the
 others are taken. Columns of text, numbers and truth values are converted where they are; small tables, and relations
 with other types, pass through the driver, where texts are read as the language writes values. Files of changes have a
-column `op` (insert or delete) or `weight` (positive or negative) beside the relation's; their rows add up.
+column `op` (insert or delete) or `weight` (positive or negative) beside the relation's; their rows add up. A batch of a
+stream is read like a file of changes.
+
+A relation's column is a column of the source, or an expression of Spark over them. Spark's values are those of the
+language where there is one: see `values`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -18,25 +23,26 @@ from pyspark.sql import functions as f
 from pyspark.sql import types as s
 
 from tidelog.base import types as t
-from tidelog.base.conform import bounds
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError
 from tidelog.base.record import record
-from tidelog.base.types import Field, Type
+from tidelog.base.types import Field
 from tidelog.plan.nodes import Relation
-from tidelog.session.frames.arrow import is_simple, read_table
+from tidelog.session.frames.arrow import read_table
 from tidelog.session.frames.plain import Plain
-from tidelog.session.pipeline.adding import Signed, may_stay
 from tidelog.session.pipeline.addresses import address, is_local, local_path
 from tidelog.session.pipeline.config import SourceTable
 from tidelog.session.pipeline.paths import TABLE, WILD
 from tidelog.session.pipeline.sinks.output import Output
+from tidelog.session.pipeline.sources.adding import Signed, may_stay
+from tidelog.session.pipeline.sources.values import value_of
 from tidelog.session.pipeline.state.cells import WEIGHT
 from tidelog.session.pipeline.told import told
 
 CORRUPT = "_corrupt_record"
 FILE, NUMBER, REASON, WHOLE = "#file", "#number", "#reason", "#row"
-TEXT_FORMATS = ("csv", "json")
+PLAIN = (".csv", ".tsv", ".txt", "")
+"""What the names of files that are text as they are end in."""
 _WIDE = s.DecimalType(38, 0)
 _DEFAULTS = {
     # Without pruning every row is parsed whole, so that one with too few or too many cells is found.
@@ -74,11 +80,24 @@ def load_changes(spark: SparkSession, source: SourceTable, relation: Relation) -
         return Signed(source, rows, frame.toArrow, frame, refused)
 
 
+def load_batch(frame: DataFrame, source: SourceTable, relation: Relation) -> Signed:
+    """Return the signed rows of a batch of a stream, and what was refused."""
+    with told(source):
+        rows = frame
+        if source.weight:
+            rows = frame.withColumn("weight", f.expr(source.weight))
+        elif not {"op", "weight"} & set(frame.columns):
+            rows = frame.withColumn("weight", f.lit(1))
+        good, refused, count = _checked(frame.sparkSession, source, relation, signed=True, raw=rows)
+        found = good.select(*[f.col(f"`{column.name}`") for column in relation.columns], WEIGHT)
+        return Signed(source, count, found.toArrow, found, refused)
+
+
 def _checked(
-    spark: SparkSession, source: SourceTable, relation: Relation, *, signed: bool
+    spark: SparkSession, source: SourceTable, relation: Relation, *, signed: bool, raw: DataFrame | None = None
 ) -> tuple[DataFrame, Output | None, int]:
     """Return the good rows; for a source with a quarantine the others; the number of all rows."""
-    converted = _converted(_raw(spark, source), source, relation, signed=signed)
+    converted = _converted(_raw(spark, source, relation) if raw is None else raw, source, relation, signed=signed)
     wrong = converted.where(f.col(REASON).isNotNull())
     counted = converted.agg(f.count(f.lit(1)), f.count_if(f.col(REASON).isNotNull())).first()
     rows, count = counted or (0, 0)
@@ -90,21 +109,59 @@ def _checked(
     return converted.where(f.col(REASON).isNull()), Output(count, refused.toArrow, lambda: refused), rows
 
 
-def _raw(spark: SparkSession, source: SourceTable) -> DataFrame:
+def _raw(spark: SparkSession, source: SourceTable, relation: Relation) -> DataFrame:
     _check_path(source)
     if source.format == TABLE:
         return spark.read.table(str(source.path))
     options = {**_DEFAULTS.get(source.format, {}), **source.options}
-    frame = _read(spark, source, options, None)
+    groups = _by_header(source, options)
+    if len(groups) > 1:
+        frames = [_raw_alike(spark, replace(source, path=paths[0]), options, paths) for paths in groups]
+        for paths, frame in zip(groups, frames, strict=True):
+            _check_columns(replace(source, path=paths[0]), relation, frame.columns)
+        return reduce(lambda one, two: one.unionByName(two, allowMissingColumns=True), frames)
+    return _raw_alike(spark, source, options)
+
+
+def _by_header(source: SourceTable, options: Mapping[str, str]) -> list[list[str]]:
+    """Return the local files of a folder of CSV, those with the same first line together; nothing to tell otherwise."""
+    folder = Path(source.path or "")
+    if source.format != "csv" or options["header"] != "true" or not is_local(str(folder)) or not folder.is_dir():
+        return []
+    heads: dict[bytes, list[str]] = {}
+    for file in sorted(folder.iterdir()):
+        if file.name.startswith((".", "_")):
+            continue
+        if not file.is_file() or file.suffix not in PLAIN:
+            return []
+        with file.open("rb") as opened:
+            heads.setdefault(opened.readline().strip(), []).append(str(file))
+    return [*heads.values()]
+
+
+def _raw_alike(
+    spark: SparkSession, source: SourceTable, options: dict[str, str], paths: Sequence[str] = ()
+) -> DataFrame:
+    """Return files whose columns are the same."""
+    frame = _read(spark, source, options, None, paths)
     if source.format != "csv" or source.options.get("mode"):
         return frame
-    return _read(spark, source, options, s.StructType([*frame.schema.fields, s.StructField(CORRUPT, s.StringType())]))
+    schema = s.StructType([*frame.schema.fields, s.StructField(CORRUPT, s.StringType())])
+    return _read(spark, source, options, schema, paths)
 
 
-def _read(spark: SparkSession, source: SourceTable, options: dict[str, str], schema: s.StructType | None) -> DataFrame:
+def _read(
+    spark: SparkSession,
+    source: SourceTable,
+    options: dict[str, str],
+    schema: s.StructType | None,
+    paths: Sequence[str] = (),
+) -> DataFrame:
     reader = spark.read.format(source.format).options(**options)
     if schema is not None:
         reader = reader.schema(schema)
+    if paths:
+        return reader.load([address(path) for path in paths])
     return reader.load(address(source.path)) if source.path is not None else reader.load()
 
 
@@ -131,11 +188,10 @@ def _converted(raw: DataFrame, source: SourceTable, relation: Relation, *, signe
         other = f.length(f.coalesce(*[f.col(f"`{name}`").cast("string") for name in shown], f.lit(""))) >= 0
         reasons.append(f.when(f.col(CORRUPT).isNotNull() & other, broken))
     for column in relation.columns:
-        name = _source_column(source, column, shown)
-        found = f.col(f"`{name}`")
+        found, type = _source_column(raw, source, column, shown)
         if source.format == "csv" and column.type == t.STRING:
             found = f.coalesce(found, f.lit(""))  # Spark reads an empty cell as null
-        value, expected = _value(found, given[name], column, source)
+        value, expected = value_of(found, type, column, source)
         values.append(value.alias(column.name))
         if expected:
             reasons.append(_reason(value.isNull(), column.name, expected, found))
@@ -150,53 +206,31 @@ def _converted(raw: DataFrame, source: SourceTable, relation: Relation, *, signe
     )
 
 
-def _source_column(source: SourceTable, column: Field, given: Sequence[str]) -> str:
+def _source_column(
+    raw: DataFrame, source: SourceTable, column: Field, given: Sequence[str]
+) -> tuple[Column, s.DataType]:
+    """Return the source's column for one of the relation, or the expression in its place, and its type."""
     name = source.columns.get(column.name, column.name)
-    if name not in given:
-        hint = did_you_mean(name, given)
-        there = f"; it has {', '.join(given)}" + (f"; {hint}" if hint else "")
-        raise DataError(f"{source}: there is no column `{name}`, needed for {source.relation}.{column.name}{there}")
-    return name
+    if name in given:
+        return f.col(f"`{name}`"), raw.schema[name].dataType
+    if not name.isidentifier():
+        with told(f"{source}: `columns.{column.name}`"):
+            return f.expr(name), raw.select(f.expr(name)).schema[0].dataType
+    raise _no_column(source, given, column.name, name)
 
 
-def _value(found: Column, given: s.DataType, column: Field, source: SourceTable) -> tuple[Column, str]:
-    """Return a column's value, null where it does not fit, and what was expected; nothing if the driver is to see."""
-    expected = t.show(column.type)
-    text = isinstance(given, s.StringType)
-    integral = isinstance(given, s.IntegralType) or (isinstance(given, s.DecimalType) and given.scale == 0)
-    match column.type:
-        case t.Bool() if isinstance(given, s.BooleanType):
-            return found, expected
-        case t.Bool() if text:
-            lower = f.lower(f.trim(found))
-            return f.when(lower.isin("true", "false"), lower == "true"), f"{expected} (true or false)"
-        case t.String() if text:
-            return found, expected
-        case t.Float() | t.Double() if integral or isinstance(given, s.FloatType | s.DoubleType | s.DecimalType):
-            return found.cast("double"), expected
-        case t.Float() | t.Double() if text:
-            return f.trim(found).try_cast("double"), expected
-        case t.Bit(width) | t.Signed(width) if width <= 64 and (integral or text):
-            return _integer(found, column.type, text=text)
-        case type if not is_simple(type):
-            return found, ""
-        case _:
-            raise DataError(
-                f"{source}: {source.relation}.{column.name} has type {expected}; the source's column is "
-                f"{given.simpleString()}"
-            )
+def _check_columns(source: SourceTable, relation: Relation, given: Sequence[str]) -> None:
+    """Refuse one of several files that has not all columns."""
+    for column in relation.columns:
+        name = source.columns.get(column.name, column.name)
+        if name not in given and name.isidentifier():
+            raise _no_column(source, [one for one in given if one != CORRUPT], column.name, name)
 
 
-def _integer(found: Column, type: Type, *, text: bool) -> tuple[Column, str]:
-    assert isinstance(type, t.Bit | t.Signed)
-    low, high = bounds(type)
-    number = found.cast(_WIDE)
-    if text:
-        trimmed = f.trim(found)
-        number = f.when(trimmed.rlike("^[+-]?[0-9]{1,38}$"), trimmed.try_cast(_WIDE))
-    fits = (number >= f.lit(str(low)).cast(_WIDE)) & (number <= f.lit(str(high)).cast(_WIDE))
-    target = s.DecimalType(20, 0) if type == t.Bit(64) else s.LongType()
-    return f.when(fits, number.cast(target)), f"{t.show(type)} ({low} to {high})"
+def _no_column(source: SourceTable, given: Sequence[str], column: str, name: str) -> DataError:
+    hint = did_you_mean(name, given)
+    there = f"; it has {', '.join(given)}" + (f"; {hint}" if hint else "")
+    return DataError(f"{source}: there is no column `{name}`, needed for {source.relation}.{column}{there}")
 
 
 def _weight(given: Sequence[str], source: SourceTable) -> tuple[Column, Column]:
@@ -228,10 +262,10 @@ def _first_mistake(
     """Return the error for the first wrong row of a file, with its number there."""
     file, reason = wrong.select(FILE, REASON).sort(FILE).first() or ("", "")
     more = f" (and {count - 1} more)" if count > 1 else ""
-    if not file:
+    if not file or source.is_stream:
         return DataError(f"{source}: {reason}{more}")
     path = local_path(file)
-    raw = _raw(spark, replace(source, path=path)).coalesce(1)  # in one piece rows keep their order
+    raw = _raw(spark, replace(source, path=path), relation).coalesce(1)  # in one piece rows keep their order
     numbered = _converted(raw.withColumn(NUMBER, f.monotonically_increasing_id()), source, relation, signed=signed)
     first = numbered.where(f.col(REASON).isNotNull()).select(NUMBER, REASON).sort(NUMBER).first()
     row, reason = first or (-1, reason)
