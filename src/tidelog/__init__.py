@@ -11,7 +11,7 @@ What users need is here:
 * `Subscription`: a callback for changes; an error that it raises becomes a `SubscriptionWarning`.
 * `Externs`: Python functions for programs.
 * `Pipeline`: a data pipeline, as a file describes it: sources in, versions, sinks out.
-* `load_facts`, `save_outputs`: folders of files, as `tidelog run` reads and writes them.
+* `load_facts`, `save_outputs`: folders of files, as `tidelog run` reads and writes them; `read_rdf`: triples.
 * `engines`: the engines that this installation has; `EngineName` and `StrategyName` are the types of their names.
 * `tidelog.dbsp`: a library of its own, streams of Z-sets and circuits over them.
 * `CacheWarning`: compiled kernels could not be kept, or read; they are compiled, and nothing else is wrong.
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from tidelog.session.database import Database
     from tidelog.session.engines import EngineName, StrategyName
     from tidelog.session.engines import available as engines
-    from tidelog.session.exchange import load_facts, save_outputs
+    from tidelog.session.exchange import load_facts, read_rdf, save_outputs
     from tidelog.session.pipeline.run import Pipeline
     from tidelog.session.program.rules import Rule
     from tidelog.session.program.static import Plan
@@ -108,6 +108,7 @@ __all__ = [
     "__version__",
     "engines",
     "load_facts",
+    "read_rdf",
     "save_outputs",
 ]
 
@@ -120,7 +121,7 @@ _HOMES = {
     "session.changes": "Change Changes Commit",
     "session.database": "Database",
     "session.engines": "EngineName StrategyName",
-    "session.exchange": "load_facts save_outputs",
+    "session.exchange": "load_facts read_rdf save_outputs",
     "session.queries.answers": "Answers",
     "session.queries.index": "IndexView",
     "session.pipeline.run": "Pipeline",

@@ -98,6 +98,8 @@ OTHERWISE = {
         "LOOKED_AT",
         "WIDE",
     },  # what is noted of a file; how an integer is written
+    "session/formats/rdf/graph.py": {"TRIPLE", "QUAD"},  # columns
+    "session/formats/rdf/ntriples.py": {"IRI", "LABEL", "TEXT"},
     "session/pipeline/sinks/place.py": {"_HERE", "_EXCHANGE"},  # what calls of the system are told
     "session/pipeline/state/carried.py": {"FORMAT"},
     "session/pipeline/state/log.py": {"LONGEST"},  # texts whose minimum and maximum a log keeps

@@ -31,6 +31,7 @@ ORDER = (
     "net::ipv4",
     "net::ipv6",
     "net::ipaddr",
+    "rdf",
 )
 INTRODUCTION = """\
 # The library

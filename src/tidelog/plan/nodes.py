@@ -222,6 +222,15 @@ class Stratum:
     rules: tuple[Rule, ...]
 
 
+def shown(relations: Sequence[str]) -> tuple[str, ...]:
+    """Return relations as users know them: what an engine has made of one is a part of it.
+
+    >>> shown(["T#fed", "T", "R"])
+    ('T', 'R')
+    """
+    return tuple(dict.fromkeys(name.partition("#")[0] for name in relations))
+
+
 @record
 class Index:
     """An order of a relation's columns: a probe on any prefix of `columns` is served by it."""

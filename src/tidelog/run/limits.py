@@ -14,7 +14,7 @@ from typing import Self
 from tidelog.base.errors import LimitError
 from tidelog.base.process.meter import Meter
 from tidelog.base.record import record
-from tidelog.plan.nodes import Rule, Stratum
+from tidelog.plan.nodes import Rule, Stratum, shown
 from tidelog.run.contract.engine import NO_LIMITS, Limits
 
 
@@ -180,14 +180,14 @@ class Watch(Meter):
             raise OverBudgetError
         if self._observer is not None and time.monotonic() - self._told > INTERVAL:
             self._told = time.monotonic()
-            relations = self.stratum.relations if self.stratum else ()
+            relations = shown(self.stratum.relations) if self.stratum else ()
             seconds = self._told - self._start
             self._observer(Progress(relations, self.round, self._tuples, seconds, strategy=self.strategy))
         super().look()
 
     def error(self, excess: str) -> LimitError:
         """Return the error that names the stratum and the rule at work."""
-        relations = ", ".join(self.stratum.relations) if self.stratum else ""
+        relations = ", ".join(shown(self.stratum.relations)) if self.stratum else ""
         place = f"stratum {self.stratum.number} ({relations})" if self.stratum else "evaluation"
         rule = f"\n  in the rule {self.rule.origin.quoted}" if self.rule else ""
         return LimitError(f"{place} took {excess}{rule}")

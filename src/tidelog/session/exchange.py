@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tidelog.base.arguments import expect
 from tidelog.base.errors import UserError
+from tidelog.run.contract.columns import ValueColumns
 from tidelog.session.database import Database, plan_of
 from tidelog.session.formats.remarks import Header
 from tidelog.session.frames.plain import Plain
@@ -35,6 +36,21 @@ def load_facts(database: Database, folder: str | Path, *, header: Header = "auto
         for relation, rows in facts.rows.items():
             tx.insert(relation, rows)
     return facts
+
+
+def read_rdf(source: str | Path, syntax: str | None = None) -> ValueColumns:
+    """Return the triples of a file, as rows for `tx.insert` and `tx.delete`; with a `syntax`, those of a text.
+
+    The syntax is `nt`, `ttl`, `rdf` or `jsonld`, and `nq` or `trig` for quads, whose rows have four columns. All but
+    `nt` and `nq` need the extra `rdf`.
+
+    >>> [show_term(o) for _, _, o in read_rdf('<http://a> <http://b> "c"@en .', "nt")]
+    ['"c"@en']
+    """
+    expect(source, (str, Path), "source", "the path of a file, or a text")
+    from tidelog.session.formats.rdf.reading import read_source  # noqa: PLC0415  (most databases read none)
+
+    return read_source(source, syntax)
 
 
 def outputs(database: Database) -> list[RelationView]:

@@ -31,6 +31,7 @@ from tidelog.base.values import Value
 from tidelog.logic.check.check_goal import GOAL
 from tidelog.plan.nodes import EMPTY_PLAN, Plan, Relation
 from tidelog.plan.rewrite.separate_facts import stored_in
+from tidelog.run.contract.columns import ValueColumns
 from tidelog.run.contract.engine import NO_LIMITS, Delta, Engine, Fallback, Limits, Lookups, Row, Rows, Update, Work
 from tidelog.session.changes import Change, Changes, Commit, check_known
 from tidelog.session.engines import EngineName, Options, StrategyName, make_engine
@@ -421,6 +422,8 @@ class Store:
     def read(self, relation: str, rows: GivenRows) -> Rows:
         """Return rows given by a user, checked."""
         found = self._input(relation)
+        if isinstance(rows, ValueColumns):
+            return rows.fitting(found)
         take = getattr(self._engine, "take_frame", None)
         taken: Rows | None = take(relation, rows, self.plan) if take is not None else None
         if taken is not None:

@@ -22,7 +22,7 @@ from tidelog.plan.nodes import Relation
 from tidelog.run.contract.engine import Row
 from tidelog.session.formats.delimited import COMMA, TAB, Dialect, read_delimited, read_rows, write_csv, write_rows
 from tidelog.session.formats.delimited_arrow import read_columns
-from tidelog.session.formats.files import read_facts, write_outputs
+from tidelog.session.formats.files import FORMATS, read_facts, write_outputs
 from tidelog.session.frames.arrow import TableRows, make_table
 from tidelog.session.frames.plain import Plain
 
@@ -76,15 +76,12 @@ def test_a_qualified_relation_has_dots_in_its_file_name(tmp_path: Path) -> None:
 
 
 def test_remarks(tmp_path: Path) -> None:
-    for name in ("Lnk.csv", "Reach.csv", "Link.txt", "notes.md", ".hidden"):
+    for name in ("Lnk.csv", "Reach.csv", "Link.csv", "Link.txt", "notes.md", ".hidden"):
         (tmp_path / name).touch()
     found = read_facts(tmp_path, RELATIONS, PLAIN)
-    assert found.notes == [
-        f"{tmp_path} has no file for Link: it is empty",
-        f"{tmp_path} has no file for lib::Down: it is empty",
-    ]
+    assert found.notes == [f"{tmp_path} has no file for lib::Down: it is empty"]
     assert found.warnings == [
-        f"{tmp_path}/Link.txt is not read: files end in .csv, .tsv, .facts, .jsonl, .parquet, also with .gz",
+        f"{tmp_path}/Link.txt is not read: files end in {', '.join(FORMATS)}, also with .gz",
         f"{tmp_path}/Lnk.csv is not read: there is no input relation `Lnk`; did you mean `Link`?",
         f"{tmp_path}/Reach.csv is not read: Reach is an output relation",
         f"{tmp_path}/notes.md is not read: there is no input relation `notes.md`",

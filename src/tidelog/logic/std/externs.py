@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tidelog.base.extern import Externs
-from tidelog.logic.std import clock, containers, documents, groups, notations, patterns, reals, scalars
+from tidelog.logic.std import clock, containers, documents, groups, notations, patterns, reals, scalars, terms
 
 Table = Mapping[str, Callable[..., Any]]
 
@@ -32,4 +32,5 @@ _offer("time", clock.FUNCTIONS)
 _offer("json", documents.TYPED, typed=True)
 _offer("json", documents.FUNCTIONS)
 _offer("base64", notations.BASE64_FUNCTIONS)
+_offer("rdf", terms.FUNCTIONS)
 _offer("net::ipv6", notations.IPV6_FUNCTIONS)

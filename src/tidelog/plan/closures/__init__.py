@@ -2,5 +2,6 @@
 
 * `recognise`, `same_generation`, `classify`: closures, equivalences, same generation; what a stratum is.
 * `linearise`, `decompose`, `exchange`: linear form; independent pieces; partitions that exchange what is new.
-* `split_closures`, `split_modules`: what feeds a closure apart from it.
+* `merge_equals`: relations that are equal are one; `split_closures`, `split_modules`: what feeds a closure apart from
+  it; `tell_modules`: both in words.
 """

@@ -12,12 +12,13 @@
           give Reach(a, c)
 
 A tree is left-deep, so it reads as the steps of a pipeline, first step first. Of a stratum that is a closure the
-heading says so: `(recursive; transitive, left-linear)`.
+heading says so: `(recursive; transitive, left-linear)`. Below it stands which relations are modules beside other rules,
+and which are one (`tell_modules`): an engine that has modules evaluates these otherwise than by the steps shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from textwrap import indent
 from typing import assert_never
 
@@ -27,13 +28,15 @@ from tidelog.base.text.show import show_expression, show_value
 from tidelog.plan import nodes
 from tidelog.plan.closures.recognise import closure_of
 from tidelog.plan.closures.same_generation import same_generation
+from tidelog.plan.closures.tell_modules import tell_modules
 from tidelog.plan.join.spine import spine
 
 
 def show_text(plan: nodes.Plan, *, variants: bool = True) -> str:
     """Write a plan; `variants` says whether to show how each rule follows changes."""
     blocks = [_inputs(plan)] if any(relation.role == "input" for relation in plan.relations.values()) else []
-    blocks += [show_stratum(stratum, variants=variants) for stratum in plan.strata]
+    said = tell_modules(plan)
+    blocks += [show_stratum(one, said.get(place, ()), variants=variants) for place, one in enumerate(plan.strata)]
     if plan.indexes:
         lines = [f"  {show_order(plan.relations[index.relation], index.columns)}" for index in plan.indexes]
         blocks.append("\n".join(["indexes", *lines]))
@@ -54,13 +57,14 @@ def show_order(relation: nodes.Relation, columns: tuple[int, ...]) -> str:
     return f"{relation.name} by {', '.join(relation.columns[column].name for column in columns)}"
 
 
-def show_stratum(stratum: nodes.Stratum, *, variants: bool = True) -> str:
-    """Write a stratum with its rules."""
+def show_stratum(stratum: nodes.Stratum, said: Sequence[str] = (), *, variants: bool = True) -> str:
+    """Write a stratum with its rules, and what is `said` of its modules."""
     closure = closure_of(stratum)
     kind = f"; {closure.kind.value}, {closure.form.value}" if closure is not None else ""
     kind = kind or ("; same generation" if same_generation(stratum) is not None else "")
     recursive = f" (recursive{kind})" if stratum.recursive else ""
     lines = [f"stratum {stratum.number}: {', '.join(stratum.relations)}{recursive}"]
+    lines += [f"  {line}" for line in said]
     lines += [indent(show_rule(rule, variants=variants), "  ") for rule in stratum.rules]
     return "\n".join(lines)
 

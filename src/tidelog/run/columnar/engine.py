@@ -15,10 +15,11 @@ from typing import Any
 
 from tidelog.base.record import record
 from tidelog.base.tuning.table import DEFAULT, Tuning
-from tidelog.plan.nodes import EMPTY_PLAN, Plan, Stratum
+from tidelog.plan.nodes import EMPTY_PLAN, Plan, Stratum, shown
 from tidelog.run.columnar.backend import ColumnarBackend
 from tidelog.run.columnar.closures.claim import Claims, explained
 from tidelog.run.columnar.closures.closed import Closed
+from tidelog.run.columnar.closures.modules import closing
 from tidelog.run.columnar.equipment import Equipment, Tools
 from tidelog.run.columnar.rules.ordering import Orders
 from tidelog.run.columnar.rules.scalars import Scalars
@@ -139,12 +140,12 @@ class ColumnarEngine(Recoverable[State]):
         before = self._state
         claims = before.claims
         if given is not claims.given:
-            modules = self._strategy == "modular"
-            claims = Claims(given, self._wants_closure, lasting=self._lasting, modules=modules, earlier=claims)
+            claims = Claims(given, self._wants_closure, lasting=self._lasting, modules=self._closures, earlier=claims)
         store, closed = self._store(before, claims, watch), dict(before.closed)
 
         def follow(strata: Iterator[Stratum], costs: Costs) -> Iterator[Work | None]:
-            return (self._maintain(store, stratum, before, claims, closed, costs) for stratum in strata)
+            done = (self._maintain(store, stratum, before, claims, closed, costs) for stratum in strata)
+            return (None if work is None else replace(work, relations=shown(work.relations)) for work in done)
 
         def change() -> tuple[Update, State]:
             update, committed = commit(store, before.committed, given, facts, follow)
@@ -197,5 +198,5 @@ class ColumnarEngine(Recoverable[State]):
         committed, plan, scalars = before.committed, claims.plan, before.scalars
         if plan is not committed.plan:
             scalars = Scalars(self._codec, *committed.definitions(plan), self._tools.arrays)
-        lent = self._tools, self._codec, scalars, self._orders, self._support, self._divided, claims.relations
+        lent = self._tools, self._codec, scalars, self._orders, self._support, self._divided, closing, claims.relations
         return ColumnarBackend(plan, Equipment(*lent), kept_relations(committed, plan), committed.relations, watch)

@@ -12,6 +12,7 @@ from threading import Lock
 
 import numpy as np
 
+from tidelog.plan.closures.split_modules import ClosureRule
 from tidelog.plan.nodes import Plan
 from tidelog.run.base_store import Dividing
 from tidelog.run.columnar.cost import FIRST, SIFTED, UPDATE, Weights, weights
@@ -48,7 +49,10 @@ class Store(Dividing[Relation]):
         self.orders = equipment.orders
         self.support = equipment.support
         self.divided = equipment.divided
+        self.closing = equipment.closing
         self.bare = set(equipment.bare)
+        self.closing_rules = {r.head for s in plan.strata for r in s.rules if isinstance(r, ClosureRule)}
+        """The relations that closures among other rules make: no other rule derives them."""
         self.journals: list[Journal] = []
         self.counting = Lock()
         """Held by whoever counts work: rules may be evaluated side by side."""

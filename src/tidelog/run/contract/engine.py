@@ -32,7 +32,8 @@ Rows = Collection[Row]
 
 Rows whose columns are all booleans, strings, floating point or integers of at most 64 bits may also offer them as Arrow
 columns, named like the relation's, by `__arrow_c_stream__`, and rows of integers of at most 63 bits as an array of
-signed ones, a row in a line, by `__array__`; whoever can use that need not iterate. Rows given to an engine may repeat,
+signed ones, a row in a line, by `__array__`; whoever can use that need not iterate; nor need
+whoever takes the columns of `ValueColumns`. Rows given to an engine may repeat,
 be present already or be absent already: Arrow columns are not looked through before.
 """
 

@@ -13,20 +13,15 @@ the backend does the rest under `Support.COUNTED`. Where the rest of a tuple's d
 not show that it stands: it is deleted with the first that is lost, and looked for afterwards.
 
 How this relates to the modules of the paper. Its Algorithm 3 (DRed^c-MOD) splits the recursive rules of a stratum into
-modules, each with functions of its own: Add closes new facts under the module's rules, Diff finds what changes below do
-to it, Del over-deletes and Red rederives; they take turns, each on what all have done. This is the module whose
-functions are all semi-naive, and its rounds are the turns. The others are up to the engine:
+modules, each with four functions (`contract.module`); they take turns, each on what all have done. Rounds are these
+turns, and the rules that no other module has are the semi-naive module. The others are up to the engine:
 
 * A stratum that is a closure and nothing else is kept by a structure of its own (`run.columnar.closures.claim`), and
-the
-  nonrecursive derivations are the count of the relation that feeds it. Such closures over-delete nothing: the rows of
-  the nodes that reach a lost edge are found anew, and compared. That is Del, Red and Add in one.
-* A transitive or symmetric-transitive closure that other rules of its stratum feed is a module beside them: the plan
-  keeps external facts apart, and paths grow by one of them at a time (`plan.closures.split_modules`), which is what
-  Algorithms 4 to 6 evaluate. The paper's symmetric-transitive module keeps components (Algorithms 7 to 9); here it has
-  paths, too.
-* Red of this module is one step, as in DRed^c, and insertion does the others. The paper's takes all steps, so that
-  modules with structures of their own can repair them.
+  the nonrecursive derivations are the count of the relation that feeds it. Such closures over-delete nothing: the rows
+  of the nodes that reach a lost edge are found anew, and compared. That is Del, Red and Add in one.
+* A closure that other rules of its stratum feed is one rule (`plan.closures.split_modules`), which the functions of the
+  transitive or the symmetric-transitive module evaluate (`run.columnar.closures.modules`). `ranked` drives these, too.
+* Red of the semi-naive module is one step, as in DRed^c, and insertion does the others.
 """
 
 from __future__ import annotations

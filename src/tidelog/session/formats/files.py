@@ -2,7 +2,7 @@
 
 Input relation `R` is read from the one file `R` with an ending of `FORMATS`, also with `.gz` after it; relation `a::R`
 of an imported module from `a.R`. Without a file it is empty. Output relation `R` goes to `R.csv`: a header, and the
-rows in the language's order, so that equal results are equal files.
+rows in the language's order, so that equal results are equal files; a relation of RDF terms to `R.nt` or `R.nq`.
 
 What cannot be read, such as a folder or a pipe called `R.csv`, is a mistake, not an empty relation. Nothing is loaded
 unless everything can be: mistakes of all files are told together, up to `SHOWN` a file.
@@ -26,6 +26,9 @@ from tidelog.plan.nodes import Relation
 from tidelog.run.contract.engine import Rows
 from tidelog.session.formats.delimited import COMMA, FACTS, TAB, Dialect, read_delimited, suspected_header, write_csv
 from tidelog.session.formats.jsonlines import read_jsonlines
+from tidelog.session.formats.rdf.reading import read_graph
+from tidelog.session.formats.rdf.syntaxes import MEDIA
+from tidelog.session.formats.rdf.writing import rdf_ending, write_rdf
 from tidelog.session.formats.remarks import Header, Remarks
 from tidelog.session.frames.plain import Plain
 
@@ -51,6 +54,10 @@ def _read_parquet(path: Path, relation: Relation, how: Reading) -> Rows:
     return read_parquet(path, relation, how.plain)
 
 
+def _read_rdf(path: Path, relation: Relation, how: Reading) -> Rows:
+    return read_graph(path, how.tuning).fitted(relation, path)
+
+
 def _read_text(dialect: Dialect) -> Read:
     def read(path: Path, relation: Relation, how: Reading) -> Rows:
         chosen = replace(dialect, first=how.header)
@@ -72,6 +79,7 @@ FORMATS: dict[str, Read] = {
     ".facts": _read_text(FACTS),
     ".jsonl": lambda path, relation, how: read_jsonlines(path, relation, how.plain),
     ".parquet": _read_parquet,
+    **dict.fromkeys(sorted(MEDIA), _read_rdf),
 }
 
 
@@ -119,7 +127,9 @@ def read_facts(
     mistakes: list[str] = []
     for name, relation in inputs.items():
         found = [path for path, (stem, _) in files.items() if stem == file_stem(name)]
-        if not found:
+        if not found and (unread := _unread(file_stem(name), files)) is not None:
+            mistakes.append(f"{unread} cannot be read: files end in {', '.join(FORMATS)}, also with .gz")
+        elif not found:
             remarks.notes.append(f"{folder} has no file for {name}: it is empty")
         elif len(found) > 1:
             mistakes.append(f"{name} has several files, it can have one: {', '.join(path.name for path in found)}")
@@ -155,6 +165,11 @@ def _files(folder: Path) -> dict[Path, tuple[str, Read]]:
     return found
 
 
+def _unread(stem: str, files: Mapping[Path, tuple[str, Read]]) -> Path | None:
+    """Return a file that is called like a relation and ends in nothing that is read."""
+    return next((path for path, (name, _) in files.items() if name == path.name and name.startswith(f"{stem}.")), None)
+
+
 def _check_file(path: Path) -> None:
     """Refuse what has the name of a file of facts and is none: to read it would fail, or never end."""
     mode = path.stat().st_mode
@@ -187,8 +202,12 @@ def write_outputs(
         folder.mkdir(parents=True, exist_ok=True)
         paths = []
         for name, found in rows.items():
-            paths.append(folder / f"{file_stem(name)}.csv")
-            write_csv(paths[-1], found, relations[name], plain, tuning.files)
+            triples = rdf_ending(relations[name])
+            paths.append(folder / f"{file_stem(name)}{triples or '.csv'}")
+            if triples:
+                write_rdf(paths[-1], found, relations[name], plain)
+            else:
+                write_csv(paths[-1], found, relations[name], plain, tuning.files)
     except OSError as error:
         raise UserError(f"cannot write {error.filename or folder}: {error.strerror or error}") from None
     return paths

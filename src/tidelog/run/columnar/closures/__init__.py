@@ -1,5 +1,6 @@
 """Strata that are closures, evaluated by `run.closure`. Imports `rules` and `storage`.
 
 * `claim`: which strata, and how they follow changes. `closed`: one closure; `generations`: same generation.
+* `modules`: closures among other rules, by the functions of modules; `edges`: what these know of facts.
 * `nodes`, `fed`, `paired`: values as numbered nodes, what feeds a closure, pairs of nodes as tuples.
 """

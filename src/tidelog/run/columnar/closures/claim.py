@@ -22,6 +22,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from tidelog.plan.closures.merge_equals import merge_equals
 from tidelog.plan.closures.recognise import Closure, Form, closure_of
 from tidelog.plan.closures.same_generation import SameGeneration, same_generation
 from tidelog.plan.closures.split_closures import Wanted, split_closures
@@ -60,12 +61,12 @@ class Claims:
     ) -> None:
         self.given = given
         self.lasting = lasting
-        self.plan: Plan = given
+        before = earlier.plan if earlier is not None else None
+        self.plan: Plan = merge_equals(given, wanted, before) if modules else given
         if lasting:
-            before = earlier.plan if earlier is not None else None
-            self.plan = split_closures(given, wanted, before)
-            if modules:
-                self.plan = split_modules(self.plan, wanted, before)
+            self.plan = split_closures(self.plan, wanted, before)
+        if modules:
+            self.plan = split_modules(self.plan, wanted, before)
         found = ((stratum, closure_of(stratum)) for stratum in self.plan.strata if wanted(stratum, self.plan))
         self._closures = {stratum.relations[0]: closure for stratum, closure in found if closure is not None}
         self._generations: dict[str, SameGeneration] = {}

@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from tidelog.base.record import record
+from tidelog.plan.closures.split_modules import ClosureRule
 from tidelog.plan.nodes import AntiJoin, Project, Rule, Scan
 from tidelog.run.columnar.arrays.table import Words
 from tidelog.run.columnar.machine.instructions import Compiler, Instructions, Line, lines_of
@@ -72,8 +73,10 @@ class Program:
 
     def _add_rule(self, store: Store, rule: Rule, compiler: Compiler) -> list[str]:
         """Add the variants of a rule; return the relations whose delta is read by variants that are no instructions."""
-        if self._phase is Phase.COUNT and any(rule.aggregated):
+        if self._phase is Phase.COUNT and (any(rule.aggregated) or isinstance(rule, ClosureRule)):
             return [rule.head]
+        if isinstance(rule, ClosureRule):
+            return [rule.external]
         blocked: list[str] = []
         for delta, tree in self._trees(rule):
             join_plan = store.orders.best(rule, tree, store.relation)

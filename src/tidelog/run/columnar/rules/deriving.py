@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
+from tidelog.plan.closures.split_modules import ClosureRule
 from tidelog.plan.nodes import Project, Rule
 from tidelog.run.columnar.rules.bag import Bag, Bags
 from tidelog.run.columnar.rules.bindings import Table
 from tidelog.run.columnar.rules.evaluate import Pipeline
 from tidelog.run.columnar.rules.join_plan import JoinPlan
 from tidelog.run.columnar.store import Store
+from tidelog.run.contract.module import turn
 from tidelog.run.contract.phase import Job
 from tidelog.run.limits import RuleRun, analysis
 from tidelog.run.scalar.failure import ScalarError, failed
@@ -22,6 +24,28 @@ class Deriving(Store):
 
     def derive(self, jobs: Sequence[Job]) -> Bags:
         """Evaluate trees; return for each head relation its bags."""
+        closing = [(rule, tree) for rule, tree in jobs if isinstance(rule, ClosureRule)]
+        if not closing:
+            return turn(SemiNaive(self), self.phase, jobs)
+        others = [job for job in jobs if not isinstance(job[0], ClosureRule)]
+        found = [turn(SemiNaive(self), self.phase, others)] if others else []
+        return self.unite([*found, *(self._close(rule, tree) for rule, tree in closing)])
+
+    def _close(self, rule: ClosureRule, tree: Project) -> Bags:
+        """Let the module of a closure take its turn."""
+        self.watch.rule = rule
+        walked, spent, start = self.watch.walked, self.derivations, time.perf_counter()
+        found: Bags = turn(self.closing(rule, self), self.phase, [(rule, tree)])
+        with self.counting:
+            self.derivations += self.watch.walked - walked
+        notes = analysis.get()
+        if notes is not None:
+            seconds = time.perf_counter() - start
+            notes.append(RuleRun(rule.identity, self.watch.round, 0.0, self.derivations - spent, seconds))
+        return found
+
+    def evaluate(self, jobs: Sequence[Job]) -> Bags:
+        """Evaluate trees of rules, tuple by tuple or side by side; return for each head relation its bags."""
         self.bitmaps.check(self.relation)
         join_plans = [(rule, self.orders.best(rule, tree, self.relation)) for rule, tree in jobs]
         if analysis.get() is not None:
@@ -37,6 +61,10 @@ class Deriving(Store):
 
     def visit(self, rule: Rule, tree: Project, take: Callable[[Bag], None]) -> None:
         """Evaluate a tree and hand on its bags as they are made, perhaps by several threads."""
+        if isinstance(rule, ClosureRule):
+            for bag in self._close(rule, tree).get(rule.head, ()):
+                take(bag)
+            return
         self.run(Pipeline(rule, self.orders.best(rule, tree, self.relation), self, take))
 
     def unite(self, bags: Sequence[Bags]) -> Bags:
@@ -75,3 +103,29 @@ class Deriving(Store):
         assert notes is not None
         notes.append(RuleRun(rule.identity, self.watch.round, estimated, found, seconds))
         return made
+
+
+class SemiNaive:
+    """The module of all rules that no other module has: each function is one step of semi-naive evaluation.
+
+    The trees of a round read what the phase shows, so the same evaluation adds, deletes and rederives.
+    """
+
+    def __init__(self, store: Deriving) -> None:
+        self._store = store
+
+    def add(self, jobs: Sequence[Job]) -> Bags:
+        """Return what follows in one step with a new fact."""
+        return self._store.evaluate(jobs)
+
+    def diff(self, jobs: Sequence[Job]) -> Bags:
+        """Return the derivations that changes of strata below make or take."""
+        return self._store.evaluate(jobs)
+
+    def delete(self, jobs: Sequence[Job]) -> Bags:
+        """Return the derivations that used a deleted fact."""
+        return self._store.evaluate(jobs)
+
+    def rederive(self, jobs: Sequence[Job]) -> Bags:
+        """Return the derivations in one step that deleted facts have from those that are left."""
+        return self._store.evaluate(jobs)

@@ -18,6 +18,7 @@ from tidelog.run.columnar.storage.batch import Batch
 from tidelog.run.columnar.storage.dictionary import Codec, code_floats, code_signed, read_floats, read_signed
 from tidelog.run.columnar.storage.layout import Layout, Range, range_of
 from tidelog.run.columnar.storage.relation import Relation
+from tidelog.run.contract.columns import ValueColumns
 from tidelog.run.contract.engine import Row, Rows
 from tidelog.run.phases import CURRENT, GARBAGE
 
@@ -61,6 +62,9 @@ def _is_natural(type: Type) -> bool:
 
 def code_columns(rows: Rows, types: Sequence[Type], codec: Codec) -> list[Words]:
     """Return columns of codes; Arrow columns are taken as they are, in unsigned integers of their own width."""
+    if isinstance(rows, ValueColumns) and types:
+        coded = zip(rows.columns, types, strict=True)
+        return [codec.codes(values, type)[places] for (values, places), type in coded]
     if types and hasattr(rows, "__arrow_c_stream__"):
         table = import_module("pyarrow").RecordBatchReader.from_stream(rows).read_all()  # `table` would load pandas
         return [_code_arrow(table.column(i), type, codec) for i, type in enumerate(types)]

@@ -113,7 +113,7 @@ class Counting(Deriving):
         """End the removal of tuples; those that may have derivations left are the view `deleted` then."""
         target = self.touch(relation)
         self.remove_delta(target)
-        rows = target.removed(derived=True)
+        rows = target.removed(derived=relation not in self.closing_rules)
         target.set_deleted(rows)
         return int(rows.shape[1])
 
@@ -169,7 +169,7 @@ class Counting(Deriving):
 
     def left_over(self, relations: Collection[str]) -> Bags:
         """Return the derivations that removed tuples have left, all with the greatest rank there is."""
-        relations = [name for name in relations if self.relation(name).lines > 1]
+        relations = [n for n in relations if self.relation(n).lines > 1 and n not in self.closing_rules]
         if not relations:
             return {}
         rank = max(self.relation(name).highest for name in self.members)

@@ -4,6 +4,7 @@
 | --- | --- |
 | `grow` | rules of every kind, few facts of many types |
 | `closures` | closures of every form, with strata below and above |
+| `mixed` | closures among other rules: fed, inverse, equal, several in a stratum, triples by property |
 | `graphs`, `paired` | well-known programs over graphs: hubs, chains, trees, many small components |
 | `sparse` | closures of graphs of many small components |
 | `wide` | rules of every kind over rows that are wider than a word, with more facts |
@@ -17,6 +18,7 @@ from random import Random
 from tidelog.session.soak.draw.closures import Closures
 from tidelog.session.soak.draw.graphs import PAIRED, graph_history, sparse_history
 from tidelog.session.soak.draw.grow import grow
+from tidelog.session.soak.draw.mixed import mixed_history
 from tidelog.session.soak.histories import History, history_of, random_history
 from tidelog.session.soak.spec import Kind
 
@@ -51,6 +53,7 @@ FAMILIES: tuple[tuple[Callable[[Random], History], int], ...] = (
     (_wide, 4),
     (_paired, 4),
     (sparse_history, 3),
+    (mixed_history, 3),
 )
 
 

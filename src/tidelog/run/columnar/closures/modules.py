@@ -1,0 +1,261 @@
+"""Closures as modules among other rules: the functions of the transitive and of the symmetric-transitive module.
+
+The external facts X and the closure T are relations like others, and they are all that a module knows: what Algorithms
+4 to 9 keep beside them is found in T itself, whose tuples say what a node reaches, is reached from, and is connected
+with. So nothing has to be undone, and each function looks up what is near the change and closes a graph of just that,
+by components, rows of bits or searches (`run.closure`).
+
+    transitive              Add     the new edges, what reaches their sources in T, what their targets reach
+                            Del     from what reaches the source of a deleted edge to what its target reaches
+                            Red     X from the sources of what was deleted, and T from all other nodes it comes to
+    symmetric-transitive    Add     the new edges and the components of their nodes
+                            Del     the components of the nodes of deleted edges
+                            Red     X at the nodes of what was deleted
+
+Del spares tuples that are external facts in their own right and stand without the closure: those that have a
+nonrecursive derivation (the paper's counter C_nr), or where ranks are kept one of a lower rank.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from tidelog.plan.closures.recognise import Kind
+from tidelog.plan.closures.split_modules import ClosureRule
+from tidelog.run.closure.pairs import Pairs
+from tidelog.run.closure.plain import NEVER
+from tidelog.run.closure.reach import Graph, reach
+from tidelog.run.columnar.arrays.table import Mask, Ranks
+from tidelog.run.columnar.closures.closed import Shape, closed
+from tidelog.run.columnar.closures.edges import Edges, chosen_of, joined, none_of, size_of
+from tidelog.run.columnar.closures.nodes import Key, numbered
+from tidelog.run.columnar.closures.paired import CodeColumns, Paired, Side
+from tidelog.run.columnar.functions import Arrays
+from tidelog.run.columnar.rules.bag import Bag, Bags
+from tidelog.run.columnar.rules.deriving import Deriving
+from tidelog.run.columnar.storage.layout import Layout, Range, place, range_of
+from tidelog.run.columnar.storage.relation import Relation
+from tidelog.run.contract.phase import Job, Phase, Support
+from tidelog.run.phases import AFTER, CURRENT, DELETED, DELTA, View
+from tidelog.run.threads import helpers
+
+
+def closing(rule: ClosureRule, store: Deriving) -> Closing:
+    """Return the module of a closure's rule."""
+    assert rule.closure is not None
+    return (Transitive if rule.closure.kind is Kind.TRANSITIVE else SymmetricTransitive)(rule, store)
+
+
+class Closing(ABC):
+    """The module of a closure T of external facts X. Each tuple of T has one derivation, by the closure as a whole."""
+
+    def __init__(self, rule: ClosureRule, store: Deriving) -> None:
+        assert rule.closure is not None
+        self.store = store
+        self.shape = Shape.of(rule.closure, store.codec)
+        self._constants = dict(rule.closure.constants)
+        self.external, self.whole = store.relation(rule.external), store.relation(rule.head)
+
+    # --- the four functions ------------------------------------------------------------------------------------------
+
+    def add(self, jobs: Sequence[Job]) -> Bags:
+        """Return what follows from new external facts and does not hold (Definition 3)."""
+        new, known = self._seen(self.external, DELTA).all(), self._seen(self.whole, CURRENT)
+        if self.whole.is_empty(CURRENT):
+            return self._all(new)
+        new = chosen_of(new, ~known.held(new))
+        if not size_of(new):
+            return {}
+        found = self._closed(joined([new, *self.near(new, known)]))
+        found = chosen_of(found, ~known.held(found))
+        return self._bag(found, self.external.highest)
+
+    def diff(self, jobs: Sequence[Job]) -> Bags:
+        """Return all derivations of the rule that comes or goes; what is below reaches the module by the others."""
+        return self.store.unite([self._bag(found, rank) for rank, found in self._by_rank()])
+
+    def delete(self, jobs: Sequence[Job]) -> Bags:
+        """Return what held by way of external facts that are deleted, but not what stands by itself (Definition 6)."""
+        gone, left = self._seen(self.external, DELTA).all(), self._seen(self.whole, AFTER)
+        gone = chosen_of(gone, left.held(gone))  # with a tuple that is deleted all has been that it leads to
+        if not size_of(gone):
+            return {}
+        found = self.over(gone, left)
+        found = chosen_of(found, left.held(found))
+        return self._bag(chosen_of(found, ~self._stand(found)), int(self.whole.support is Support.COUNTED))
+
+    def rederive(self, jobs: Sequence[Job]) -> Bags:
+        """Return the deleted tuples that follow from the external facts that are left (Definition 7)."""
+        if self.store.phase is Phase.COUNT:
+            return {}  # whoever has lost its one derivation has none
+        gone = self._seen(self.whole, DELETED)
+        edges = self.again(gone.all(), self._seen(self.external, AFTER), self._seen(self.whole, AFTER))
+        found = self._closed(edges)
+        return self._bag(chosen_of(found, gone.held(found)), self.external.highest)
+
+    # --- what is near a change ---------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def near(self, new: CodeColumns, known: Edges) -> list[CodeColumns]:
+        """Return tuples of the closure by way of which new edges lead to others."""
+
+    @abstractmethod
+    def over(self, gone: CodeColumns, left: Edges) -> CodeColumns:
+        """Return the tuples of the closure that edges lead to, by any other way too."""
+
+    @abstractmethod
+    def again(self, gone: CodeColumns, external: Edges, left: Edges) -> CodeColumns:
+        """Return edges whose closure has all that was deleted and follows from what is left."""
+
+    # --- what they share ---------------------------------------------------------------------------------------------
+
+    def _seen(self, relation: Relation, view: View) -> Edges:
+        return Edges(self.store, relation, self.shape, self._constants, view)
+
+    def _all(self, edges: CodeColumns) -> Bags:
+        """Return the closure of edges as the first derivations that there are."""
+        made = closed(self.shape, edges, (), self.store.tools, lasting=False).tuples
+        layout = self._layout(made.ranges(self.whole.arity))
+        self._count(made.pairs.size)
+        rank = np.full(made.pairs.size, self.external.highest, np.int32) if self.store.ranked else None
+        return {self.whole.name: [Bag(layout, made.write(made.pairs, layout), rank, ordered=True)]}
+
+    def _closed(self, edges: CodeColumns) -> CodeColumns:
+        """Return the closure of edges, in order."""
+        if not size_of(edges):
+            return edges
+        return self._written(closed(self.shape, edges, (), self.store.tools, lasting=False).tuples)
+
+    def _written(self, made: Paired) -> CodeColumns:
+        layout = place(enumerate(made.ranges(self.whole.arity)))
+        rows = made.write(made.pairs, layout)
+        self.store.spend_on_matches(rows.shape[1])
+        return {column: layout.codes(rows, column) for column in range(self.whole.arity)}
+
+    def _bag(self, found: CodeColumns, rank: int) -> Bags:
+        """Return tuples as derivations of a rank."""
+        count = size_of(found)
+        if not count:
+            return {}
+        self._count(count)
+        layout = self._layout([range_of(found[column]) for column in range(self.whole.arity)])
+        rows = layout.pack(found, count)  # type: ignore[arg-type]
+        bag = Bag(layout, rows, np.full(count, rank, np.int32) if self.store.ranked else None)
+        return {self.whole.name: [bag]}
+
+    def _layout(self, ranges: list[Range]) -> Layout:
+        fields = self.whole.layout.fields
+        fits = all(fields[column].range.covers(codes) for column, codes in enumerate(ranges))
+        return self.whole.layout if fits else place(enumerate(ranges))
+
+    def _count(self, derivations: int) -> None:
+        with self.store.counting:
+            self.store.derivations += derivations
+
+    def _stand(self, found: CodeColumns) -> Mask:
+        """Tell which tuples are external facts that stand whatever becomes of the closure."""
+        support = self.whole.support
+        stand = np.zeros(size_of(found), bool)
+        if support is Support.NONE or not len(stand):
+            return stand
+        rank = np.zeros(len(stand), np.int32)
+        for batch, places, targets in self._seen(self.whole, AFTER).located(found):
+            rank[places] = batch.ranks()[targets]
+        for batch, places, targets in self._seen(self.external, AFTER).located(found):
+            if support is Support.RANKED:
+                stand[places] = batch.ranks()[targets] < rank[places]
+            elif batch.counts is not None:
+                stand[places] = batch.counts[0, targets] > 0
+        return stand
+
+    def _by_rank(self) -> Iterator[tuple[int, CodeColumns]]:
+        """Yield the closure in parts, by the lowest rank of external facts from which a tuple follows."""
+        edges = self._seen(self.external, AFTER)
+        columns = edges.all()
+        rank: Ranks = np.zeros(size_of(columns), np.int32)
+        for batch, places, targets in edges.located(columns):
+            rank[places] = batch.ranks()[targets] if self.external.support is not Support.NONE else 0
+        known = none_of(self.whole.arity)
+        for one in np.unique(rank).tolist():
+            found = self._closed(joined([known, chosen_of(columns, rank == one)]))
+            yield one, chosen_of(found, ~_among(found, known, self.store.arrays))
+            known = found
+
+
+def _among(found: CodeColumns, known: CodeColumns, arrays: Arrays) -> Mask:
+    """Tell which tuples are among others."""
+    if not size_of(known):
+        return np.zeros(size_of(found), bool)
+    layout = place((c, range_of(np.concatenate((found[c], known[c])))) for c in found)
+    table = arrays(size_of(found))
+    one, other = (layout.pack(edges, size_of(edges)) for edges in (found, known))  # type: ignore[arg-type]
+    order = table.order(one)
+    low, high, _ = table.ranges(np.ascontiguousarray(one[:, order]), table.sort(other), one.shape[0], 64)
+    there = np.zeros(len(order), bool)
+    there[order] = high > low
+    return there
+
+
+class Transitive(Closing):
+    """Section 5: reachability."""
+
+    def near(self, new: CodeColumns, known: Edges) -> list[CodeColumns]:
+        """Return what reaches the sources of new edges, and what their targets reach."""
+        return [known.entering(_nodes(new, self.shape.sources)), known.leaving(_nodes(new, self.shape.targets))]
+
+    def over(self, gone: CodeColumns, left: Edges) -> CodeColumns:
+        """Return pairs of what reaches the source of an edge, or is it, and what its target reaches, or is it.
+
+        In a graph of three layers: from what reaches a source to the source, along the edge, and on to what the target
+        reaches.
+        """
+        tools, shape = self.store.tools, self.shape
+        begin, end = _nodes(gone, shape.sources), _nodes(gone, shape.targets)
+        before, after = left.entering(begin), left.leaving(end)
+        firsts, (first, near, own) = numbered(
+            [_nodes(before, shape.sources), _nodes(before, shape.targets), begin], tools.arrays
+        )
+        lasts, (last, far, aim) = numbered(
+            [_nodes(after, shape.targets), _nodes(after, shape.sources), end], tools.arrays
+        )
+        middle, beyond = firsts.count, 2 * firsts.count
+        sources = [first, own, middle + own, beyond + far]
+        targets = [middle + near, middle + own, beyond + aim, beyond + last]
+        nodes = beyond + lasts.count
+        graph = Graph.of(np.concatenate(sources), np.concatenate(targets), nodes, tools.functions)
+        positions = np.full(nodes, -1, np.int32)
+        positions[:middle] = NEVER
+        positions[beyond:] = np.arange(lasts.count)
+        found = reach(graph, positions, helpers.get())
+        pairs = Pairs(found.rows, found.row[:middle], found.counts[:middle])
+        return self._written(Paired(Side(shape.sources, firsts), Side(shape.targets, lasts), shape.constants, pairs))
+
+    def again(self, gone: CodeColumns, external: Edges, left: Edges) -> CodeColumns:
+        """Return external facts from the sources of what was deleted, and from where they lead what is left."""
+        begin = _nodes(gone, self.shape.sources)
+        first = external.leaving(begin)
+        return joined([first, left.leaving(_nodes(first, self.shape.targets))])
+
+
+class SymmetricTransitive(Closing):
+    """Section 6: connected components."""
+
+    def near(self, new: CodeColumns, known: Edges) -> list[CodeColumns]:
+        """Return the components of the nodes of new edges."""
+        return [known.leaving(_nodes(new, columns)) for columns in (self.shape.sources, self.shape.targets)]
+
+    def over(self, gone: CodeColumns, left: Edges) -> CodeColumns:
+        """Return the components of the nodes of edges."""
+        return self._closed(joined([gone, *self.near(gone, left)]))
+
+    def again(self, gone: CodeColumns, external: Edges, left: Edges) -> CodeColumns:
+        """Return the external facts at the nodes of what was deleted."""
+        nodes = [_nodes(gone, columns) for columns in (self.shape.sources, self.shape.targets)]
+        return joined([facts(at) for at in nodes for facts in (external.leaving, external.entering)])
+
+
+def _nodes(edges: CodeColumns, columns: tuple[int, ...]) -> Key:
+    return [edges[column] for column in columns]
