@@ -64,6 +64,7 @@ def test_operators_and_keywords() -> None:
         "primary",
         "key",
         "index",
+        "prefix",
         "on",
         "multiset",
         "stream",

@@ -38,6 +38,7 @@ from tidelog.logic.names.attributes import check_attributes, text_of
 from tidelog.logic.names.declare import declare
 from tidelog.logic.names.environment import Declarations
 from tidelog.logic.names.modules import MAIN, Modules, Place, load_modules
+from tidelog.logic.names.prefixes import Prefixes, expanded, prefixes_of
 from tidelog.logic.program import Origin, Program, Relation, Rule
 from tidelog.logic.rewrite import checked
 from tidelog.logic.rewrite.auxiliaries import Auxiliaries
@@ -108,13 +109,17 @@ class Analysis:
 
         `program` is the one that was analysed, or has more or fewer rules.
         """
-        rules = parse_rules(text, report)
+        rules = expanded(parse_rules(text, report), self._prefixes, report)
         module = Module(tuple(rule for rule in rules if (text.name, rule.span.start) not in removed))
         names = {rule.origin.name: rule.origin.span for rule in program.rules if rule.origin.name is not None}
         check_attributes(module, names, report)
         if report.errors:
             return None
         return _extend(program, {}, {MAIN: module}, self.declarations, self.functions, report)
+
+    @property
+    def _prefixes(self) -> Prefixes:
+        return prefixes_of(self.declarations.tables[MAIN].module)
 
     def with_goal(self, program: Program, text: Source, value_of: ValueOf, report: Report) -> Program | None:
         """Return a program with a goal: a rule more, whose head, the relation `GOAL`, are the variables of a body.
@@ -124,7 +129,10 @@ class Analysis:
         parsed = parse_goal(text, report)
         if parsed is None:
             return None
-        rules = list(_source_rules({MAIN: Module((parsed[0],))}, report))
+        body = expanded(parsed[0], self._prefixes, report)
+        rules = list(_source_rules({MAIN: Module((body,))}, report))
+        if report.errors:
+            return None
         goal = check_goal(rules, parsed[1], value_of, self.declarations, report) if rules else None
         if goal is None:
             return None

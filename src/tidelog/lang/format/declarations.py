@@ -66,6 +66,8 @@ class DeclarationFormatter(RuleFormatter):
         match declaration:
             case syntax.Import(names, alias):
                 return f"import {path(names)}" + ("" if alias is None else f" as {alias}")
+            case syntax.Prefix(name, iri):
+                return f"prefix {name}: <{iri}>"
             case syntax.TypeDef():
                 return self.typedef(declaration)
             case syntax.FunctionDef():

@@ -19,7 +19,7 @@ from tidelog.lang.escape import escape
 from tidelog.lang.format.comments import CommentFormatter, Node, Pair
 from tidelog.lang.format.layout import LINE, SOFT, Doc, Fill, Verbatim, bracketed, flat, group, join, nest
 from tidelog.lang.parse.expressions import COMPARISON, EQUALITY
-from tidelog.lang.parse.lex import STRING, Tokens, lex
+from tidelog.lang.parse.lex import IRI_TEXT, STRING, Tokens, lex
 from tidelog.lang.parse.parse import parse_expression
 
 UNARY: Final = 12
@@ -65,6 +65,16 @@ def level_of(e: syntax.Expr) -> int:
             return TERM
         case _:
             return POSTFIX if isinstance(e, syntax.Postfix) else 0 if isinstance(e, _LOOSE) else TERM
+
+
+def _iri(e: syntax.Construct) -> str | None:
+    """Return the short form of an IRI, if it is one that can be written so."""
+    match e:
+        case syntax.Construct(
+            ("rdf", "Iri"), (syntax.Argument(None, syntax.StringLiteral((str() as text,), interned=False)),)
+        ) if IRI_TEXT(text):
+            return f"<{text}>"
+    return None
 
 
 def ends_in_bare_type(e: syntax.Expr) -> bool:
@@ -120,6 +130,8 @@ class ExpressionFormatter(CommentFormatter, ABC):
             case syntax.Construct(names, arguments):
                 if not arguments:
                     return path(names)
+                if (iri := _iri(e)) is not None:
+                    return iri
                 return (path(names), self.bracketed("{", arguments, self.argument, "}", e.span.end))
             case syntax.Unary(operator, operand):
                 return ("not " if operator == "not" else operator, self.expression(operand, UNARY))
@@ -218,8 +230,8 @@ class ExpressionFormatter(CommentFormatter, ABC):
                 return ("", "?"), operand
             case syntax.Cast(operand, type):
                 return ("", f" as {self.inner_type(type)}"), operand
-            case syntax.Annotated(operand, type):
-                return ("", f": {self.inner_type(type)}"), operand
+            case syntax.Annotated(operand, type, tight):
+                return ("", (":" if tight else ": ") + self.inner_type(type)), operand
             case _:
                 assert_never(e)
 

@@ -12,7 +12,7 @@ from typing import Final, NoReturn, TypeVar
 
 from tidelog.base.diagnostic import Label, Report
 from tidelog.base.span import Span
-from tidelog.lang.parse.lex import END, FLOAT, INT, KEYWORDS, LOWER, SIZED, STRING, TICK, UPPER, Tokens
+from tidelog.lang.parse.lex import END, FLOAT, INT, IRI, KEYWORDS, LOWER, SIZED, STRING, TICK, UPPER, Tokens
 from tidelog.lang.syntax import Comment, Path
 
 Item = TypeVar("Item")
@@ -24,7 +24,7 @@ CLOSER: Final = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _OPENERS: Final = frozenset("([{")
 _CLOSERS: Final = frozenset(")]}")
 _DECLARATION_WORDS: Final = frozenset(("input", "output", "relation", "typedef", "function", "extern", "import"))
-_CONTEXTUAL_WORDS: Final = frozenset(("index", "multiset", "stream", "apply", "transformer"))
+_CONTEXTUAL_WORDS: Final = frozenset(("index", "prefix", "multiset", "stream", "apply", "transformer"))
 
 
 class Failure(Exception):  # noqa: N818 - control flow, never seen by users
@@ -324,7 +324,13 @@ class Cursor:
         return self.starts[index + 1] > self.ends[index] or self.kinds[index + 1] in {UPPER, END}
 
 
-_NOUNS: Final = {INT: "a number", STRING: "a string", TICK: "a type variable like `'A`", LOWER: "a name"}
+_NOUNS: Final = {
+    INT: "a number",
+    STRING: "a string",
+    TICK: "a type variable like `'A`",
+    LOWER: "a name",
+    IRI: "`<an IRI>`",
+}
 _OPERATOR_HINTS: Final = {
     "'": "type variables are written `'A`, sized numbers `8'hff`",
     "or": "alternatives of a body are written `(a; b)`",

@@ -11,11 +11,11 @@ from typing import Literal, NoReturn
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.lang import syntax
 from tidelog.lang.parse.cursor import Failure
-from tidelog.lang.parse.lex import END, LOWER, UPPER
+from tidelog.lang.parse.lex import END, IRI, LOWER, UPPER
 from tidelog.lang.parse.statements import StatementParser
 
 _KINDS_OF_RELATION = frozenset(("relation", "multiset", "stream"))
-_WORDS = ("input", "output", "relation", "typedef", "function", "extern", "import", "index", "for")
+_WORDS = ("input", "output", "relation", "typedef", "function", "extern", "import", "index", "for", "prefix")
 
 
 class DeclarationParser(StatementParser):
@@ -40,8 +40,8 @@ class DeclarationParser(StatementParser):
     def declaration(self) -> syntax.Declaration:
         """Parse the production below.
 
-        `declaration = attributes ( import_declaration | typedef | extern | function | relation | index | rule |
-         for_statement )`
+        `declaration = attributes ( import_declaration | prefix | typedef | extern | function | relation | index |
+         rule | for_statement )`
         """
         attributes = self.attributes()
         first = self.at
@@ -65,6 +65,8 @@ class DeclarationParser(StatementParser):
                 return self._dangling(attributes)
             case _ if kind == LOWER and word in {"multiset", "stream"} and self.kinds[first + 1] in {UPPER, LOWER, "&"}:
                 return self.relation(attributes)
+            case _ if kind == LOWER and word == "prefix" and self.kinds[first + 1] == LOWER:
+                return self.prefix(attributes)
             case _ if kind == LOWER and word == "index" and self.kinds[first + 1] in {LOWER, UPPER}:
                 return self.index(attributes)
             case _ if kind == LOWER and word in {"apply", "transformer"} and self.kinds[first + 1] in {LOWER, UPPER}:
@@ -277,6 +279,16 @@ class DeclarationParser(StatementParser):
         variable = self.lower("variable")
         self.close(opener, "`)`")
         return syntax.PrimaryKey(variable, self.expression(), span=self.since(first))
+
+    def prefix(self, attributes: syntax.Attributes) -> syntax.Prefix:
+        """Parse `prefix = "prefix" lower ":" iri_token`."""
+        first = self.at
+        usage = "a prefix is declared by `prefix name: <http://...>`"
+        self.at += 1
+        name = self.lower("prefix")
+        self.expect(":", usage)
+        iri = self.words[self.expect(IRI, usage)][1:-1]
+        return syntax.Prefix(name, iri, attributes, span=self.since(first))
 
     def index(self, attributes: syntax.Attributes) -> syntax.IndexDef:
         """Parse `index = "index" name "(" fields ")" "on" atom`."""

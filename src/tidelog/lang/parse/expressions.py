@@ -7,6 +7,7 @@ operators are parsed in a loop, so their length is not limited.
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from typing import Final, NoReturn
 
@@ -15,12 +16,14 @@ from tidelog.base.text.integers import read_integer
 from tidelog.base.text.show import PRECEDENCE
 from tidelog.lang import syntax
 from tidelog.lang.parse.cursor import MAX_DEPTH
-from tidelog.lang.parse.lex import FLOAT, INT, LOWER, SIZED, STRING, UPPER
+from tidelog.lang.parse.lex import FLOAT, INT, IRI, LOWER, SIZED, STRING, UPPER
 from tidelog.lang.parse.literals import LiteralParser
 
 COMPARISON: Final = 7
 EQUALITY: Final = frozenset(("==", "!="))
 PREFIX: Final = frozenset(("-", "~", "not", "&"))
+IRI_CONSTRUCTOR: Final = ("rdf", "Iri")
+_TYPE: Final = re.compile("bool|string|istring|bigint|float|double|usize|isize|bit|signed|[usi][0-9]+").fullmatch
 _POSTFIX: Final = frozenset((".", "(", "[", "?", ":", "as"))
 _BLOCKS: Final = frozenset(("{", "if", "for", "match"))
 
@@ -121,7 +124,8 @@ class ExpressionParser(LiteralParser):
                 found = syntax.Try(found, span=self.since(first))
             elif kind == ":":
                 self.at = at + 1
-                found = syntax.Annotated(found, self.type_expression(), span=self.since(first))
+                tight = at == first + 1 and self._is_prefixed(at)
+                found = syntax.Annotated(found, self.type_expression(), tight, span=self.since(first))
             elif kind == "as":
                 self.at = at + 1
                 found = syntax.Cast(found, self.type_expression(), span=self.since(first))
@@ -131,6 +135,13 @@ class ExpressionParser(LiteralParser):
                 found = syntax.Call(found, self.arguments(), span=self.since(first))
             else:
                 found = self.bit_slice(found, first)
+
+    def _is_prefixed(self, colon: int) -> bool:
+        """Tell whether a name, a colon and a name stand side by side: `ub:worksFor`, but in `x:u8` is a type."""
+        before, after = self.kinds[colon - 1], self.kinds[colon + 1]
+        apart = self.ends[colon - 1] < self.starts[colon] or self.ends[colon] < self.starts[colon + 1]
+        plain = self.kinds[colon + 2] not in {"::", "<"}
+        return before == LOWER and after in {LOWER, UPPER} and plain and not apart and not _TYPE(self.words[colon + 1])
 
     def field_ahead(self, at: int) -> bool:
         """Tell the `.` of `x.f` from the one that ends a rule: the name follows at once, and begins small."""
@@ -180,7 +191,7 @@ class ExpressionParser(LiteralParser):
         """Parse the production below.
 
         `term = "_" | "true" | "false" | decimal | number | string | "var" lower | named | tuple_expression |
-         collection | block_term`
+         collection | iri | block_term`
         """
         first = self.at
         kind = self.kinds[first]
@@ -193,6 +204,8 @@ class ExpressionParser(LiteralParser):
             return self.tuple_expression()
         if kind == STRING:
             return self.string()
+        if kind == IRI:
+            return self.iri()
         if kind == "_":
             self.at = first + 1
             return syntax.Wildcard(span=self.since(first))
@@ -211,6 +224,14 @@ class ExpressionParser(LiteralParser):
     @abstractmethod
     def block_term(self) -> syntax.Expr:
         """Parse a term with statements inside; see `blocks`."""
+
+    def iri(self) -> syntax.Construct:
+        """Parse `iri = iri_token`."""
+        first = self.at
+        self.at = first + 1
+        span = self.since(first)
+        text = syntax.StringLiteral((self.words[first][1:-1],), span=span)
+        return syntax.Construct(IRI_CONSTRUCTOR, (syntax.Argument(None, text, span=span),), span=span)
 
     def named(self) -> syntax.Expr:
         """Parse `named = lower "@" unary | path [ "{" named_arguments "}" ]`."""

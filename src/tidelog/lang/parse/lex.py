@@ -27,6 +27,7 @@ SIZED: Final = "sized number"
 FLOAT: Final = "floating-point number"
 STRING: Final = "string"
 TICK: Final = "type variable"
+IRI: Final = "IRI"
 END: Final = "end"
 
 KEYWORDS: Final = frozenset((
@@ -46,24 +47,27 @@ TOKEN: Final = re.compile(
   | (/\*)                                                                   # 5 block comment
   | "([^"\\$\n]*)"                                                          # 6 string without escape or `$`
   | ("|\$?\[\|)                                                             # 7 any other string
-  | (:-|::|->|=>|==|!=|<=|<<|\+\+|[()\[\]{},;.:=<>+\-*/%&|^~?@\#])          # 8 operator
-  | ((?<!\.)[0-9]+(?:\.[0-9]+(?:[eE][+-]?[0-9]+)?|[eE][+-]?[0-9]+)(?![A-Za-z0-9_']))    # 9 floating point
-  | ([0-9][0-9_]*(?![A-Za-z0-9_']))                                         # 10 decimal
+  | (<[A-Za-z][A-Za-z0-9+.\-]*:(?!:)[^\x00-\x20<>"{}|^`\\]*>)                # 8 IRI
+  | (:-|::|->|=>|==|!=|<=|<<|\+\+|[()\[\]{},;.:=<>+\-*/%&|^~?@\#])          # 9 operator
+  | ((?<!\.)[0-9]+(?:\.[0-9]+(?:[eE][+-]?[0-9]+)?|[eE][+-]?[0-9]+)(?![A-Za-z0-9_']))    # 10 floating point
+  | ([0-9][0-9_]*(?![A-Za-z0-9_']))                                         # 11 decimal
   | ((?:[0-9][0-9_]*)?'(?:s?(?:d[0-9][0-9_]*|h[0-9a-fA-F][0-9a-fA-F_]*|o[0-7][0-7_]*|b[01][01_]*)
-      |f[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?![A-Za-z0-9_']))          # 11 width'radix
-  | ('[A-Z][A-Za-z0-9_]*)                                                   # 12 type variable
-  | ([0-9][A-Za-z0-9_]*(?:'[A-Za-z0-9_.]*)?|'[a-z0-9_][A-Za-z0-9_]*'?)      # 13 malformed number
-  | (')                                                                     # 14 tick
-  | ([^ \t\r\n\f])                                                          # 15 anything else
+      |f[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?![A-Za-z0-9_']))          # 12 width'radix
+  | ('[A-Z][A-Za-z0-9_]*)                                                   # 13 type variable
+  | ([0-9][A-Za-z0-9_]*(?:'[A-Za-z0-9_.]*)?|'[a-z0-9_][A-Za-z0-9_]*'?)      # 14 malformed number
+  | (')                                                                     # 15 tick
+  | ([^ \t\r\n\f])                                                          # 16 anything else
   | \Z                                                                      # no group: blanks at the end
     )""",
     re.VERBOSE,
 )
-_INTERN, _WORD, _NAME, _LINE, _BLOCK, _PLAIN, _OPENER, _OPERATOR = range(1, 9)
-_FLOAT, _DECIMAL, _SIZED, _TICK, _MALFORMED, _STRAY_TICK, _OTHER = range(9, 16)
+_INTERN, _WORD, _NAME, _LINE, _BLOCK, _PLAIN, _OPENER, _IRI, _OPERATOR = range(1, 10)
+_FLOAT, _DECIMAL, _SIZED, _TICK, _MALFORMED, _STRAY_TICK, _OTHER = range(10, 17)
 _WORDS = (_WORD, _NAME)
-_KIND = {_FLOAT: FLOAT, _DECIMAL: INT, _SIZED: SIZED, _TICK: TICK, _STRAY_TICK: "'"}
+_KIND = {_IRI: IRI, _FLOAT: FLOAT, _DECIMAL: INT, _SIZED: SIZED, _TICK: TICK, _STRAY_TICK: "'"}
 
+IRI_TEXT: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:(?!:)[^\x00-\x20<>\"{}|^`\\]*").fullmatch
+"""Tells whether a text may stand between `<` and `>`."""
 _MARK: Final = "\ufeff"
 """The byte order mark, which some editors put before a text; elsewhere it is a strange character."""
 _PARAMETER: Final = re.compile(r"\$[a-z_][A-Za-z0-9_]*")

@@ -21,6 +21,15 @@ class Import(Placed):
 
 
 @record
+class Prefix(Placed):
+    """`prefix p: <iri>`: what `p:name` in this module is short for."""
+
+    name: str
+    iri: str
+    attributes: Attributes = ()
+
+
+@record
 class FieldDecl(Placed):
     """`name: T` in a constructor or relation."""
 
@@ -114,7 +123,7 @@ class ImperativeRule(Placed):
     attributes: Attributes = ()
 
 
-Declaration = Import | TypeDef | FunctionDef | RelationDef | IndexDef | RuleDef | ImperativeRule
+Declaration = Import | Prefix | TypeDef | FunctionDef | RelationDef | IndexDef | RuleDef | ImperativeRule
 
 
 @record

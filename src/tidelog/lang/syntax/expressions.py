@@ -206,10 +206,11 @@ class Cast(Placed):
 
 @record
 class Annotated(Placed):
-    """`x: T`."""
+    """`x: T`; `x:T`, written without a blank, is the IRI with the local name `T` if `x` is a prefix."""
 
     operand: Expr
     type: TypeExpr
+    tight: bool = False
 
 
 @record

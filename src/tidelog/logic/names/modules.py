@@ -18,6 +18,7 @@ from tidelog.base.record import record
 from tidelog.base.span import Source
 from tidelog.lang.parse.parse import parse
 from tidelog.lang.syntax import Import, Module, Path
+from tidelog.logic.names.prefixes import expand_prefixes
 
 Place = tuple[str, int]
 """Where a rule stands: the name of its source and the offset in it."""
@@ -37,7 +38,7 @@ class Modules:
 
 def load_modules(source: Source, report: Report, library: Sequence[pathlib.Path] = ()) -> Modules:
     """Parse the main text and everything it imports; the main module comes first."""
-    main = parse(source, report)
+    main = expand_prefixes(parse(source, report), report)
     loader = _Loader(report, _directories(source, library))
     loader.loaded[MAIN] = main
     loader.follow(MAIN, main)
@@ -96,7 +97,7 @@ class _Loader:
             except (OSError, UnicodeDecodeError) as error:
                 self._unreadable(declaration, file, error)
                 return
-            module = parse(Source(str(file), text), self.report)
+            module = expand_prefixes(parse(Source(str(file), text), self.report), self.report)
         self.loaded[path] = module
         if declaration is not None:
             self.chain.append((path, declaration))
@@ -165,7 +166,8 @@ class _Loader:
 @cache
 def _shipped(file: pathlib.Path) -> Module:
     report = Report()
-    module = parse(Source(f"std/{file.relative_to(SHIPPED).as_posix()}", file.read_text(encoding="utf-8")), report)
+    source = Source(f"std/{file.relative_to(SHIPPED).as_posix()}", file.read_text(encoding="utf-8"))
+    module = expand_prefixes(parse(source, report), report)
     assert not report.errors, f"{file.name}: {report.errors[0].message}"
     return module
 
