@@ -54,7 +54,8 @@ class Version:
 
     def _child(self, what: str, lane: str, *arguments: str) -> dict[str, object] | None:
         environment = {"PYTHONPATH": f"{self.root}:{self.root / 'src'}"}
-        run = measure([sys.executable, "-m", f"benchmarks.{lane}", *arguments], self._settings.bounds, environment)
+        command = [sys.executable, "-P", "-m", f"benchmarks.{lane}", *arguments]  # -P: not the one in this folder
+        run = measure(command, self._settings.bounds, environment)
         if run.status != "ok":
             self.mistakes.append(f"{what} at {self.root.name}: {run.status}\n{run.errors[-1000:]}")
             return None

@@ -44,12 +44,13 @@ OTHERWISE = {
     "logic/infer/inference.py": {"DEEPEST"},  # depth of nesting
     "logic/infer/finish.py": {"_MANY"},  # chains of operands that are checked without nesting
     "logic/check/instantiate.py": {"_DEEPEST_TYPE", "MOST_INSTANCES"},
-    "logic/passes.py": {"MOST_WAYS"},
+    "logic/passes.py": {"MOST_WAYS", "MOST_LITERALS"},
     "logic/names/resolve.py": {"MAX_WIDTH"},
     "logic/names/unify.py": {"MOST_STEPS"},
     "logic/check/warn.py": {"_SMALL"},
     "run/dbsp/zsets/stream.py": {"LONGEST"},  # of the library: a stream without a 0 in that many steps is an error
     "logic/std/scalars.py": {"LONG"},  # texts that are measured before
+    "logic/std/documents.py": {"READ", "WRITTEN"},  # sizes of JSON, for limits
     "logic/std/patterns.py": {"LONGEST", "MEMORY", "WORK"},  # of a regular expression
     # How closely limits are watched.
     "base/process/meter.py": {"STEPS", "LARGE", "TOGETHER", "PIECE"},

@@ -65,6 +65,8 @@ REWRITES: tuple[Callable[[RuleDef], tuple[RuleDef, ...]], ...] = (
 NO_VALUES: Mapping[str, Const] = {}
 MOST_WAYS = 10_000
 """How many rules the alternatives of one rule may make."""
+MOST_LITERALS = 200
+"""How long the body of a rule may be: plans are trees, which are walked by recursion."""
 
 
 def analyse(
@@ -240,6 +242,9 @@ def _typed_rules(
         made, auxiliaries.rules = [*auxiliaries.rules, split], []
         for one in made:
             ordered = order_body(one, report)
+            if ordered is not None and len(ordered.body) > MOST_LITERALS:
+                rule_mistakes.many_literals(len(ordered.body), MOST_LITERALS, ordered.origin.span, report)
+                continue
             folded = ordered and fold_constants(ordered)
             if folded:
                 yield folded

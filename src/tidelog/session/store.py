@@ -17,9 +17,10 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import copy_context
 from dataclasses import field, replace
+from functools import partial
 from typing import Any, TypeVar, Unpack
 
-from tidelog.base.arguments import brief, expect
+from tidelog.base.arguments import expect
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError, TidelogError, UserError
 from tidelog.base.process.lock import Hold, Lock
@@ -35,14 +36,13 @@ from tidelog.run.contract.columns import ValueColumns
 from tidelog.run.contract.engine import NO_LIMITS, Delta, Engine, Fallback, Limits, Lookups, Row, Rows, Update, Work
 from tidelog.session.changes import Change, Changes, Commit, check_known
 from tidelog.session.engines import EngineName, Options, StrategyName, make_engine
-from tidelog.session.facts.keys import KeyedRows, key_function
+from tidelog.session.facts.keys import KeyedRows, key_function, read_keys
 from tidelog.session.facts.pending import PendingFacts, PendingKeyed
-from tidelog.session.frames.misfit import Misfit
 from tidelog.session.frames.plain import Plain
 from tidelog.session.frames.rows import GivenRows, RowReader, is_frame
 from tidelog.session.program.rules import RuleBase
 from tidelog.session.queries.answers import Answers
-from tidelog.session.queries.goal import Goal, Goals
+from tidelog.session.queries.goal import Goal, Goals, Selection
 from tidelog.session.queries.index import Index
 from tidelog.session.queries.tables import Tables
 from tidelog.session.subscriptions import Subscriptions
@@ -173,10 +173,19 @@ class Store:
     def rows(self, relation: str) -> Rows:
         """Return the rows of a relation in no particular order."""
         seen = self._state.seen.get(relation)
+        return self._reading(None, lambda: self._seen(relation)) if seen is None else seen
+
+    def _reading(self, limits: Limits | None, read: Callable[[], Found]) -> Found:
+        """Return what is read within limits of its own, or within the memory of the database."""
+        if limits is None:
+            return within(None, self.limits.memory, read)
+        return within(limits.seconds, limits.memory, read)
+
+    def _seen(self, relation: str) -> Rows:
+        seen = self._state.seen.get(relation)
         if seen is None:
             with self._use():
-                seen = within(None, self.limits.memory, lambda: self._read_rows(relation))
-                self._state.seen[relation] = seen
+                seen = self._state.seen[relation] = self._read_rows(relation)
         return seen
 
     def _read_rows(self, relation: str) -> Rows:
@@ -219,14 +228,17 @@ class Store:
 
     def look_up(self, relation: str, values: Mapping[int, Value]) -> Rows:
         """Return the rows of a relation that have these values in some columns, by their places, in any order."""
+        return self._reading(None, lambda: self._found(relation, values))
+
+    def _found(self, relation: str, values: Mapping[int, Value]) -> Rows:
         if not values:
-            return self.rows(relation)
+            return self._seen(relation)
         with self._use():
             if isinstance(self._engine, Lookups):
                 return self._engine.look_up(relation, values)
             columns = tuple(sorted(values))
             key = tuple([values[column] for column in columns])
-            return self._tables.find(relation, columns, key, self._state.number, lambda: self.rows(relation))
+            return self._tables.find(relation, columns, key, self._state.number, lambda: self._seen(relation))
 
     def answers(self, text: str, parameters: Mapping[str, Any], limits: Limits) -> Answers:
         """Return the answers to a goal as of the last commit."""
@@ -236,10 +248,15 @@ class Store:
         goal = goals.goal(text, parameters)
         in_cluster = hasattr(self._engine, "frame")  # what is looked up would have to be brought here
         if goal.selection is not None and not in_cluster:
-            rows = goal.selection.project(self.look_up(goal.selection.relation, dict(goal.selection.bound)))
+            rows = self._reading(limits, partial(self._selected, goal.selection))
         else:
             rows = self._evaluated(goal, {}, limits)
         return Answers(rows, goal.columns, Plain(goal.plan.types))
+
+    def _selected(self, selection: Selection) -> Rows:
+        rows = self._found(selection.relation, dict(selection.bound))
+        ask(ROW_BYTES * len(rows))
+        return selection.project(rows)
 
     def foreseen(
         self, text: str, parameters: Mapping[str, Any], facts: Mapping[str, Delta], rules: RuleBase, limits: Limits
@@ -252,7 +269,7 @@ class Store:
         """Let the engine go over to the plan with a goal, read its answers, and go back."""
 
         def read(_: Update) -> Rows:
-            return within(None, self.limits.memory, lambda: self._read_rows(GOAL))
+            return self._reading(limits, lambda: self._read_rows(GOAL))
 
         return self._tried(facts, goal.plan, limits, read)
 
@@ -438,18 +455,7 @@ class Store:
 
     def read_keys(self, relation: str, keys: Iterable[Any]) -> list[Any]:
         """Return primary keys given by a user, checked."""
-        key = self._input(relation).primary_key
-        assert key is not None, f"{relation} has no primary key"
-        read = self.plain.read(key.type)
-        result = []
-        if isinstance(keys, str | bytes | Mapping) or not isinstance(keys, Iterable):
-            raise DataError(f"{relation}: expected keys, found {brief(keys)}; one key is written [key]")
-        for number, value in enumerate(keys):
-            try:
-                result.append(read(value))
-            except Misfit as misfit:
-                raise DataError(f"{relation}, keys[{number}]: {misfit}") from None
-        return result
+        return read_keys(self._input(relation), keys, self.plain)
 
     def revise(self, relation: str, row: Row, changes: Mapping[str, Any]) -> Row:
         """Return a row with other values in some columns: values, or functions from the old value to the new one."""

@@ -13,6 +13,7 @@ from typing import Any
 Facts = dict[str, Iterable[tuple[Any, ...]]]
 
 _LOOP = "var big = upto(100000);"
+_TEXTS = 'var s = "ab"; for (i in upto(20)) { s = s ++ s }; var many = vec_with_length(10000, s);'
 
 FUNCTIONS = {
     "nested loops": f"{{{_LOOP} var n: u64 = 0; for (i in big) {{ for (j in big) {{ n = n + j }} }}; n}}",
@@ -48,6 +49,10 @@ FUNCTIONS = {
     "a pattern with many states": '{var s = "ab"; for (i in upto(21)) { s = s ++ s }; '
     'regex_match(regex("(a|b)*a[ab]{900}c"), s)}',
     "all matches": '{var s = "a"; for (i in upto(23)) { s = s ++ s }; regex_all_matches(regex("a*b|a"), s).len()}',
+    "a text of JSON": '{var s = "[],"; for (i in upto(23)) { s = s ++ s }; '
+    'var r: Result<JsonValue, string> = from_json_string("[" ++ s ++ "[]]"); r == Err{""}}',
+    "JSON of one text many times": f"{{{_TEXTS} match (to_json_string(many)) {{ Ok{{s}} -> s.len(), Err{{_}} -> 0 }}}}",
+    "the hash of one text many times": f"{{{_TEXTS} hash64(many)}}",
     "json": "{var t = JsonNull; for (i in upto(36)) { t = JsonArray{[t, t]} }; to_json_string(t)}",
 }
 """Expressions whose text a fact should hold."""

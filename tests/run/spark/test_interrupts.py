@@ -2,11 +2,13 @@
 
 The jobs of a transaction are counted by a preview of it. Then it is tried with an exception at its first job, at its
 last and at one between them, before the job is started or when it is done, and after each all relations are read; at
-last it gets through. Which job is between differs from transaction to transaction: all of them take several minutes.
+last it gets through. Which job is between differs from transaction to transaction; `TIDELOG_INTERRUPTS=all` tries all
+of them, each in both ways, in several minutes.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -26,6 +28,7 @@ from tidelog.session.transaction import Transaction
 
 pytestmark = [pytest.mark.spark, pytest.mark.alone]
 
+ALL = os.environ.get("TIDELOG_INTERRUPTS") == "all"
 PROGRAM = """
 input relation E(a: u32, b: u32)
 output relation T(a: u32, b: u32)
@@ -52,7 +55,7 @@ class Jobs:
 
     def __init__(self, patch: pytest.MonkeyPatch, spark: SparkSession) -> None:
         self._scheduler = spark.sparkContext._jsc.sc().dagScheduler()
-        self._inside = False
+        self._inside = self._done = False
         self._seen = self._fails_at = self.jobs = 0
         for name in ("localCheckpoint", "toArrow", "isEmpty", "collect", "count"):
             patch.setattr(DataFrame, name, self._around(getattr(DataFrame, name)))
@@ -66,9 +69,9 @@ class Jobs:
         found[0] = self._seen
 
     @contextmanager
-    def failing(self, place: int) -> Iterator[None]:
-        """Let one of the actions within the block fail."""
-        self._seen, self._fails_at = 0, place
+    def failing(self, place: int, *, done: bool) -> Iterator[None]:
+        """Let one of the actions within the block fail, before it is started or when it is done."""
+        self._seen, self._fails_at, self._done = 0, place, done
         try:
             yield
         finally:
@@ -85,7 +88,7 @@ class Jobs:
                 return action(*given, **named)
             self._seen += 1
             fails = self._seen == self._fails_at
-            if fails and self._seen % 2:
+            if fails and not self._done:
                 raise self._error()
             before, self._inside = self.total, True
             try:
@@ -143,6 +146,14 @@ def committed(db: Database, step: Callable[[Transaction], None]) -> Changes:
     return tx.result.changes
 
 
+def places(count: int, number: int) -> list[tuple[int, bool]]:
+    """Return which of the jobs of a transaction fail, and whether that is when they are done; none on the driver."""
+    if ALL:
+        return [(place, done) for place in range(1, count + 1) for done in (False, True)]
+    return [(place, place % 2 == 0) for place in sorted({min(1, count), count * number // 7, count} - {0})]
+
+
+@pytest.mark.timeout(3600 if ALL else 300)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_job_may_fail(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
     session = spark.newSession()
@@ -159,11 +170,11 @@ def test_a_job_may_fail(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, wa
                 found = previewed(db, step)
             assert told(found) == expected
             failures += count[0]
-            for place in sorted({min(1, count[0]), count[0] * number // 7, count[0]} - {0}):  # none on the driver
+            for place, done in places(count[0], number):
                 commit = previewed if place == 1 and number == 3 else committed
-                with pytest.raises((KeyboardInterrupt, RuntimeError)), jobs.failing(place):
+                with pytest.raises((KeyboardInterrupt, RuntimeError)), jobs.failing(place, done=done):
                     commit(db, step)
-                assert held(db) == before
+                assert held(db) == before, f"transaction {number}, job {place}"
             assert told(committed(db, step)) == expected
         assert held(db) == held(twin)
         assert failures, "no job could fail"

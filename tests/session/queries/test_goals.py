@@ -276,3 +276,8 @@ def test_numpy_of_nothing() -> None:
     assert db["R"].to_numpy().tolist() == [[math.inf]]
     assert db["Go"].to_numpy().shape == (1, 0)
     assert db.query("R(x), x < 0.0").to_numpy().shape == (0, 1)
+
+
+def test_a_goal_that_is_nested_too_deeply_is_told(db: Database) -> None:
+    with pytest.raises(ProgramError, match="E0107"):
+        db.query("Edge(x, y), " + "(" * 3000 + "x > 0" + ")" * 3000)

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from tests.session.graph import Open, edges
-from tidelog import Database, DataError, UserError
+from tidelog import Database, DataError, LimitError, Limits, UserError
+from tidelog.base.process.meter import memory_in_use
+from tidelog.session.engines import EngineName
 from tidelog.session.queries import tables
 
 WIDE = """
@@ -102,3 +104,23 @@ def test_a_lookup_of_columnar_builds_no_table() -> None:
     db = Database("input relation Edge(a: u32, b: u32)", facts={"Edge": [(1, 2), (1, 3)]})
     assert len(db["Edge"].where(b=3)) == len(db.query("Edge(x, 2)")) == 1
     assert not db._store._tables._tables
+
+
+@pytest.mark.parametrize("engine", ["columnar", "tuples"])
+def test_looking_up_keeps_to_the_limits(engine: EngineName) -> None:
+    """Of a goal or of the database: rows are not read, nor a table made of them, that do not fit."""
+    program = "input relation E(x: u64, y: u64)\noutput relation R(x: u64, y: u64)\nR(x, y) :- E(x, a), E(b, y).\n"
+    db = Database(program, engine=engine, facts={"E": [(n, n + 1) for n in range(300)]})
+    for goal in ("R(x, y)", "R(_, y)"):
+        with pytest.raises(LimitError, match="bytes of memory"):
+            db.query(goal, limits=Limits(memory=memory_in_use() + (8 << 20)))
+        with pytest.raises(LimitError, match=r"more than 0\.001 seconds"):
+            db.query(goal, limits=Limits(seconds=0.001))
+    db._store.limits = Limits(memory=memory_in_use() + (8 << 20))
+    with pytest.raises(LimitError, match="bytes of memory"):
+        db["R"].where()
+    if engine == "tuples":
+        with pytest.raises(LimitError, match="bytes of memory"):
+            db["R"].where(x=7)
+    else:
+        assert len(db["R"].where(x=7)) == 300

@@ -94,4 +94,7 @@ def _alone(
         parser.expect(END)
     except Failure:
         return None
+    except RecursionError:  # within MAX_DEPTH, but the caller's stack was deep already; or looking ahead
+        report.add("E0107", "this is nested too deeply", parser.span_at(0))
+        return None
     return None if report.errors else found

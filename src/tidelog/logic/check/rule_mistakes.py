@@ -140,6 +140,17 @@ def many_alternatives(ways: int, span: Span, report: Report) -> None:
     )
 
 
+def many_literals(count: int, most: int, span: Span, report: Report) -> None:
+    """A body that is too long."""
+    report.add(
+        "E0422",
+        f"the body of this rule has {count:,} clauses; there may be {most}",
+        span,
+        note="a pattern in an atom's column counts as a clause of its own",
+        hint="derive an internal relation from a part of the body",
+    )
+
+
 def keyed_head(relation: Relation, span: Span, report: Report) -> None:
     """A rule derives tuples of a relation with a primary key."""
     report.add(

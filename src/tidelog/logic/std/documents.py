@@ -13,12 +13,16 @@ from typing import Any, assert_never
 from tidelog.base import types as t
 from tidelog.base.conform import Types, bounds, fields_of
 from tidelog.base.extern import Signature
-from tidelog.base.process.meter import step
+from tidelog.base.process.meter import ask, current, step
 from tidelog.base.values import NONE, FrozenMap, Value, Variant, err, in_order, ok, real, single, some
 
 Plain = Any
 OPTION, JSON_VALUE, JSON_NUMBER, WRAPPER = "std::Option", "json::JsonValue", "json::JsonNum", "json::JsonWrapper"
 JSON_NULL = Variant("json::JsonNull", 0, ())
+READ = 20
+"""Bytes that a character of JSON text may become, and nanoseconds that it may take: as many empty arrays."""
+WRITTEN = 8
+"""Characters of a number, with the comma."""
 
 
 class MisfitError(ValueError):
@@ -30,6 +34,7 @@ class MisfitError(ValueError):
 
 def to_plain(value: Value, type: t.Type, types: Types) -> Plain:
     """Return what stands for a value in JSON."""
+    step()
     match type:
         case t.Bool() | t.String() | t.BigInt() | t.Bit() | t.Signed():
             return value
@@ -76,7 +81,6 @@ def _constructed_to_plain(value: Value, type: t.Named, types: Types) -> Plain:
     if not constructors:
         raise MisfitError(f"JSON has no values of type {t.show(type)}")
     constructor = constructors[value.position]
-    step()
     inner = zip(constructor.fields, value.fields, fields_of(type, constructor, types), strict=True)
     fields = {field.name: to_plain(x, kind, types) for field, x, kind in inner}
     if len(constructors) == 1:
@@ -105,6 +109,7 @@ def document(value: Variant) -> Plain:
 
 def from_plain(plain: Plain, type: t.Type, types: Types, place: str = "") -> Value:
     """Return the value that a plain object stands for; `place` says where it is in the document."""
+    step()
     match type:
         case t.Bool():
             return _expect(plain, bool, "a bool", place)
@@ -185,6 +190,7 @@ def _constructed_from_plain(plain: Plain, type: t.Named, types: Types, place: st
 
 def json_value(plain: Plain) -> Variant:
     """Return the JsonValue of a plain object."""
+    step()
     match plain:
         case None:
             return JSON_NULL
@@ -241,6 +247,7 @@ def _local(name: str) -> str:
 
 def read(text: str) -> Plain:
     """Parse JSON text."""
+    ask(READ * len(text))
     try:
         return json.loads(text, parse_constant=_refuse)
     except json.JSONDecodeError as error:
@@ -253,7 +260,24 @@ def _refuse(constant: str) -> Plain:
 
 def write(plain: Plain) -> str:
     """Write JSON text, without spaces."""
+    if current.get() is not None:
+        ask(_length(plain))
     return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
+
+
+def _length(plain: Plain) -> int:
+    """Return about how long the text of a plain object is, whose parts may be few objects that occur many times."""
+    match plain:
+        case str():
+            return len(plain)
+        case list():
+            step(len(plain))
+            return WRITTEN * len(plain) + sum(map(_length, plain))
+        case dict():
+            step(len(plain))
+            return sum([WRITTEN + len(key) + _length(value) for key, value in plain.items()])
+        case _:
+            return WRITTEN
 
 
 def _attempt(make: Callable[[], Value]) -> Variant:

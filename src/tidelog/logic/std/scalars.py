@@ -41,6 +41,8 @@ def encoding(value: Value) -> bytes:
         case bool() | int():
             return b"%d;" % value
         case str():
+            step()
+            ask(2 * len(value))
             data = value.encode("utf-8", "surrogatepass")
             return b"%d:%s" % (len(data), data)
         case float():

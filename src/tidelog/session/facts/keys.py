@@ -1,16 +1,20 @@
-"""Primary keys: the key of a row, and the rows a relation has by key."""
+"""Primary keys: the key of a row, keys as users give them, and the rows a relation has by key."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from operator import itemgetter
+from typing import Any
 
+from tidelog.base.arguments import brief
 from tidelog.base.errors import DataError
 from tidelog.base.expr import Expr, MakeTuple, Var
 from tidelog.base.text.write import show_row
 from tidelog.base.values import Value
 from tidelog.plan.nodes import Plan, Relation
 from tidelog.run.contract.engine import Delta, Row, Rows
+from tidelog.session.frames.misfit import Misfit
+from tidelog.session.frames.plain import Plain
 
 
 def key_function(relation: Relation, plan: Plan) -> Callable[[Row], Value]:
@@ -34,6 +38,21 @@ def key_function(relation: Relation, plan: Plan) -> Callable[[Row], Value]:
             raise DataError(f"the primary key of {shown} cannot be computed: {failure}") from failure
 
     return compute
+
+
+def read_keys(relation: Relation, keys: Iterable[Any], plain: Plain) -> list[Value]:
+    """Return primary keys given by a user, checked."""
+    assert relation.primary_key is not None, f"{relation.name} has no primary key"
+    if isinstance(keys, str | bytes | Mapping) or not isinstance(keys, Iterable):
+        raise DataError(f"{relation.name}: expected keys, found {brief(keys)}; one key is written [key]")
+    read = plain.read(relation.primary_key.type)
+    result = []
+    for number, value in enumerate(keys):
+        try:
+            result.append(read(value))
+        except Misfit as misfit:
+            raise DataError(f"{relation.name}, keys[{number}]: {misfit}") from None
+    return result
 
 
 def _columns(key: Expr, names: list[str]) -> list[int] | None:

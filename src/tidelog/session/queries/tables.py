@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from tidelog.base.process.growth import counted
 from tidelog.base.record import record
 from tidelog.run.contract.engine import Delta, Row, Rows
 from tidelog.session.queries.goal import key_of
@@ -36,7 +37,7 @@ class Tables:
         found = self._tables.get((relation, columns))
         if found is None:
             found = Table({}, [commit])
-            for row in rows():
+            for row in counted(rows()):
                 found.rows.setdefault(key_of(row, columns), {})[row] = None
             self._tables[relation, columns] = found  # complete before it can be found
         found.used[0] = commit
