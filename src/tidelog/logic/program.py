@@ -28,6 +28,8 @@ class Relation(Placed):
     T, whose fields are the columns if T is a struct, otherwise there is one column named `value`.
     The `primary_key` of an input relation's row is an expression over its columns, as variables named like them.
     `strategy` says how it is to follow changes (`names.attributes`), if something else than what engines choose.
+    `demand` says that it is computed only as far as it is asked for. The role is `input`, `output`, `internal`, or, of
+    a goal, `goal`.
     `auxiliary` relations were made by a rewrite and are not shown unless asked for.
     """
 
@@ -38,6 +40,7 @@ class Relation(Placed):
     primary_key: Expr | None = None
     auxiliary: bool = False
     strategy: str | None = None
+    demand: bool = False
 
 
 @record

@@ -251,7 +251,11 @@ class DeclaredIndex:
 
 @record
 class Plan:
-    """A whole program, ready for an engine. `indexes` are chosen when first looked at."""
+    """A whole program, ready for an engine. `indexes` are chosen when first looked at.
+
+    `demanded` are the relations that are computed by demand. Of those that are `partial` only what is asked for is:
+    they have no rules, and what an engine has of them is nothing. The others are asked for in full; `notes` say why.
+    """
 
     types: Mapping[str, TypeDefinition]
     relations: Mapping[str, Relation]
@@ -259,6 +263,9 @@ class Plan:
     strata: tuple[Stratum, ...]
     indexes: Sequence[Index]
     declared: Mapping[str, DeclaredIndex]
+    demanded: frozenset[str] = frozenset()
+    partial: frozenset[str] = frozenset()
+    notes: Mapping[str, str] = field(default_factory=dict)
 
 
 EMPTY_PLAN = Plan({}, {}, {}, (), (), {})

@@ -6,8 +6,9 @@ The order of the passes, each a function of the same name in its file:
 2. `isolate_aggregates`: every aggregate in a rule of its own;
 3. `project_negations`: no wildcards in negated atoms;
 4. `stratify`: the strata, or a diagnostic that shows a negative cycle;
-5. `plan_rules`: for each rule `translate`, `propagate_equalities`, `order_joins`, `delta_variants`;
-6. `choose_indexes`: the fewest column orders that serve all probes.
+5. `choose_demanded`, `restrict_to_demand`: of some relations only what is asked for;
+6. `plan_rules`: for each rule `translate`, `propagate_equalities`, `order_joins`, `delta_variants`;
+7. `choose_indexes`: the fewest column orders that serve all probes.
 
 For a program that has changed, what still holds is taken from the earlier plan.
 """
@@ -22,6 +23,8 @@ from tidelog.base.process.gc_pause import collector_paused
 from tidelog.base.tuning.plans import Planning
 from tidelog.base.tuning.table import DEFAULT
 from tidelog.logic import program as logic
+from tidelog.plan.demand.choose_demanded import Extent, choose_demanded, to_be_demanded
+from tidelog.plan.demand.restrict_to_demand import restrict_to_demand
 from tidelog.plan.join.choose_indexes import bound_columns, choose_indexes
 from tidelog.plan.join.estimate import Estimate, Sizes
 from tidelog.plan.join.plan_rules import plan_rules
@@ -31,7 +34,7 @@ from tidelog.plan.nodes import DeclaredIndex, Index, Plan, Probe, Relation, Rule
 from tidelog.plan.rewrite.isolate_aggregates import isolate_aggregates
 from tidelog.plan.rewrite.project_negations import project_negations
 from tidelog.plan.rewrite.separate_facts import separate_facts
-from tidelog.plan.stratify import stratify
+from tidelog.plan.stratify import components_of, stratify
 
 
 def plan_program(
@@ -41,11 +44,13 @@ def plan_program(
     earlier: Plan | None = None,
     sizes: Sizes | None = None,
     planning: Planning = DEFAULT.planning,
+    extent: Extent = "declared",
 ) -> Plan | None:
     """Plan a program; None, and a diagnostic, if it cannot be stratified.
 
     `earlier` is the plan from before it changed: rules that have not changed keep their `Rule` objects; indexes that
-    were looked at and are still needed stay as they are; strata are found anew.
+    were looked at and are still needed stay as they are; strata are found anew. `extent` says of which relations only
+    what is asked for is computed.
     """
     with collector_paused():
         prepared = project_negations(isolate_aggregates(separate_facts(program)))
@@ -53,11 +58,16 @@ def plan_program(
         if components is None:
             return None
         known = {rule.identity: rule for stratum in earlier.strata for rule in stratum.rules} if earlier else {}
-        rules = plan_rules(prepared.rules, known, Estimate(sizes, planning=planning))
+        estimate = Estimate(sizes, planning=planning)
+        asked = restrict_to_demand(prepared, choose_demanded(prepared, extent), estimate)
+        if asked.program is not prepared:
+            components, _ = components_of(asked.program)
+        rules, relations = plan_rules(asked.program.rules, known, estimate, asked.made), asked.program.relations
         declared = {name: _declared(index) for name, index in program.indexes.items()}
-        indexes = _indexes(prepared.relations, rules, declared, earlier)
+        indexes = _indexes(relations, rules, declared, earlier)
         strata = _strata(components, rules)
-        return Plan(program.types, prepared.relations, program.functions, strata, indexes, declared)
+        by_demand = to_be_demanded(program.relations.values(), extent), asked.partial, asked.notes
+        return Plan(program.types, relations, program.functions, strata, indexes, declared, *by_demand)
 
 
 def _indexes(

@@ -61,6 +61,17 @@ _HINT = "break the cycle, for example by reading there a relation that does not 
 
 def stratify(program: Program, report: Report) -> list[list[str]] | None:
     """Return the components of the relations that have rules, in evaluation order; None if some cycle is negative."""
+    found, wrong = components_of(program)
+    place = {name: i for i, component in enumerate(found) for name in component}
+    shown: set[tuple[str, str]] = set()
+    for head, body in wrong:
+        if (head, body) not in shown:
+            shown.update(_report_cycle(program, set(found[place[head]]), head, body, report))
+    return None if wrong else found
+
+
+def components_of(program: Program) -> tuple[list[list[str]], list[tuple[str, str]]]:
+    """Return the components in evaluation order, and which relations need which of their own one complete."""
     derived = {rule.head for rule in program.rules}
     reads: dict[str, dict[str, None]] = {name: {} for name in program.relations if name in derived}
     complete: list[tuple[str, str]] = []
@@ -73,12 +84,7 @@ def stratify(program: Program, report: Report) -> list[list[str]] | None:
                     complete.append((rule.head, literal.atom.relation))
     found = components(reads)
     place = {name: i for i, component in enumerate(found) for name in component}
-    wrong = dict.fromkeys(pair for pair in complete if place[pair[0]] == place[pair[1]])
-    shown: set[tuple[str, str]] = set()
-    for head, body in wrong:
-        if (head, body) not in shown:
-            shown.update(_report_cycle(program, set(found[place[head]]), head, body, report))
-    return None if wrong else found
+    return found, list(dict.fromkeys(pair for pair in complete if place[pair[0]] == place[pair[1]]))
 
 
 def _report_cycle(program: Program, component: set[str], head: str, body: str, report: Report) -> list[tuple[str, str]]:

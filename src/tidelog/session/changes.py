@@ -10,7 +10,7 @@ from tidelog.base.arguments import expect
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import MissingExtraError, UserError
 from tidelog.base.record import record
-from tidelog.plan.nodes import Relation
+from tidelog.plan.nodes import Plan, Relation
 from tidelog.run.contract.engine import Delta, Row, Rows, Work
 from tidelog.session.frames.plain import Plain
 from tidelog.session.frames.tabular import in_row_order, to_pandas, to_polars
@@ -134,15 +134,17 @@ class Changes(Mapping[str, Change]):
     def __init__(
         self,
         changes: Mapping[str, Delta],
-        relations: Mapping[str, Relation],
+        plan: Plan,
         plain: Plain,
         commit: int | None,
     ) -> None:
-        self._relations = relations
+        self._relations = relations = plan.relations
+        self._demanded = plan.demanded
         self._plain = plain
         self._commit = commit
         # No look at all relations: most commits change a few of many. An auxiliary one may have gone with its rule.
-        shown = sorted(name for name in changes if name in relations and not relations[name].auxiliary)
+        known = (name for name in changes if name in relations and name not in plan.demanded)
+        shown = sorted(name for name in known if not relations[name].auxiliary)
         self._changes = {name: self._make(name, changes[name]) for name in shown if changes[name]}
 
     def _make(self, name: str, change: Delta) -> Change:
@@ -154,6 +156,11 @@ class Changes(Mapping[str, Change]):
         if found is not None:
             return found
         check_known(relation, self._relations)
+        if relation in self._demanded:
+            raise UserError(
+                f"nobody knows all changes of {relation}, which is computed only as far as it is asked for: follow a"
+                " goal with `watch`"
+            )
         return self._make(relation, Delta())
 
     def __iter__(self) -> Iterator[str]:

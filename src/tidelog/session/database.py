@@ -14,6 +14,7 @@ from tidelog.base.process.meter import within
 from tidelog.base.span import Source
 from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.plan import nodes
+from tidelog.plan.demand.choose_demanded import Extent
 from tidelog.run.contract.engine import NO_LIMITS, Fallback, Limits, Row, Work
 from tidelog.session.engines import EngineName, Options, StrategyName
 from tidelog.session.formats.remarks import Header, Remarks
@@ -46,7 +47,9 @@ class Database:
     running, or a new local one. `limits` bound each evaluation: when one is exceeded, a `LimitError` is raised and
     nothing has changed. `strategy` says how derived relations follow changes, and `fallback` when an update of some
     is given up for an evaluation from scratch; `evaluator`, `index` and `parallel` say how the engine `tuples`
-    works, `rediscovery` how the strategy `elastic` does; docs/strategies.md explains them all.
+    works, `rediscovery` how the strategy `elastic` does; docs/strategies.md explains them all. With `demand` derived
+    relations are computed only as far as goals ask for them, as those declared with `#[demand]` always are
+    (docs/queries.md).
     `tuning` has the thresholds by which an engine chooses among ways to compute the same; it is meant for tests.
     Raises `ProgramError` with all mistakes of the program, and `DataError` with those of the facts.
 
@@ -78,11 +81,14 @@ class Database:
         externs: Externs | None = None,
         library: Sequence[str | Path] = (),
         spark: SparkSession | None = None,
+        demand: bool = False,
         **options: Unpack[Options],
     ) -> None:
         self._check(externs, library, limits, facts, options)
         planning = options.get("tuning", DEFAULT).planning
-        rules = RuleBase.load(program_source(program), tuple(map(Path, library)), externs, planning)
+        expect(demand, bool, "demand", "True or False")
+        extent: Extent = "everything" if demand else "declared"
+        rules = RuleBase.load(program_source(program), tuple(map(Path, library)), externs, planning, extent)
         self._store = Store(rules, engine, strategy, spark, fallback, **options)
         self._limits = limits
         self._remarks = Remarks()
@@ -256,6 +262,7 @@ class Database:
         >>> subscription.cancel()
         """
         found = self._store.relation(relation)
+        self._store.check_whole(relation)
         if not callable(callback):
             raise TypeError(f"callback: expected a function of one `Change`, found {brief(callback)}")
         return self._store.subscriptions.add(relation, callback, lambda: self._store.as_change(found, rows=snapshot))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextvars import copy_context
 from dataclasses import field, replace
 from functools import partial
@@ -36,10 +36,11 @@ from tidelog.run.contract.columns import ValueColumns
 from tidelog.run.contract.engine import NO_LIMITS, Delta, Engine, Fallback, Limits, Lookups, Row, Rows, Update, Work
 from tidelog.session.changes import Change, Changes, Commit, check_known
 from tidelog.session.engines import EngineName, Options, StrategyName, make_engine
-from tidelog.session.facts.keys import KeyedRows, key_function, read_keys
+from tidelog.session.facts.keys import KeyedRows, key_function
 from tidelog.session.facts.pending import PendingFacts, PendingKeyed
+from tidelog.session.facts.reading import Reading
 from tidelog.session.frames.plain import Plain
-from tidelog.session.frames.rows import GivenRows, RowReader, is_frame
+from tidelog.session.frames.rows import GivenRows
 from tidelog.session.program.rules import RuleBase
 from tidelog.session.queries.answers import Answers
 from tidelog.session.queries.goal import Goal, Goals, Selection
@@ -123,7 +124,7 @@ class Store:
         self.tuning = options.get("tuning", DEFAULT)
         self._state = State(0, rules, self._new_engine(strategy, fallback), strategy, fallback)
         self._unfinished: Unfinished | None = None
-        self._readers: dict[str, RowReader] = {}
+        self._checker: Reading | None = None
         self._keyed: dict[str, KeyedRows] = {}
         self._tables = Tables()
         self._goals = Goals(rules)
@@ -147,7 +148,7 @@ class Store:
 
     def _first(self, name: str, rows: GivenRows) -> Delta:
         """Return the first facts of a relation, checked as a transaction would check them."""
-        relation, proper = self._input(name), self.read(name, rows)
+        relation, proper = self.reading(self._state.rules).input(name), self.read(name, rows, self._state.rules)
         if relation.primary_key is None:
             return Delta(proper)
         keyed = PendingKeyed({}, key_function(relation, self.plan), lambda row: self._show(relation, row))
@@ -171,7 +172,7 @@ class Store:
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def rows(self, relation: str) -> Rows:
-        """Return the rows of a relation in no particular order."""
+        """Return the rows of a relation in no particular order; of one that is computed by demand all are asked for."""
         seen = self._state.seen.get(relation)
         return self._reading(None, lambda: self._seen(relation)) if seen is None else seen
 
@@ -185,7 +186,11 @@ class Store:
         seen = self._state.seen.get(relation)
         if seen is None:
             with self._use():
-                seen = self._state.seen[relation] = self._read_rows(relation)
+                if relation in self.plan.partial:
+                    seen = self._evaluated(self._current_goals().rows(relation, {}), {}, self.limits)
+                else:
+                    seen = self._read_rows(relation)
+                self._state.seen[relation] = seen
         return seen
 
     def _read_rows(self, relation: str) -> Rows:
@@ -201,16 +206,21 @@ class Store:
 
     def count(self, relation: str) -> int:
         """Return the number of rows of a relation."""
+        if relation in self.plan.partial:
+            return len(self.rows(relation))
         with self._use():
             return self._engine.count(relation)
 
     def contains(self, relation: str, row: Row) -> bool:
         """Tell whether a row is in a relation."""
+        if relation in self.plan.partial:
+            return bool(self.look_up(relation, dict(enumerate(row))))
         with self._use():
             return self._engine.contains(relation, row)
 
     def frame(self, relation: str) -> Any:
         """Return a relation as a Spark DataFrame, structures as text."""
+        self.check_whole(relation)
         with self._use():
             frame = getattr(self._engine, "frame", None)
             if frame is None:
@@ -234,6 +244,8 @@ class Store:
         if not values:
             return self._seen(relation)
         with self._use():
+            if relation in self.plan.partial:
+                return self._evaluated(self._current_goals().rows(relation, values), {}, self.limits)
             if isinstance(self._engine, Lookups):
                 return self._engine.look_up(relation, values)
             columns = tuple(sorted(values))
@@ -242,16 +254,27 @@ class Store:
 
     def answers(self, text: str, parameters: Mapping[str, Any], limits: Limits) -> Answers:
         """Return the answers to a goal as of the last commit."""
-        goals = self._goals
-        if goals.rules is not self._state.rules:
-            goals = self._goals = Goals(self._state.rules)
-        goal = goals.goal(text, parameters)
+        goal = self._current_goals().goal(text, parameters)
         in_cluster = hasattr(self._engine, "frame")  # what is looked up would have to be brought here
         if goal.selection is not None and not in_cluster:
             rows = self._reading(limits, partial(self._selected, goal.selection))
         else:
             rows = self._evaluated(goal, {}, limits)
-        return Answers(rows, goal.columns, Plain(goal.plan.types))
+        return Answers(rows, goal.columns, Plain(goal.plan.types), goal.plan)
+
+    def _current_goals(self) -> Goals:
+        goals = self._goals
+        if goals.rules is not self._state.rules:
+            goals = self._goals = Goals(self._state.rules)
+        return goals
+
+    def check_whole(self, relation: str) -> None:
+        """Refuse a relation of which nobody keeps all rows."""
+        if relation in self.plan.demanded:
+            raise UserError(
+                f"{relation} is computed only as far as it is asked for: ask a goal with `query`, or follow one with"
+                " `watch`"
+            )
 
     def _selected(self, selection: Selection) -> Rows:
         rows = self._found(selection.relation, dict(selection.bound))
@@ -263,7 +286,7 @@ class Store:
     ) -> Answers:
         """Return the answers that a goal would have after a commit."""
         goal = Goals(rules).goal(text, parameters)
-        return Answers(self._evaluated(goal, facts, limits), goal.columns, Plain(goal.plan.types))
+        return Answers(self._evaluated(goal, facts, limits), goal.columns, Plain(goal.plan.types), goal.plan)
 
     def _evaluated(self, goal: Goal, facts: Mapping[str, Delta], limits: Limits) -> Rows:
         """Let the engine go over to the plan with a goal, read its answers, and go back."""
@@ -345,14 +368,15 @@ class Store:
             self._unfinished = Unfinished(before, before.engine.snapshot(), outcome)
             try:
                 update = _update(before.engine, facts, plan, limits)
-                changes = Changes(update.changes, rules.plan.relations, self.plain, number)
+                changes = Changes(update.changes, rules.plan, self.plain, number)
                 self._check_deleted(facts)
                 for name, keyed in self._keyed.items():
                     if name in update.changes:
                         keyed.apply(update.changes[name])
                 self._tables.follow(update.changes, number)
                 self._check_keys(rules.plan)
-                seen = {name: rows for name, rows in before.seen.items() if not update.changes.get(name)}
+                gone = update.changes.keys() | rules.plan.demanded
+                seen = {name: rows for name, rows in before.seen.items() if name not in gone}
                 commit = outcome.commit = Commit(number, time.perf_counter() - started, changes, update.work)
                 self.subscriptions.publish(commit)
                 self._state = State(number, rules, before.engine, before.strategy, before.fallback, seen)
@@ -363,7 +387,7 @@ class Store:
     def try_out(self, facts: Mapping[str, Delta], rules: RuleBase, limits: Limits) -> Changes:
         """Return the changes that a commit would make."""
         update = self._tried(facts, self._changed_plan(rules), limits, lambda update: update)
-        return Changes(update.changes, rules.plan.relations, self.plain, None)
+        return Changes(update.changes, rules.plan, self.plain, None)
 
     def _tried(
         self, facts: Mapping[str, Delta], plan: Plan | None, limits: Limits, read: Callable[[Update], Found]
@@ -401,9 +425,9 @@ class Store:
 
     # --- what a writer gives -----------------------------------------------------------------------------------------
 
-    def pending(self, relation: str) -> PendingFacts | PendingKeyed:
+    def pending(self, relation: str, rules: RuleBase) -> PendingFacts | PendingKeyed:
         """Return an empty collection of operations on an input relation."""
-        found = self._input(relation)
+        found = self.reading(rules).input(relation)
         if found.primary_key is None:
             return PendingFacts()
         keyed = self._by_key(found, self.plan)
@@ -436,41 +460,22 @@ class Store:
                             f"{self._show(relation, row)} is a fact of the program: remove that rule instead"
                         )
 
-    def read(self, relation: str, rows: GivenRows) -> Rows:
+    def read(self, relation: str, rows: GivenRows, rules: RuleBase) -> Rows:
         """Return rows given by a user, checked."""
-        found = self._input(relation)
+        reading = self.reading(rules)
+        found = reading.input(relation)
         if isinstance(rows, ValueColumns):
             return rows.fitting(found)
         take = getattr(self._engine, "take_frame", None)
-        taken: Rows | None = take(relation, rows, self.plan) if take is not None else None
-        if taken is not None:
-            return taken
-        if is_frame(rows):
-            from tidelog.session.frames.arrow import TableRows, as_table, read_table  # noqa: PLC0415  (loads pyarrow)
+        plan = self.plan if relation in self.plan.relations else rules.plan
+        taken: Rows | None = take(relation, rows, plan) if take is not None else None
+        return reading.rows(relation, rows) if taken is None else taken
 
-            return rows if isinstance(rows, TableRows) else read_table(as_table(rows, found.columns), found, self.plain)
-        if relation not in self._readers:
-            self._readers[relation] = RowReader.of(found, self.plain, self.tuning.rows)
-        return self._readers[relation].read(rows)
-
-    def read_keys(self, relation: str, keys: Iterable[Any]) -> list[Any]:
-        """Return primary keys given by a user, checked."""
-        return read_keys(self._input(relation), keys, self.plain)
-
-    def revise(self, relation: str, row: Row, changes: Mapping[str, Any]) -> Row:
-        """Return a row with other values in some columns: values, or functions from the old value to the new one."""
-        expect(changes, Mapping, "changes", "values by the name of a column")
-        columns = [column.name for column in self._input(relation).columns]
-        revised: dict[str, Any] = dict(zip(columns, row, strict=True))
-        for name, change in changes.items():
-            revised[name] = change(revised[name]) if callable(change) and name in revised else change
-        (changed,) = self.read(relation, [revised])
-        return changed
-
-    def _input(self, name: str) -> Relation:
-        found = self.relation(name)
-        if found.role != "input":
-            raise DataError(f"{name} is an {found.role} relation: only input relations take facts")
+    def reading(self, rules: RuleBase) -> Reading:
+        """Return what reads facts for the relations that rules know."""
+        found = self._checker
+        if found is None or found.program.relations is not rules.program.relations:
+            found = self._checker = Reading(rules.program, self.tuning.rows)
         return found
 
     def _show(self, relation: Relation, row: Row) -> str:

@@ -19,9 +19,10 @@ from weakref import ref
 from tidelog.base.arguments import expect
 from tidelog.base.errors import DataError, UserError
 from tidelog.base.process.lock import Hold, Life, ending
-from tidelog.run.contract.engine import Delta, Limits
+from tidelog.run.contract.engine import Delta, Limits, Rows
 from tidelog.session.changes import Changes, Commit
 from tidelog.session.facts.pending import PendingFacts, PendingKeyed
+from tidelog.session.facts.reading import Reading
 from tidelog.session.frames.rows import GivenRows
 from tidelog.session.program.rules import RuleBase
 from tidelog.session.queries.answers import Answers
@@ -61,19 +62,19 @@ class Transaction:
         Rows are tuples, mappings or objects by column name, or a frame: Arrow, pandas, polars, or anything else with
         `__arrow_c_stream__`. A row whose primary key another row has is refused.
         """
-        self._pending(relation).insert(self._store.read(relation, rows))
+        self._pending(relation).insert(self._read(relation, rows))
 
     def delete(self, relation: str, rows: GivenRows) -> None:
         """Let rows of an input relation be false; rows that are false already change nothing."""
-        self._pending(relation).delete(self._store.read(relation, rows))
+        self._pending(relation).delete(self._read(relation, rows))
 
     def upsert(self, relation: str, rows: GivenRows) -> None:
         """Let rows be true in place of those with the same primary key."""
-        self._keyed(relation).upsert(self._store.read(relation, rows))
+        self._keyed(relation).upsert(self._read(relation, rows))
 
     def delete_keys(self, relation: str, keys: Iterable[Any]) -> None:
         """Delete the rows with these primary keys; a key that no row has changes nothing."""
-        self._keyed(relation).delete_keys(self._store.read_keys(relation, keys))
+        self._keyed(relation).delete_keys(self._reading.keys(relation, keys))
 
     def modify(self, relation: str, key: Any, changes: Mapping[str, Any]) -> None:
         """Change some columns of the row with a primary key, which must exist.
@@ -89,8 +90,9 @@ class Transaction:
         [('tea', 4)]
         """
         pending = self._keyed(relation)
-        (proper,) = self._store.read_keys(relation, [key])
-        pending.modify(proper, lambda row: self._store.revise(relation, row, changes))
+        reading = self._reading
+        (proper,) = reading.keys(relation, [key])
+        pending.modify(proper, lambda row: reading.revised(relation, row, changes))
 
     def clear(self, relation: str) -> None:
         """Delete all rows of an input relation, also those that this transaction has inserted so far.
@@ -103,8 +105,20 @@ class Transaction:
         self._check_open()
         expect(relation, str, "relation", "the name of a relation")
         if relation not in self._facts:
-            self._facts[relation] = self._store.pending(relation)
+            self._facts[relation] = self._store.pending(relation, self._now)
         return self._facts[relation]
+
+    def _read(self, relation: str, rows: GivenRows) -> Rows:
+        return self._store.read(relation, rows, self._now)
+
+    @property
+    def _reading(self) -> Reading:
+        return self._store.reading(self._now)
+
+    @property
+    def _now(self) -> RuleBase:
+        """The rules as a commit would leave them."""
+        return self._rules or self._store.state.rules
 
     def _keyed(self, relation: str) -> PendingKeyed:
         pending = self._pending(relation)
@@ -118,25 +132,25 @@ class Transaction:
         """Add rules; raise `ProgramError` if they do not fit the program. A rule in force already changes nothing."""
         self._check_open()
         expect(text, str, "text", "rules as text")
-        self._rules = (self._rules or self._store.state.rules).add(text)
+        self._rules = self._now.add(text)
 
     def remove_rules(self, rule: str) -> None:
         """Remove the rules with a name, or with a text (layout does not matter)."""
         self._check_open()
         expect(rule, str, "rule", "the name or the text of a rule")
-        self._rules = (self._rules or self._store.state.rules).remove(rule)
+        self._rules = self._now.remove(rule)
 
     # --- the end -----------------------------------------------------------------------------------------------------
 
     def preview(self) -> Changes:
         """Return the changes that a commit would make now, without making them."""
         self._check_open()
-        return self._store.try_out(self._changes(), self._rules or self._store.state.rules, self._limits)
+        return self._store.try_out(self._changes(), self._now, self._limits)
 
     def query(self, goal: str, parameters: Mapping[str, Any] | None = None) -> Answers:
         """Return the answers that a goal would have after a commit now; see `Database.query`."""
         self._check_open()
-        rules = self._rules or self._store.state.rules
+        rules = self._now
         return self._store.foreseen(goal, parameters or {}, self._changes(), rules, self._limits)
 
     def commit(self) -> Commit:
@@ -144,7 +158,7 @@ class Transaction:
         hold = self._check_open()
         try:
             with hold:
-                rules = self._rules or self._store.state.rules
+                rules = self._now
                 return self._store.apply(self._changes(), rules, self._limits, self._outcome)
         finally:
             self._close()

@@ -29,7 +29,7 @@ from tidelog.shell.options import (
     program_argument,
 )
 from tidelog.shell.tables import answers_table
-from tidelog.shell.terminal import say_json
+from tidelog.shell.terminal import say, say_json
 
 
 @click.command("query")
@@ -47,6 +47,7 @@ from tidelog.shell.terminal import say_json
 )
 @click.option("--limit", type=click.IntRange(0), metavar="N", help="Print the first N answers only.")
 @click.option("--count", is_flag=True, help="Print the number of answers only.")
+@click.option("--plan", is_flag=True, help="Show how the goal is computed instead of its answers.")
 @click.option("--engine", metavar="ENGINE", help="Engine to use; `tidelog doctor` lists them.")
 @limit_options
 @library_option
@@ -58,12 +59,15 @@ def command(
     form: str,
     limit: int | None,
     count: bool,
+    plan: bool,
     engine: EngineName | None,
     **rest: Any,
 ) -> None:
     """Answer GOAL, which is written like the body of a rule of PROGRAM, such as 'Reach("laptop", x)'."""
     if count and (limit is not None or form != "table"):
         raise click.UsageError("--count prints a number: it goes without --limit and --format")
+    if plan and (count or limit is not None or form != "table"):
+        raise click.UsageError("--plan shows text: it goes without --count, --limit and --format")
     if form == "parquet" and sys.stdout.isatty():
         raise UserError("Parquet is not for a terminal: send it to a file, as in `> answers.parquet`")
     with shown_progress(quiet=False):
@@ -76,9 +80,12 @@ def command(
             limits=limits_of(rest),
             externs=load_externs(rest["externs"]),
             library=rest["library"],
+            demand=True,
         )
         answers = database.query(goal)
-    if count:
+    if plan:
+        say(answers.plan.text("recompute").rstrip("\n"))
+    elif count:
         click.echo(len(answers))
     else:
         _show(answers if limit is None else answers.head(limit), form, len(answers))

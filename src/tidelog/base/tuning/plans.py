@@ -26,6 +26,14 @@ class Planning:
     """Rows found when every column is bound: the tuple is there or not."""
     other_starts: int = threshold(16, draws=(0, 1), fitted="large-program", kernel=True)
     """How many other first relations are tried to avoid a product; each costs a search."""
+    asking: float = threshold(
+        2.0, draws=(0.01, 1000.0), fitted="none: what is there is looked at before it is asked for", kernel=True
+    )
+    """How many times as many rows a relation is taken to have that is computed by demand."""
+    unasked: float = threshold(
+        1e18, draws=(0.01, 100.0), fitted="none: asking without anything given is computing all", kernel=True
+    )
+    """The same where no column of it is given."""
 
 
 @record

@@ -63,7 +63,7 @@ def check_goal(
         return None
     columns = tuple([Field(name, column.type) for name, column in zip(names, first.columns, strict=True)])
     element = Tuple(tuple([column.type for column in columns]))
-    relation = Relation(GOAL, "internal", columns, element, auxiliary=True, span=span)
+    relation = Relation(GOAL, "goal", columns, element, auxiliary=True, span=span)
     made = [
         checked.Rule(relation, body.columns, body.body, source.origin)
         for source, body in zip(rules, bodies, strict=True)

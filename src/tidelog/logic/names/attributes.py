@@ -1,6 +1,7 @@
 """The attributes that may stand before declarations: `#[name = value]`.
 
-`name` names a rule, `strategy` says how a relation follows changes. DDlog's attributes about storage and generated code
+`name` names a rule, `strategy` says how a relation follows changes, `demand` that only what is asked for of it is
+computed. DDlog's attributes about storage and generated code
 say nothing about meaning; they are accepted (`STORAGE`), so that its programs run, and have no effect.
 """
 
@@ -33,6 +34,8 @@ def check_attributes(module: Module, names: dict[str, Span], report: Report) -> 
                 _check_name(attribute, names, report)
             elif attribute.name == "strategy" and isinstance(declaration, syntax.RelationDef) and attribute in own:
                 _check_strategy(attribute, report)
+            elif attribute.name == "demand" and isinstance(declaration, syntax.RelationDef) and attribute in own:
+                _check_demand(attribute, declaration, report)
             elif attribute.name not in STORAGE:
                 _unknown(attribute, is_rule, report)
 
@@ -101,16 +104,37 @@ def _check_strategy(attribute: Attribute, report: Report) -> None:
     )
 
 
+def _check_demand(attribute: Attribute, declaration: syntax.RelationDef, report: Report) -> None:
+    if attribute.value is not None:
+        report.add(
+            "E0424",
+            "`demand` has no value",
+            attribute.span,
+            note="it says that a relation is computed only as far as goals and other relations ask for it",
+            hint="write `#[demand]`",
+        )
+    elif declaration.role == "input":
+        report.add(
+            "E0424",
+            f"`{declaration.name}` is an input relation, which is not computed",
+            attribute.span,
+            note="`#[demand]` says that a relation is computed only as far as goals and other relations ask for it",
+            hint="remove the attribute",
+        )
+
+
 def _unknown(attribute: Attribute, is_rule: bool, report: Report) -> None:
-    known = STORAGE | {"name"} if is_rule else STORAGE | {"strategy"}
+    known = STORAGE | {"name"} if is_rule else STORAGE | {"strategy", "demand"}
     if attribute.name == "name":
         note, hint = "only rules have names of this kind", "remove the attribute"
     elif attribute.name == "strategy":
         note, hint = "only relations follow changes by a strategy", "put it before the relation"
+    elif attribute.name == "demand":
+        note, hint = "only relations are computed by demand", "put it before the relation"
     else:
         note = (
-            "the attribute of rules is `name`, that of relations `strategy`; attributes of DDlog about storage are"
-            " accepted and ignored"
+            "the attribute of rules is `name`, those of relations `strategy` and `demand`; attributes of DDlog about"
+            " storage are accepted and ignored"
         )
         hint = did_you_mean(attribute.name, known) or "remove the attribute"
     report.add("E0416", f"unknown attribute `{attribute.name}`", attribute.span, note=note, hint=hint)

@@ -204,6 +204,7 @@ def resolve_columns(environment: Environment, declared: syntax.RelationDef, repo
         _columns(environment, types.content(row)),
         element,
         strategy=text_of("strategy", declared.attributes),
+        demand=any(attribute.name == "demand" for attribute in declared.attributes),
         span=declared.span,
     )
 

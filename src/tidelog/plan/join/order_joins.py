@@ -60,7 +60,7 @@ def simplify(body: Body) -> Body:
 def order_body(body: Body, first: int | None, estimate: Estimate) -> Project:
     """Return the best order found for a body, as a tree."""
     if first is None:
-        return assemble(body, _best_order(body, estimate))
+        return assemble(body, best_order(body, estimate))
     return assemble(body, order_from(body, [body.part_of(first)], estimate), first)
 
 
@@ -71,7 +71,8 @@ def order_from(body: Body, first: list[int], estimate: Estimate) -> list[int]:
     return search.order
 
 
-def _best_order(body: Body, estimate: Estimate) -> list[int]:
+def best_order(body: Body, estimate: Estimate) -> list[int]:
+    """Return the best order found for the parts of a body, whatever it begins with."""
     starts = [i for i, part in enumerate(body.parts) if isinstance(part, Present)]
     probes = _probes(body, starts)
     if probes or not starts:

@@ -6,7 +6,7 @@ after a small change costs what the change does, and an engine sees by `is` what
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from functools import partial
 
 from tidelog.logic import program as logic
@@ -21,12 +21,19 @@ from tidelog.plan.lazy import Lazy
 from tidelog.plan.nodes import Rule, Scan, Variant
 
 
-def plan_rules(rules: Iterable[logic.Rule], earlier: Mapping[str, Rule], estimate: Estimate) -> list[Rule]:
-    """Plan the rules in order, taking unchanged ones from `earlier` (by identity)."""
+def plan_rules(
+    rules: Iterable[logic.Rule], earlier: Mapping[str, Rule], estimate: Estimate, made: Container[str] = ()
+) -> list[Rule]:
+    """Plan the rules in order, taking unchanged ones from `earlier` (by identity).
+
+    Those of relations that were `made` for others are counted apart, so that they may come and go.
+    """
     seen: dict[str, int] = {}
     planned = []
     for rule in rules:
         name = rule.origin.name or rule.origin.text
+        if rule.head in made:
+            name = f"{name} for {rule.head}"
         seen[name] = number = seen.get(name, 0) + 1
         identity = name if number == 1 else f"{name} #{number}"
         known = earlier.get(identity)

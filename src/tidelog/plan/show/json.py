@@ -8,12 +8,13 @@
                             "variants": [{"delta": OCCURRENCE, "negative", "steps": [STEP]}]}]}],
      "indexes": [{"relation", "columns": [NUMBER]}],
      "declared": [{"name", "parameters": [NAME], "relation", "terms": [TERM]}],
-     "types": [NAME], "functions": [NAME]}
+     "types": [NAME], "functions": [NAME], "partial": [NAME], "notes": {NAME: TEXT}}
 
 A STEP is `{"op": ..., "columns": [NAME], ...}`; a tree is left-deep, so it is the list of its steps, first step first.
 `op` is `unit`, `scan`, `aggregate`, `join`, `product`, `antijoin`, `select`, `extend`, `unnest` or `project`. A TERM is
 `{"variable": NAME}`, `{"constant": EXPR}` or null. EXPR is the text of an expression, types are written as the language
-writes them. `negated` is true for negated atoms only, `aggregated` for grouped ones.
+writes them. `negated` is true for negated atoms only, `aggregated` for grouped ones. `partial` are the
+relations of which only what is asked for is computed, `notes` say why others that should be so are not.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ def plan_data(plan: nodes.Plan) -> Data:
         "declared": [_data(index) for index in plan.declared.values()],
         "types": list(plan.types),
         "functions": list(plan.functions),
+        "partial": sorted(plan.partial),
+        "notes": dict(plan.notes),
     }
 
 

@@ -13,7 +13,8 @@
 
 A tree is left-deep, so it reads as the steps of a pipeline, first step first. Of a stratum that is a closure the
 heading says so: `(recursive; transitive, left-linear)`. Below it stands which relations are modules beside other rules,
-and which are one (`tell_modules`): an engine that has modules evaluates these otherwise than by the steps shown.
+and which are one (`tell_modules`): an engine that has modules evaluates these otherwise than by the steps shown. What
+is computed by demand stands before the strata.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ from tidelog.plan.join.spine import spine
 def show_text(plan: nodes.Plan, *, variants: bool = True) -> str:
     """Write a plan; `variants` says whether to show how each rule follows changes."""
     blocks = [_inputs(plan)] if any(relation.role == "input" for relation in plan.relations.values()) else []
+    if plan.demanded:
+        blocks.append(_by_demand(plan))
     said = tell_modules(plan)
     blocks += [show_stratum(one, said.get(place, ()), variants=variants) for place, one in enumerate(plan.strata)]
     if plan.indexes:
@@ -46,6 +49,13 @@ def show_text(plan: nodes.Plan, *, variants: bool = True) -> str:
 def _inputs(plan: nodes.Plan) -> str:
     names = [_columns(relation) for relation in plan.relations.values() if relation.role == "input"]
     return "\n".join(["inputs", *(f"  {name}" for name in names)])
+
+
+def _by_demand(plan: nodes.Plan) -> str:
+    """Write which relations are computed only as far as they are asked for, and which are not, and why."""
+    shown = [_columns(r) for r in plan.relations.values() if r.name in plan.demanded and r.name not in plan.notes]
+    shown += [f"{_columns(plan.relations[name])} in full: {why}" for name, why in plan.notes.items()]
+    return "\n".join(["by demand", *(f"  {line}" for line in shown)])
 
 
 def _columns(relation: nodes.Relation) -> str:

@@ -28,6 +28,7 @@ from tidelog.lang.syntax import ImperativeRule, RuleDef, StringLiteral
 from tidelog.logic import program as logic
 from tidelog.logic.passes import Analysis, analyse_openly
 from tidelog.logic.program import Origin, Program
+from tidelog.plan.demand.choose_demanded import Extent
 from tidelog.plan.nodes import Plan
 from tidelog.plan.passes import plan_program
 
@@ -72,6 +73,8 @@ class RuleBase:
     earlier: Plan | None = None
     """The plan of the rules before, of which planning keeps what still holds."""
     planning: Planning = DEFAULT.planning
+    extent: Extent = "declared"
+    """Of which relations only what is asked for is computed."""
 
     @classmethod
     def load(
@@ -80,19 +83,20 @@ class RuleBase:
         library: tuple[Path, ...] = (),
         externs: Externs | None = None,
         planning: Planning = DEFAULT.planning,
+        extent: Extent = "declared",
     ) -> RuleBase:
         """Return the rules of a program text; raise `ProgramError` with all its mistakes."""
         report = Report()
         analysis = analyse_openly(source, report, library=library, externs=externs)
         if analysis is None:
             raise ProgramError(report.errors)
-        return cls(analysis, analysis.program, tuple(report.warnings), planning=planning)
+        return cls(analysis, analysis.program, tuple(report.warnings), planning=planning, extent=extent)
 
     @cached_property
     def plan(self) -> Plan:
         """How to compute the rules in force."""
         report = Report()
-        plan = plan_program(self.program, report, earlier=self.earlier, planning=self.planning)
+        plan = plan_program(self.program, report, earlier=self.earlier, planning=self.planning, extent=self.extent)
         if plan is None:
             raise ProgramError(report.errors)
         return plan

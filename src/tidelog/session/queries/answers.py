@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from tidelog.base.errors import UserError
 from tidelog.base.types import Field
+from tidelog.plan import nodes
 from tidelog.run.contract.engine import Rows
 from tidelog.session.frames.plain import Plain
 from tidelog.session.frames.tabular import Tabular
+
+if TYPE_CHECKING:
+    from tidelog.session.program.static import Plan
 
 
 class Answers(Tabular):
@@ -21,10 +27,11 @@ class Answers(Tabular):
     ([(3,)], False)
     """
 
-    def __init__(self, rows: Rows, columns: Sequence[Field], plain: Plain) -> None:
+    def __init__(self, rows: Rows, columns: Sequence[Field], plain: Plain, plan: nodes.Plan | None = None) -> None:
         self._rows = rows
         self.fields = tuple(columns)
         self.plain = plain
+        self._plan = plan
 
     def raw_rows(self) -> Rows:
         """Return the rows unordered and as the engine gave them: columns that are in Arrow stay there."""
@@ -32,7 +39,16 @@ class Answers(Tabular):
 
     def head(self, count: int) -> Answers:
         """Return the first rows in the language's order."""
-        return Answers(self.rows()[:count], self.fields, self.plain)
+        return Answers(self.rows()[:count], self.fields, self.plain, self._plan)
+
+    @property
+    def plan(self) -> Plan:
+        """How the goal is computed, with the rules that it asks: print it, or have it drawn."""
+        if self._plan is None:
+            raise UserError("these rows were looked up: there is no plan")
+        from tidelog.session.program.static import Plan  # noqa: PLC0415  (few goals show theirs)
+
+        return Plan(self._plan)
 
     def __contains__(self, row: object) -> bool:
         return row in self._rows

@@ -7,6 +7,7 @@ evaluated by an engine that goes over to the plan with the rule, and back: what 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tidelog.base.arguments import expect
@@ -17,6 +18,7 @@ from tidelog.base.record import record
 from tidelog.base.span import Source
 from tidelog.base.types import Field, Type
 from tidelog.base.values import Value
+from tidelog.logic import program as logic
 from tidelog.logic.check.check_goal import GOAL
 from tidelog.plan.nodes import Plan, Scan
 from tidelog.plan.passes import plan_program
@@ -83,6 +85,28 @@ class Goals:
                 self._planned[key] = found
         return found
 
+    def rows(self, relation: str, bound: Mapping[int, Value]) -> Goal:
+        """Return the goal of the rows of a relation that have these values in some columns, by their places."""
+        return _planned_rows(self.rules, relation, bound)
+
+
+def _planned_rows(rules: RuleBase, name: str, bound: Mapping[int, Value]) -> Goal:
+    """Return the goal of the rows of a relation that have these values in some columns."""
+    relation = rules.program.relations[name]
+    terms = tuple([
+        Const(bound[place], column.type) if place in bound else Var(column.name, column.type)
+        for place, column in enumerate(relation.columns)
+    ])  # fmt: skip
+    goal = replace(relation, name=GOAL, role="goal", primary_key=None, auxiliary=True, demand=False)
+    rule = logic.Rule(GOAL, terms, (logic.Positive(logic.Atom(name, terms)),), logic.Origin(f"the rows of {name}"))
+    program = replace(
+        rules.program, relations={**rules.program.relations, GOAL: goal}, rules=(*rules.program.rules, rule)
+    )
+    report = Report()
+    plan = plan_program(program, report, earlier=rules.plan, planning=rules.planning, extent=rules.extent)
+    assert plan is not None, "a goal reads what is there"
+    return Goal(plan, relation.columns, None)
+
 
 def _planned(rules: RuleBase, text: str, parameters: Mapping[str, Any]) -> Goal:
     plain = Plain(rules.plan.types)
@@ -99,14 +123,20 @@ def _planned(rules: RuleBase, text: str, parameters: Mapping[str, Any]) -> Goal:
 
     report = Report()
     program = rules.analysis.with_goal(rules.program, Source("<goal>", text), value_of, report)
-    plan = plan_program(program, report, earlier=rules.plan, planning=rules.planning) if program is not None else None
+    plan = (
+        plan_program(program, report, earlier=rules.plan, planning=rules.planning, extent=rules.extent)
+        if program is not None
+        else None
+    )
     if plan is None:
         raise ProgramError(report.errors)
     for name in parameters:
         if name not in asked:
             hint = did_you_mean(name, asked)
             raise UserError(f"the goal has no parameter `${name}`" + (f"; {hint}" if hint else ""))
-    return Goal(plan, plan.relations[GOAL].columns, _selection(plan))
+    selection = _selection(plan)
+    kept = selection is not None and selection.relation in rules.program.relations.keys() - rules.plan.partial
+    return Goal(plan, plan.relations[GOAL].columns, selection if kept else None)  # else it is made for this goal
 
 
 def _selection(plan: Plan) -> Selection | None:

@@ -89,7 +89,7 @@ class Following:
         for tx in (mine, other):
             self._play(tx, step)
         if step.previews:
-            wanted = plain(other.preview())
+            wanted = self._shown(other.preview())
             self._preview(mine, step, number, lambda: wanted)
         mine.rollback()
         other.rollback()
@@ -102,13 +102,17 @@ class Following:
                 same(rows, self._database.query(str(look.goal), dict(look.goal.given)).rows(), f"what {look} foresaw")
         with self._twin.transaction() as other:
             self._play(other, replace(step, frames=False))
-        self._told.append(plain(other.result.changes))
+        self._told.append(self._shown(other.result.changes))
         if any(
             isinstance(look, Inspect) and later - look.ago == number
             for later, after in enumerate(self._history.steps)
             for look in after.looks
         ):
             self._awaited[number] = result
+
+    def _shown(self, changes: Changes) -> Told:
+        """Return changes of the twin as data, without those that the database cannot know."""
+        return {name: rows for name, rows in plain(changes).items() if name not in self._setting.demanded}
 
     def _refused(self, step: Step) -> Changes | None:
         """Commit under a limit; None if it is exceeded, and then nothing has changed."""
@@ -253,6 +257,8 @@ class Following:
         """Look at the changes of a commit, and compare them with the twin's."""
         changes, wanted = self._awaited[commit], self._told[commit]
         where = f"the change by step {commit}, after step {len(self._told) - 1},"
+        if look.relation in self._setting.demanded:
+            return
         if look.relation is not None and look.relation in self._declared:
             same([*changes[look.relation]], wanted.get(look.relation, []), f"{where} of {look.relation}")
             return

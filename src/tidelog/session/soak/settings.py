@@ -46,8 +46,8 @@ class Setting:
     """With what one history is followed.
 
     `twin` is the engine and the strategy that it is compared with; `keyed` the input with a primary key, `indexed` the
-    relation with an index, `subscribed` the one that is subscribed to; `tuning` the seed of the table of thresholds,
-    without which it is the default one.
+    relation with an index, `subscribed` the one that is subscribed to; `demanded` are the derived ones computed by
+    demand; `tuning` is the seed of the table of thresholds, without which it is the default one.
     """
 
     engine: EngineName
@@ -59,6 +59,7 @@ class Setting:
     keyed: str | None = None
     indexed: str | None = None
     subscribed: str | None = None
+    demanded: frozenset[str] = frozenset()
     tuning: int | None = None
 
     @staticmethod
@@ -70,6 +71,7 @@ class Setting:
         keyed = [relation.name for relation in program.inputs if len(relation.kinds) > 1 and not relation.given]
         indexed = [relation.name for relation in program.relations if relation.kinds]
         subscribed = random.choice(program.relations).name
+        demanded = frozenset() if asked.large else _demanded(program)
         fallbacks = (
             (None, None, Fallback(0.01), Fallback(0.01, "time"), Fallback(1.0), Fallback(inf))
             if "fallback" in ENGINES[engine].options
@@ -84,7 +86,8 @@ class Setting:
             MOST if asked.large else NO_LIMITS,
             random.choice([None, *keyed]) if not asked.large else None,
             random.choice([None, *indexed]),
-            subscribed if random.random() < 0.2 else None,
+            subscribed if random.random() < 0.2 and subscribed not in demanded else None,
+            demanded,
             random.randrange(1 << 30) if random.random() < 0.9 else None,
         )
 
@@ -92,7 +95,7 @@ class Setting:
         """Return the database in question, whose comparisons with thresholds are noted, and its twin."""
         text = self.declare(program)
         database = Database(
-            text,
+            self.demand(text, program),
             engine=self.engine,
             strategy=self.strategy,
             limits=self.limits,
@@ -131,10 +134,16 @@ class Setting:
                 lines.append(f"index {INDEX}(x: {TYPE_TEXT[relation.kinds[0]]}) on {relation.name}(x{rest})")
         return "\n".join(lines)
 
+    def demand(self, text: str, program: Program) -> str:
+        """Return the text of a program in which the relations demanded are declared so."""
+        lines = {str(relation) for relation in program.relations if relation.name in self.demanded}
+        return "\n".join(f"#[demand]\n{line}" if line in lines else line for line in text.split("\n"))
+
     def __str__(self) -> str:
         told = [f"engine {self.engine}", f"strategy {self.strategy}"]
         told += [f"{name} {value}" for name, value in self.options.items()]
         told += [str(self.fallback)] if self.fallback is not None else []
+        told += [f"by demand {', '.join(sorted(self.demanded))}"] if self.demanded else []
         return ", ".join(told) + self._thresholds()
 
     def _thresholds(self) -> str:
@@ -148,6 +157,13 @@ class Setting:
             if value != one.default:
                 changed.append(f"{name} = {value!r}")
         return f"\nthresholds: {', '.join(changed)}"
+
+
+def _demanded(program: Program) -> frozenset[str]:
+    """Choose what is computed by demand: mostly nothing. Its source is its own, so that seeds keep their settings."""
+    random = Random(f"demand {program}")  # noqa: S311  (a test needs no secrets)
+    share = random.choice((0.0, 0.0, 0.0, 0.5, 1.0))
+    return frozenset(relation.name for relation in program.relations if relation.stratum and random.random() < share)
 
 
 def _engine(random: Random, asked: Asked) -> tuple[EngineName, StrategyName]:

@@ -188,6 +188,8 @@ class Compute:
 
     def __str__(self) -> str:
         a = [str(argument) for argument in self.arguments]
+        if self.function == "join":  # what is joined may be of many types: nothing tells that of a parameter
+            a = [f"({one}: string)" if isinstance(one, Given) else str(one) for one in self.arguments]
         expression = {
             "plus": lambda: f"({a[0]} + {a[1]}) % {len(NUMBERS)}",
             "least": lambda: f"min({a[0]}, {a[1]})",
