@@ -16,7 +16,8 @@ What users need is here:
 * `tidelog.dbsp`: a library of its own, streams of Z-sets and circuits over them.
 * `CacheWarning`: compiled kernels could not be kept, or read; they are compiled, and nothing else is wrong.
 * `TidelogError`: what is raised. A `UserError` is a `ProgramError`, `DataError`, `EvaluationError`, `LimitError` or
-  `MissingExtraError`; a `VerificationError` is a defect of Tidelog.
+  `MissingExtraError`, of pipelines also an `ExpectationError`, a `BusyError` or a `SinkError`; a `VerificationError` is
+  a defect of Tidelog.
 
 >>> import tidelog
 >>> db = tidelog.Database("input relation Edge(a: u8, b: u8)  output relation Loop(a: u8)  Loop(x) :- Edge(x, x).")
@@ -48,12 +49,15 @@ if TYPE_CHECKING:
     from typing import Any
 
     from tidelog.base.errors import (
+        BusyError,
         CacheWarning,
         DataError,
         EvaluationError,
+        ExpectationError,
         LimitError,
         MissingExtraError,
         ProgramError,
+        SinkError,
         TidelogError,
         UserError,
     )
@@ -77,6 +81,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answers",
+    "BusyError",
     "CacheWarning",
     "Change",
     "Changes",
@@ -85,6 +90,7 @@ __all__ = [
     "Database",
     "EngineName",
     "EvaluationError",
+    "ExpectationError",
     "Externs",
     "Fallback",
     "FrozenMap",
@@ -97,6 +103,7 @@ __all__ = [
     "ProgramError",
     "RelationView",
     "Rule",
+    "SinkError",
     "StrategyName",
     "Subscription",
     "SubscriptionWarning",
@@ -113,8 +120,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "base.errors": "CacheWarning DataError EvaluationError LimitError MissingExtraError"
-    " ProgramError TidelogError UserError",
+    "base.errors": "BusyError CacheWarning DataError EvaluationError ExpectationError LimitError MissingExtraError"
+    " ProgramError SinkError TidelogError UserError",
     "base.extern": "Externs",
     "base.values": "FrozenMap Variant",
     "run.contract.engine": "Fallback Limits",

@@ -1,6 +1,6 @@
 """What Tidelog raises. A user's mistake is a `UserError`; anything else that escapes is a defect of Tidelog.
 
-The command line exits with status 1 for `UserError` and 2 for everything else.
+The command line exits with the `status` of a `UserError`, which is 1 but for a few, and 2 for everything else.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ class TidelogError(Exception):
 
 class UserError(TidelogError):
     """A mistake in what was given to Tidelog; the message says what was expected and what to do."""
+
+    status = 1
+    """With which the command line exits."""
 
 
 class ProgramError(UserError):
@@ -40,6 +43,24 @@ class LimitError(UserError):
 
 class CacheWarning(UserWarning):
     """Compiled code could not be kept for the next run, or what was kept could not be used; nothing else is wrong."""
+
+
+class ExpectationError(UserError):
+    """Rows are there that are not expected: the pipeline's last version stands."""
+
+    status = 3
+
+
+class BusyError(UserError):
+    """Another process is at work, or has been meanwhile: nothing is wrong, and a later attempt may succeed."""
+
+    status = 75
+
+
+class SinkError(DataError):
+    """A version was made, but a sink could not be written: the next run does it."""
+
+    status = 75
 
 
 class MissingExtraError(UserError):

@@ -12,9 +12,11 @@ from typing import Any
 import click
 
 from tidelog.session.observe.progress import Limits, Progress, watching
-from tidelog.shell.terminal import escape_line, say_note
+from tidelog.shell.terminal import escape_line, log, logs_json, say_note
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+LOG_SECONDS = 5.0
+"""A log says how far an evaluation is each time that so much has passed."""
 QUIET_SECONDS = 1.0
 """An evaluation that is over before this shows nothing."""
 
@@ -53,7 +55,11 @@ def limits_of(options: dict[str, Any]) -> Limits:
 
 @contextmanager
 def shown_progress(*, quiet: bool) -> Iterator[None]:
-    """Within the block, show how far evaluations are, on a terminal."""
+    """Within the block, show how far evaluations are, on a terminal, or in a log for programs."""
+    if logs_json():
+        with watching(_Log().show):
+            yield
+        return
     if quiet or not sys.stderr.isatty():
         yield
         return
@@ -63,6 +69,31 @@ def shown_progress(*, quiet: bool) -> Iterator[None]:
             yield
         finally:
             line.clear()
+
+
+class _Log:
+    """An object for each remark, and now and then one for how far an evaluation is."""
+
+    def __init__(self) -> None:
+        self._told = time.monotonic()
+
+    def show(self, progress: Progress) -> None:
+        if progress.remark:
+            say_note(progress.remark)
+        elif time.monotonic() - self._told >= LOG_SECONDS:
+            self._told = time.monotonic()
+            log(
+                "progress",
+                relations=list(progress.relations),
+                strategy=progress.strategy,
+                round=progress.round,
+                tuples=progress.tuples,
+                tuples_per_second=round(_rate(progress)),
+            )
+
+
+def _rate(progress: Progress) -> float:
+    return progress.tuples / progress.seconds if progress.seconds else 0
 
 
 class _Line:
@@ -79,7 +110,7 @@ class _Line:
             return
         if time.monotonic() - self._start < QUIET_SECONDS:
             return
-        rate = progress.tuples / progress.seconds if progress.seconds else 0
+        rate = _rate(progress)
         names = escape_line(", ".join(progress.relations))[:60]
         strategy = f"{progress.strategy}, " if progress.strategy else ""
         text = f"{names}: {strategy}round {progress.round}, {progress.tuples:,} tuples, {rate:,.0f} a second"

@@ -1,7 +1,8 @@
 """The command `tidelog`: finds the subcommand, and turns how it ended into an exit status.
 
-0 is success, 1 the user's mistake (also a wrong command line), 2 a defect of Tidelog, 130 an interrupt. A subcommand's
-module is loaded when it is called, so that each pays only for what it needs.
+0 is success, 1 the user's mistake (also a wrong command line), 2 a defect of Tidelog, 130 an interrupt. Pipelines have
+two more: 3, rows that are not expected, and 75, which a later attempt may mend. A subcommand's module is loaded when it
+is called, so that each pays only for what it needs.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, NoReturn
 import click
 
 from tidelog.base.errors import UserError
-from tidelog.shell.terminal import fail, kind_warnings, say_error
+from tidelog.shell.terminal import fail, kind_warnings, log_as, say_error
 
 DEBUG = "--debug"
 COMMANDS = ("run", "query", "shell", "check", "format", "plan", "pipeline", "doctor", "soak")
@@ -47,6 +48,7 @@ class Commands(click.Group):
         """Run the command line and leave with its exit status."""
         given = list(sys.argv[1:] if args is None else args)
         debug = bool(os.environ.get("TIDELOG_DEBUG")) or DEBUG in given
+        log_as("text")
         given = [word for word in given if word != DEBUG]  # so that it may also follow the command's name
         try:
             with kind_warnings():
@@ -61,7 +63,7 @@ class Commands(click.Group):
             if debug:
                 traceback.print_exc()
             fail(error)
-            sys.exit(1)
+            sys.exit(error.status)
         except RecursionError:
             if debug:
                 traceback.print_exc()

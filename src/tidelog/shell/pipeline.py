@@ -2,7 +2,7 @@
 
 With `--json` standard output has one object for each version made or listed: `version`, `at`, `reason`, `engine`,
 `changes` (rows gained and lost by relation), and for versions just made `fresh`, `seconds`, `rules`, `quarantined` and
-`strata`.
+`strata`. With `--log json` standard error has one object a line, and `--metrics FILE` keeps a file for Prometheus.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from typing import Any
 
 import click
 
-from tidelog.base.errors import UserError
+from tidelog.base.errors import ExpectationError, UserError
 from tidelog.session.pipeline.config import read_config
 from tidelog.session.pipeline.run import Outcome, Pipeline
 from tidelog.session.pipeline.state.versions import StateFolder, Version
 from tidelog.shell.limits import shown_progress
+from tidelog.shell.metrics import write_metrics
 from tidelog.shell.options import FOLDER, externs_option, json_option, load_externs
-from tidelog.shell.terminal import say, say_json, say_warning
+from tidelog.shell.terminal import log, log_as, logs_json, say, say_json, say_warning
 
 file_argument = click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.toml")
 
@@ -36,6 +37,18 @@ set_option = click.option(
 )
 
 
+log_option = click.option(
+    "--log",
+    type=click.Choice(["text", "json"]),
+    expose_value=False,
+    callback=lambda _, __, form: log_as(form or "text"),
+    help="How standard error is written: for people, or an object a line.",
+)
+metrics_option = click.option(
+    "--metrics", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Keep a file for Prometheus."
+)
+
+
 @click.group("pipeline")
 def command() -> None:
     """Run a data pipeline on Spark, as a file describes it."""
@@ -46,13 +59,23 @@ def command() -> None:
 @click.option("--changes", type=FOLDER, metavar="DIR", help="Apply files of signed rows, such as DIR/Relation.csv.")
 @set_option
 @json_option
+@log_option
+@metrics_option
 @externs_option
-def run(file: Path, changes: Path | None, parameters: dict[str, str], as_json: bool, externs: Path | None) -> None:
+def run(
+    *,
+    file: Path,
+    changes: Path | None,
+    parameters: dict[str, str],
+    as_json: bool,
+    externs: Path | None,
+    metrics: Path | None,
+) -> None:
     """Read new sources, derive, and write the sinks."""
     with shown_progress(quiet=as_json), _opened(file, parameters, externs) as pipeline:
         outcomes = pipeline.run(changes)
     for outcome in outcomes:
-        show_outcome(outcome, as_json=as_json)
+        show_outcome(outcome, as_json=as_json, metrics=metrics)
 
 
 @command.command("watch")
@@ -61,9 +84,18 @@ def run(file: Path, changes: Path | None, parameters: dict[str, str], as_json: b
 @click.option("--once", is_flag=True, help="Apply what is there, and end.")
 @set_option
 @json_option
+@log_option
+@metrics_option
 @externs_option
 def follow(
-    *, file: Path, changes: Path | None, once: bool, parameters: dict[str, str], as_json: bool, externs: Path | None
+    *,
+    file: Path,
+    changes: Path | None,
+    once: bool,
+    parameters: dict[str, str],
+    as_json: bool,
+    externs: Path | None,
+    metrics: Path | None,
 ) -> None:
     """Apply files of signed rows as they arrive in a folder, and batches of streams, each exactly once."""
     config = read_config(file, parameters)
@@ -71,7 +103,7 @@ def follow(
     if folder is None and not config.streams:
         raise UserError(f'{file}: `changes` is missing: write changes = "folder", or [[stream]], or give --changes DIR')
     with shown_progress(quiet=as_json), Pipeline(config, externs=load_externs(externs)) as pipeline:
-        pipeline.watch(folder, lambda outcome: show_outcome(outcome, as_json=as_json), once=once)
+        pipeline.watch(folder, lambda outcome: show_outcome(outcome, as_json=as_json, metrics=metrics), once=once)
 
 
 @command.command("history")
@@ -95,6 +127,7 @@ def history(file: Path, parameters: dict[str, str], as_json: bool) -> None:
 @click.argument("version", type=click.IntRange(min=1))
 @set_option
 @json_option
+@log_option
 @externs_option
 def rollback(file: Path, version: int, parameters: dict[str, str], as_json: bool, externs: Path | None) -> None:
     """Make a new version with the facts and the program of VERSION."""
@@ -133,6 +166,7 @@ def plan(file: Path, changes: Path | None, parameters: dict[str, str], as_json: 
 @command.command("check")
 @file_argument
 @set_option
+@log_option
 @externs_option
 def check(file: Path, parameters: dict[str, str], externs: Path | None) -> None:
     """Tell which expectations the last version does not meet; fail if one of them is to fail."""
@@ -143,7 +177,7 @@ def check(file: Path, parameters: dict[str, str], externs: Path | None) -> None:
     for told in found.values():
         say_warning(told)
     if any(one.on_rows == "fail" for one in found):
-        raise UserError(f"{len(found)} of {len(expected)} expectations are not met")
+        raise ExpectationError(f"{len(found)} of {len(expected)} expectations are not met")
     say(f"{len(expected) - len(found)} of {len(expected)} expectations are met")
 
 
@@ -194,8 +228,12 @@ def _opened(file: Path, parameters: dict[str, str], externs: Path | None) -> Pip
     return Pipeline(file, parameters=parameters, externs=load_externs(externs))
 
 
-def show_outcome(outcome: Outcome, *, as_json: bool) -> None:
-    """Print what was done."""
+def show_outcome(outcome: Outcome, *, as_json: bool, metrics: Path | None = None) -> None:
+    """Print what was done, and write it down as metrics."""
+    if metrics is not None:
+        write_metrics(metrics, outcome)
+    if logs_json():
+        log("version", **_version(outcome.version), **_outcome(outcome))
     for warning in outcome.warnings:
         say_warning(warning)
     version = outcome.version

@@ -8,6 +8,7 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -64,18 +65,50 @@ def say(text: str) -> None:
     click.echo(escape(text))
 
 
+_LOG = {"form": "text"}
+"""How standard error is written: `text` for people, or `json`, an object a line."""
+
+
+def log_as(form: str) -> None:
+    """Write what goes to standard error as `text` or as `json` from now on."""
+    _LOG["form"] = form
+
+
+def logs_json() -> bool:
+    """Tell whether standard error is for programs."""
+    return _LOG["form"] == "json"
+
+
+def log(level: str, **content: Any) -> None:
+    """Write an object to standard error."""
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    click.echo(escape_json(json.dumps({"at": at, "level": level, **content}, ensure_ascii=False)), err=True)
+
+
+def _logged(level: str, text: str) -> bool:
+    if logs_json():
+        log(level, message=text)
+    return logs_json()
+
+
 def say_note(text: str) -> None:
     """Print a remark to standard error."""
+    if _logged("note", text):
+        return
     click.echo(_style(f"note: {escape(text)}", dim=True), err=True)
 
 
 def say_warning(text: str) -> None:
     """Print a warning to standard error."""
+    if _logged("warning", text):
+        return
     click.echo(_coloured(f"warning: {escape(text)}"), err=True)
 
 
 def say_error(text: str) -> None:
     """Print an error to standard error."""
+    if _logged("error", text):
+        return
     click.echo(_coloured(f"error: {escape(text)}"), err=True)
 
 
@@ -106,6 +139,8 @@ def say_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
 
 def fail(error: UserError) -> None:
     """Print what is wrong."""
+    if _logged("error", str(error)):
+        return
     if isinstance(error, ProgramError):
         say_diagnostics(error.diagnostics)
     else:

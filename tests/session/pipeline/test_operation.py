@@ -110,7 +110,7 @@ def test_expectations(folder: Path, tidelog: Tidelog) -> None:
     write(folder, on_rows="fail")
     refused = tidelog("pipeline", "run", f"{folder}/p.toml", "--changes", f"{folder}/day")
     told = "Loop is expected to be empty, and has 3 rows, such as {'a': 'a'}"
-    assert (refused.status, refused.err) == (1, f"error: {told}: no version was made\n")
+    assert (refused.status, refused.err) == (3, f"error: {told}: no version was made\n")
     write(folder)
     warned = tidelog("pipeline", "run", f"{folder}/p.toml", "--changes", f"{folder}/day")
     assert warned.status == 0
@@ -118,7 +118,7 @@ def test_expectations(folder: Path, tidelog: Tidelog) -> None:
     assert tidelog("pipeline", "check", f"{folder}/p.toml").status == 0
     write(folder, on_rows="fail")
     failed = tidelog("pipeline", "check", f"{folder}/p.toml")
-    assert failed.status == 1
+    assert failed.status == 3
     assert "1 of 1 expectations are not met" in failed.err
     (folder / "p.toml").write_text((folder / "p.toml").read_text().partition("[[expect]]")[0])
     assert "has no expectations" in tidelog("pipeline", "check", f"{folder}/p.toml").err
@@ -170,3 +170,60 @@ def test_earlier_versions_and_what_is_deleted(folder: Path, tidelog: Tidelog) ->
     with opened(folder) as one:
         assert one.rollback(3).version.number == 5
         assert one.show("Link").rows() == [("a", "b"), ("b", "c"), ("c", "0"), ("c", "1")]
+
+
+def test_exit_codes(folder: Path, tidelog: Tidelog, monkeypatch: pytest.MonkeyPatch) -> None:
+    """0 done, 1 a mistake, 3 what is not expected, 75 what a later attempt may mend."""
+    file = f"{folder}/p.toml"
+    assert tidelog("pipeline", "run", file).status == 0
+    assert tidelog("pipeline", "run", file).status == 0  # nothing new
+    with opened(folder):
+        busy = tidelog("pipeline", "run", file)
+    assert (busy.status, busy.err) == (75, f"error: {folder}/state is in use by another run of the pipeline\n")
+    (folder / "links.csv").write_text("a,b\na,b\nb,a\n")
+    write(folder, on_rows="fail")
+    assert tidelog("pipeline", "run", file).status == 3
+    write(folder)
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            "tidelog.session.pipeline.sinks.staging.take_place", lambda *_: (_ for _ in ()).throw(OSError(5, "away"))
+        )
+        late = tidelog("pipeline", "run", file)
+    told = f"error: sink Reach ({folder}/out): away; version 2 stands, and the next run writes it\n"
+    assert (late.status, late.err.splitlines()[-1] + "\n") == (75, told)
+    assert not (folder / "out" / "version=2").exists()
+    assert tidelog("pipeline", "run", file).status == 0
+    assert (folder / "out" / "version=2").exists()
+    write(folder, on_rows="fail")
+    assert tidelog("pipeline", "check", file).status == 3
+    assert tidelog("pipeline", "run", f"{folder}/absent.toml").status == 1
+    assert tidelog("pipeline", "run").status == 1
+
+
+def test_logs_and_metrics_for_programs(folder: Path, tidelog: Tidelog, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tidelog.shell.limits.LOG_SECONDS", 0.0)
+    monkeypatch.setattr("tidelog.run.limits.INTERVAL", 0.0)
+    (folder / "links.csv").write_text("a,b\n" + "".join(f"n{n},n{n + 1}\n" for n in range(40)) + "x,x\n")
+    metrics = folder / "metrics.prom"
+    ended = tidelog("pipeline", "run", f"{folder}/p.toml", "--log", "json", "--metrics", str(metrics))
+    logged = [json.loads(line) for line in ended.err.splitlines()]
+    assert {"progress", "warning", "version"} >= {one["level"] for one in logged} >= {"warning", "version"}
+    (version,) = (one for one in logged if one["level"] == "version")
+    assert version["changes"]["Loop"] == {"inserted": 1, "deleted": 0}
+    assert version["at"].endswith("+00:00")
+    for one in logged:
+        if one["level"] == "progress":
+            assert {"relations", "strategy", "round", "tuples", "tuples_per_second"} < set(one)
+    shown = metrics.read_text()
+    assert "\ntidelog_pipeline_version 1\n" in shown
+    assert '\ntidelog_pipeline_rows{relation="Link",change="inserted"} 41\n' in shown
+    assert "\ntidelog_pipeline_warnings 1\n" in shown
+    assert not list(folder.glob(".metrics*"))
+    (folder / "p.dl").write_text("oops")
+    lines = tidelog("pipeline", "run", f"{folder}/p.toml", "--log", "json").err.splitlines()
+
+    line = lines[-1]
+    assert (json.loads(line)["level"], json.loads(line)["message"][:6]) == ("error", "error[")
+    assert tidelog("pipeline", "run", f"{folder}/p.toml").err.startswith("error[")  # text again
+    away = tidelog("pipeline", "watch", f"{folder}/p.toml", "--metrics", f"{folder}/away/m.prom")
+    assert away.status == 1

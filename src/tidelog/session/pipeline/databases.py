@@ -15,6 +15,7 @@ from tidelog.base.span import Source
 from tidelog.base.tuning.table import Tuning
 from tidelog.plan import nodes
 from tidelog.run.contract.engine import NO_LIMITS, Limits
+from tidelog.run.limits import tell
 from tidelog.session.database import Database
 from tidelog.session.frames.plain import Plain
 from tidelog.session.pipeline.config import DRIVER_ROWS, Config
@@ -65,6 +66,8 @@ class Databases:
 
             running = running_session()
             self._started = start_session(self._config.cores, dict(self._config.spark))
+            if self._started.sparkContext.uiWebUrl:
+                tell(f"what Spark does is shown at {self._started.sparkContext.uiWebUrl}")
             if self._started is not running:  # one that others have started is theirs to stop
                 self.closing.callback(stop_session, self._started)
         return self._started

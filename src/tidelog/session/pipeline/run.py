@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from tidelog.base.arguments import expect
-from tidelog.base.errors import LimitError, ProgramError, UserError
+from tidelog.base.errors import ExpectationError, LimitError, ProgramError, UserError
 from tidelog.base.extern import Externs
 from tidelog.base.record import record
 from tidelog.base.span import Source
@@ -379,7 +379,7 @@ class Pipeline:
         refused = [told for one, told in unexpected.items() if one.on_rows == "fail"]
         if refused:
             self._database = None
-            raise UserError(f"{'; '.join(refused)}: no version was made")
+            raise ExpectationError(f"{'; '.join(refused)}: no version was made")
 
     def _step(self, fill: Callable[[Edit], None], wanted: str, last: Version | None, *, lenient: bool) -> _Step:
         """Compute a version; what is too large for this process goes on in Spark."""

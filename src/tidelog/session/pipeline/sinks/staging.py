@@ -18,7 +18,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from tidelog.base.errors import UserError
+from tidelog.base.errors import DataError, SinkError, UserError
 from tidelog.base.tuning.files import Pipelines
 from tidelog.session.pipeline.addresses import address
 from tidelog.session.pipeline.config import CHANGES, FULL, MERGE, Sink
@@ -78,8 +78,11 @@ class Sinks:
         """Let sinks show what is staged, and forget the journal; may be done again."""
         for note in entry.notes:
             sink = self._sink(note)
-            with told(sink):
-                self._publish(note, sink, entry)
+            try:
+                with told(sink):
+                    self._publish(note, sink, entry)
+            except DataError as error:
+                raise SinkError(f"{error}; version {entry.number} stands, and the next run writes it") from None
         self._journal.forget(entry)
 
     def confirm(self, entry: Entry) -> None:

@@ -23,7 +23,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tidelog.base.errors import UserError
+from tidelog.base.errors import BusyError, UserError
 from tidelog.base.record import record
 from tidelog.session.pipeline.addresses import address
 
@@ -155,7 +155,7 @@ class Log:
                     post_commithook_properties=PostCommitHookProperties(cleanup_expired_logs=False),
                 )
         except DeltaError as error:
-            raise UserError(f"{self.folder} was changed by another process meanwhile ({error})") from None
+            raise BusyError(f"{self.folder} was changed by another process meanwhile ({error})") from None
         sync(self.folder / "_delta_log" / f"{version:020d}.json")
         return int(version)
 

@@ -25,7 +25,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from tidelog.base.errors import MissingExtraError, UserError
+from tidelog.base.errors import BusyError, MissingExtraError, UserError
 from tidelog.base.record import record
 from tidelog.session.pipeline.state.log import DataFile, Log
 
@@ -210,7 +210,7 @@ class StateFolder:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                raise UserError(f"{self.folder} is in use by another run of the pipeline") from None
+                raise BusyError(f"{self.folder} is in use by another run of the pipeline") from None
             yield
 
 
