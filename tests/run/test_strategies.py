@@ -31,7 +31,7 @@ Told = dict[str, tuple[frozenset[Any], frozenset[Any]]]
 
 def test_the_strategies_of_the_papers_are_there() -> None:
     for name in ("columnar", "tuples"):
-        assert {"auto", "ranked", "dred", "elastic", "modular", "recompute"} <= set(ENGINES[name].strategies)
+        assert {"auto", "ranked", "dred", "dred-c", "elastic", "modular", "recompute"} <= set(ENGINES[name].strategies)
     assert "dbsp" in ENGINES["columnar"].strategies
 
 

@@ -18,7 +18,7 @@ UpTo(1).
 UpTo(x + 1) :- UpTo(x), not Size(x).
 """
 KEYED = 'input relation Stock(item: string, count: u32) primary key (s) s.item  Stock("tea", 1).  Stock("milk", 2).'
-STRATEGIES = ("auto", "ranked", "dred", "elastic", "modular", "dbsp", "recompute")
+STRATEGIES = ("auto", "ranked", "dred", "dred-c", "elastic", "modular", "dbsp", "recompute")
 SOON = Limits(seconds=20, tuples=100_000)
 
 

@@ -223,12 +223,12 @@ class Stratum:
 
 
 def shown(relations: Sequence[str]) -> tuple[str, ...]:
-    """Return relations as users know them: what an engine has made of one is a part of it.
+    """Return relations as users know them: what feeds a closure of one, and the closure of a part, are parts of it.
 
     >>> shown(["T#fed", "T", "R"])
     ('T', 'R')
     """
-    return tuple(dict.fromkeys(name.partition("#")[0] for name in relations))
+    return tuple(dict.fromkeys(name.partition("#fed")[0].partition("#closed")[0] for name in relations))
 
 
 @record

@@ -23,7 +23,7 @@ from tidelog.plan.nodes import Plan
 from tidelog.run.contract.engine import NO_LIMITS, Engine, Fallback, Limits
 
 EngineName = Literal["columnar", "tuples", "reference", "spark"]
-StrategyName = Literal["auto", "ranked", "dred", "elastic", "modular", "dbsp", "recompute"]
+StrategyName = Literal["auto", "ranked", "dred", "dred-c", "elastic", "modular", "dbsp", "recompute"]
 
 
 @record
@@ -61,14 +61,14 @@ ENGINES: dict[str, Entry] = {
     "columnar": Entry(
         "tidelog.run.columnar.engine",
         "ColumnarEngine",
-        ("auto", "ranked", "dred", "elastic", "modular", "dbsp", "recompute"),
+        ("auto", "ranked", "dred", "dred-c", "elastic", "modular", "dbsp", "recompute"),
         ("fallback", "rediscovery"),
         {"dbsp": ("tidelog.run.dbsp.engine", "DbspEngine")},
     ),
     "tuples": Entry(
         "tidelog.run.tuples.engine",
         "TuplesEngine",
-        ("auto", "ranked", "dred", "elastic", "modular", "recompute"),
+        ("auto", "ranked", "dred", "dred-c", "elastic", "modular", "recompute"),
         ("fallback", "evaluator", "index", "parallel", "rediscovery"),
     ),
     "reference": Entry("tidelog.run.reference.engine", "ReferenceEngine"),

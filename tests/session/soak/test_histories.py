@@ -66,7 +66,7 @@ def test_graphs_have_every_shape_and_program() -> None:
 def test_everything_is_drawn() -> None:
     made = [drawn(seed, Asked()) for seed in range(150)]
     settings = [setting for _, setting in made]
-    strategies = {"columnar": {"auto", "ranked", "dred", "elastic", "modular", "dbsp", "recompute"}}
+    strategies = {"columnar": {"auto", "ranked", "dred", "dred-c", "elastic", "modular", "dbsp", "recompute"}}
     strategies["tuples"] = strategies["columnar"] - {"dbsp"}
     assert {(one.engine, one.strategy) for one in settings} == {(e, s) for e, many in strategies.items() for s in many}
     options = {"evaluator", "index", "parallel", "rediscovery"}

@@ -3,5 +3,5 @@
 * `recognise`, `same_generation`, `classify`: closures, equivalences, same generation; what a stratum is.
 * `linearise`, `decompose`, `exchange`: linear form; independent pieces; partitions that exchange what is new.
 * `merge_equals`: relations that are equal are one; `split_closures`, `split_modules`: what feeds a closure apart from
-  it; `tell_modules`: both in words.
+  it; `split_parts`: closures of parts of relations; `tell_modules`: all of these in words.
 """

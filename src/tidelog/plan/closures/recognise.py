@@ -143,7 +143,7 @@ def _transitive(rule: Rule, stratum: Stratum) -> _Transitive | None:
         return None
     for first, second in ((left, right), (right, left)):
         if first.relation == second.relation == rule.head:
-            place = _chain(head, first.terms, second.terms)
+            place = chain(head, first.terms, second.terms)
             if place is not None:
                 return _Transitive(rule, Form.NONLINEAR, place)
         elif first.relation == rule.head and second.relation not in stratum.relations:
@@ -153,7 +153,7 @@ def _transitive(rule: Rule, stratum: Stratum) -> _Transitive | None:
     return None
 
 
-def _chain(
+def chain(
     head: Terms, first: Terms, second: Terms
 ) -> tuple[int, int, tuple[int, ...], tuple[tuple[int, Const], ...]] | None:
     """Return the columns of `T(x, z) :- T(x, y), T(y, z)`, the others being equal in all three."""

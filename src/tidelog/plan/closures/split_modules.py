@@ -76,9 +76,15 @@ def _module(closure: Closure, own: Relation, fed: Relation) -> Iterator[Rule]:
     """Yield the rule of a closure and those of what feeds it."""
     for rule in closure.feeds:
         yield feeding(rule, fed.name)
+    yield closing_rule(closure, own, fed)
+
+
+def closing_rule(closure: Closure, own: Relation, fed: Relation) -> ClosureRule:
+    """Return the one rule of a closure that is all of its relation."""
     made = copying(own, fed)
-    kind = closure.kind.value, closure.source, closure.target, closure.partition
+    constants = tuple((column, constant.value) for column, constant in closure.constants)
+    kind = closure.kind.value, closure.source, closure.target, closure.partition, constants
     parts = {one.name: getattr(made, one.name) for one in fields(made)}
     parts["identity"] = f"{own.name} as the closure of what it is fed: {kind}"
     parts["origin"] = closure.rules[0].origin
-    yield ClosureRule(**parts, closure=closure)
+    return ClosureRule(**parts, closure=closure)

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tidelog.base.text.show import show_value
 from tidelog.plan.closures.merge_equals import merge_equals, read_off
 from tidelog.plan.closures.recognise import closure_of, closures
 from tidelog.plan.closures.split_modules import is_module
+from tidelog.plan.closures.split_parts import Part, parts
 from tidelog.plan.nodes import Plan, Stratum
 
 
@@ -37,5 +39,14 @@ def _said(stratum: Stratum, *, parted: bool) -> Iterator[str]:
         yield f"{alone.relation}: {alone.kind.value} closure"
     modules = [closure for closure in closures(stratum) if is_module(closure)]
     yield from (f"module {one.relation}: {one.kind.value} closure of what other rules derive" for one in modules)
-    if modules:
+    some = parts(stratum)
+    yield from (f"module of a part of {one.rule.head}: {one.kind.value} closure, {_where(one)}" for one in some)
+    if modules or some:
         yield "module of all other rules: semi-naive"
+
+
+def _where(part: Part) -> str:
+    """Say which tuples a part has."""
+    constants = [f"column {column} is {show_value(constant.value)}" for column, constant in part.place[3]]
+    asked = ["as its rule asks"] if part.others else []
+    return " and ".join([*constants, *asked])

@@ -55,6 +55,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "ranked": Algorithm(Support.RANKED, ranked.update),
     "dred": Algorithm(Support.NONE, dred.update),
     "elastic": Algorithm(Support.FIRST, elastic.update),
+    "dred-c": Algorithm(Support.COUNTED, modular.update),
     "modular": Algorithm(Support.COUNTED, modular.update),
 }
 """The update algorithms by the name of their strategy."""

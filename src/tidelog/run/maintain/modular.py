@@ -21,6 +21,7 @@ turns, and the rules that no other module has are the semi-naive module. The oth
   of the nodes that reach a lost edge are found anew, and compared. That is Del, Red and Add in one.
 * A closure that other rules of its stratum feed is one rule (`plan.closures.split_modules`), which the functions of the
   transitive or the symmetric-transitive module evaluate (`run.columnar.closures.modules`). `ranked` drives these, too.
+* Strategy `dred-c` has the semi-naive module alone: DRed^c, with which the paper compares.
 * Red of the semi-naive module is one step, as in DRed^c, and insertion does the others.
 """
 

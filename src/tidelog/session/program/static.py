@@ -38,7 +38,7 @@ def check_program(source: Source, library: Sequence[Path] = (), externs: Externs
 
 PLAN_FORMATS = ("text", "dot", "mermaid", "json")
 """The methods of a `Plan` that write all of it."""
-PLAN_STRATEGIES: tuple[StrategyName, ...] = ("auto", "ranked", "dred", "elastic", "modular", "recompute")
+PLAN_STRATEGIES: tuple[StrategyName, ...] = ("auto", "ranked", "dred", "dred-c", "elastic", "modular", "recompute")
 
 
 class Plan:

@@ -27,6 +27,7 @@ from tidelog.plan.closures.recognise import Closure, Form, closure_of
 from tidelog.plan.closures.same_generation import SameGeneration, same_generation
 from tidelog.plan.closures.split_closures import Wanted, split_closures
 from tidelog.plan.closures.split_modules import split_modules
+from tidelog.plan.closures.split_parts import split_parts
 from tidelog.plan.nodes import Plan, Stratum
 from tidelog.run.columnar.arrays.table import Words
 from tidelog.run.columnar.backend import ColumnarBackend
@@ -66,7 +67,7 @@ class Claims:
         if lasting:
             self.plan = split_closures(self.plan, wanted, before)
         if modules:
-            self.plan = split_modules(self.plan, wanted, before)
+            self.plan = split_modules(split_parts(self.plan, wanted, before), wanted, before)
         found = ((stratum, closure_of(stratum)) for stratum in self.plan.strata if wanted(stratum, self.plan))
         self._closures = {stratum.relations[0]: closure for stratum, closure in found if closure is not None}
         self._generations: dict[str, SameGeneration] = {}

@@ -1,0 +1,159 @@
+"""Let closures of a part of a relation, of triples by property for instance, be modules beside all other rules.
+
+    P(x, "in", z) :- P(x, "in", y), P(y, "in", z).      Fed(x, "in", y) :- P(x, "in", y).
+                                                  =>    Closed is Fed, closed
+                                                        P(x, "in", y) :- Closed(x, "in", y).
+
+    P(x, p, z) :- Transitive(p), P(x, p, y), P(y, p, z).   Fed(x, p, y) :- Transitive(p), P(x, p, y).
+                                                  =>       Closed is Fed, closed by p
+                                                           P(x, p, y) :- Closed(x, p, y).
+
+The part is said by constants and by whatever else the rule asks of its other columns: they are the same in its two
+atoms and in its head. So no other rule is touched, a relation may have any number of such parts, and they may overlap.
+What the module derives comes back as an edge; that is one look at each tuple, and no work for the module. For the
+engine alone: nobody else sees the plan that comes out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import permutations
+
+from tidelog.base.expr import Const, Var
+from tidelog.base.record import record
+from tidelog.logic.program import Atom, Literal, Negative, Positive
+from tidelog.logic.program import Rule as Source
+from tidelog.plan.closures.recognise import Closure, Form, Kind, chain, closure_of
+from tidelog.plan.closures.split_closures import Wanted
+from tidelog.plan.closures.split_modules import ClosureRule, closing_rule
+from tidelog.plan.join.estimate import Estimate
+from tidelog.plan.join.plan_rules import plan_rule
+from tidelog.plan.nodes import Plan, Relation, Rule, Stratum
+
+Terms = tuple[Var | Const, ...]
+Place = tuple[int, int, tuple[int, ...], tuple[tuple[int, Const], ...]]
+
+
+@record
+class Part:
+    """The transitive rule of a part of a relation: one of its atoms, what else it asks, where the closure lives."""
+
+    rule: Rule
+    terms: Terms
+    others: tuple[Literal, ...]
+    place: Place
+    symmetric: Rule | None = None
+
+    @property
+    def kind(self) -> Kind:
+        """What the part is closed under."""
+        return Kind.TRANSITIVE if self.symmetric is None else Kind.SYMMETRIC_TRANSITIVE
+
+
+def parts(stratum: Stratum) -> tuple[Part, ...]:
+    """Return the closures of parts of relations in a stratum that is not a closure and nothing else."""
+    if not stratum.recursive or closure_of(stratum) is not None:
+        return ()
+    found = (_part(rule, stratum) for rule in stratum.rules)
+    return tuple(part for part in found if part is not None)
+
+
+def split_parts(plan: Plan, wanted: Wanted, earlier: Plan | None = None) -> Plan:
+    """Return the plan with closures of parts as modules; rules that `earlier` has too are the same objects."""
+    known = {(rule.head, rule.identity): rule for s in earlier.strata for rule in s.rules} if earlier else {}
+    relations = dict(plan.relations)
+    strata = []
+    for stratum in plan.strata:
+        found = parts(stratum) if wanted(stratum, plan) else ()
+        gone = {id(rule) for part in found for rule in (part.rule, part.symmetric)}
+        rules = [rule for rule in stratum.rules if id(rule) not in gone]
+        names = list(stratum.relations)
+        for part in found:
+            own = relations[part.rule.head]
+            fed, closed = (
+                replace(own, name=f"{own.name}#{what} {part.rule.identity}", role="internal", primary_key=None)
+                for what in ("fed", "closed")
+            )
+            for one in (fed, closed):
+                relations[one.name] = replace(one, auxiliary=True)
+                names.append(one.name)
+            rules += _module(part, own, fed, closed, known)
+        strata.append(replace(stratum, relations=tuple(names), rules=tuple(rules)) if found else stratum)
+    return replace(plan, relations=relations, strata=tuple(strata)) if len(relations) > len(plan.relations) else plan
+
+
+def _module(
+    part: Part, own: Relation, fed: Relation, closed: Relation, known: Mapping[tuple[str, str], Rule]
+) -> Iterator[Rule]:
+    """Yield the rules that make a part a module."""
+    origin = part.rule.origin
+    edges = Source(fed.name, part.terms, (*part.others, Positive(Atom(own.name, part.terms))), origin)
+    back = Source(own.name, part.terms, (Positive(Atom(closed.name, part.terms)),), origin)
+    for made, identity in ((edges, fed.name), (back, closed.name)):
+        before = known.get((made.head, identity))
+        yield before if before is not None and before.source == made else plan_rule(made, identity, Estimate())
+    source, target, partition, constants = part.place
+    rules = (part.rule,) if part.symmetric is None else (part.rule, part.symmetric)
+    closure = Closure(
+        closed.name, part.kind, Form.NONLINEAR, source, target, partition, constants, rules, (), (), (), True, False
+    )
+    closing = closing_rule(closure, closed, fed)
+    before = known.get((closing.head, closing.identity))
+    yield before if isinstance(before, ClosureRule) else closing
+
+
+def _part(rule: Rule, stratum: Stratum) -> Part | None:
+    """Return the part that a rule makes transitive, if it does that and nothing else."""
+    source = rule.source
+    head = _plain(source.arguments) if source is not None else None
+    if source is None or head is None:
+        return None
+    own = [one for one in source.body if isinstance(one, Positive) and one.atom.relation == rule.head]
+    for first, second in permutations(own, 2):
+        left, right = _plain(first.atom.arguments), _plain(second.atom.arguments)
+        place = chain(head, left, right) if left is not None and right is not None else None
+        if place is None or left is None:
+            continue
+        others = tuple(literal for literal in source.body if literal is not first and literal is not second)
+        inner = {head[place[0]], left[place[1]], head[place[1]]}
+        if not all(_is_apart(literal, inner) for literal in others) or not (others or place[3]):
+            continue
+        turned = (
+            None
+            if others
+            else next((one for one in stratum.rules if one.head == rule.head and _turns(one, place)), None)
+        )
+        return Part(rule, left, others, place, turned)
+    return None
+
+
+def _plain(terms: tuple[object, ...]) -> Terms | None:
+    found = tuple(term for term in terms if isinstance(term, Var | Const))
+    return found if len(found) == len(terms) else None
+
+
+def _is_apart(literal: Literal, inner: set[Var | Const]) -> bool:
+    """Tell whether a literal is an atom or a condition that says nothing of the nodes of a closure."""
+    match literal:
+        case Positive(atom) | Negative(atom):
+            return inner.isdisjoint(term for term in atom.arguments if isinstance(term, Var | Const))
+        case _:
+            return False
+
+
+def _turns(rule: Rule, place: Place) -> bool:
+    """Tell whether a rule makes a part symmetric."""
+    source = rule.source
+    if source is None or len(source.body) != 1 or not isinstance(source.body[0], Positive):
+        return False
+    atom, head = source.body[0].atom, _plain(source.arguments)
+    body = _plain(atom.arguments)
+    if atom.relation != rule.head or head is None or body is None:
+        return False
+    begin, end, partition, constants = place
+    turned = list(body)
+    turned[begin], turned[end] = turned[end], turned[begin]
+    free = [head[begin], head[end], *(head[column] for column in partition)]
+    same = tuple(turned) == head and all(head[column] == constant for column, constant in constants)
+    return same and all(isinstance(term, Var) for term in free) and len(set(free)) == len(free)

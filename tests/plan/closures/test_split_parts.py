@@ -1,0 +1,100 @@
+"""Closures of a part of a relation are modules beside all other rules."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.generate.pipeline import plan_text
+from tidelog.plan.closures.recognise import Kind
+from tidelog.plan.closures.split_modules import ClosureRule
+from tidelog.plan.closures.split_parts import parts, split_parts
+from tidelog.plan.closures.tell_modules import tell_modules
+from tidelog.plan.nodes import Plan
+
+TRIPLES = """
+input relation W(s: u32, p: string, o: u32)
+input relation G(p: string)
+input relation Sub(p: string, q: string)
+output relation P(s: u32, p: string, o: u32)
+P(s, p, o) :- W(s, p, o).
+P(s, q, o) :- P(s, p, o), Sub(p, q).
+"""
+IN = 'P(x, "in", z) :- P(x, "in", y), P(y, "in", z).\n'
+
+
+def split(rules: str, earlier: Plan | None = None) -> Plan:
+    return split_parts(plan_text(TRIPLES + rules), lambda *_: True, earlier)
+
+
+def closing(plan: Plan) -> list[ClosureRule]:
+    return [rule for stratum in plan.strata for rule in stratum.rules if isinstance(rule, ClosureRule)]
+
+
+def test_a_property_by_name() -> None:
+    (rule,) = closing(split(IN))
+    assert rule.closure is not None
+    assert (rule.closure.kind, [(column, const.value) for column, const in rule.closure.constants]) == (
+        Kind.TRANSITIVE,
+        [(1, "in")],
+    )
+    reads = {rule.head: rule.reads for stratum in split(IN).strata for rule in stratum.rules}
+    assert reads[rule.external] == ("P",)
+
+
+def test_a_symmetric_property() -> None:
+    (rule,) = closing(split(IN + 'P(y, "in", x) :- P(x, "in", y).\nP(y, "of", x) :- P(x, "in", y).'))
+    assert rule.closure is not None
+    assert rule.closure.kind is Kind.SYMMETRIC_TRANSITIVE
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "P(x, p, z) :- G(p), P(x, p, y), P(y, p, z).",
+        "P(x, p, z) :- P(x, p, y), G(p), P(y, p, z), not Sub(p, p).",
+        'P(x, p, z) :- P(y, p, z), P(x, p, y), P(_, "is", 3), Sub(p, "transitive").',
+    ],
+)
+def test_properties_that_facts_name(rule: str) -> None:
+    (found,) = closing(split(rule))
+    assert found.closure is not None
+    assert (found.closure.partition, found.closure.constants) == ((1,), ())
+
+
+def test_any_number_of_parts() -> None:
+    assert len(closing(split(IN + IN.replace("in", "of") + "P(x, p, z) :- G(p), P(x, p, y), P(y, p, z)."))) == 3
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "P(x, p, z) :- P(x, p, y), P(y, p, z), Sub(p, p), W(x, p, _).",
+        "P(x, p, z) :- P(x, p, y), P(y, q, z), Sub(p, q).",
+        "P(x, p, z) :- P(x, p, y), P(y, p, z), x != z.",
+        'P(x, "in", z) :- P(x, "in", y), P(y, "of", z).',
+    ],
+)
+def test_what_asks_for_more_is_no_part(rule: str) -> None:
+    assert not closing(split(rule))
+
+
+def test_a_closure_that_is_all_of_its_stratum_is_none() -> None:
+    plan = plan_text(TRIPLES.replace("P(s, q, o) :- P(s, p, o), Sub(p, q).", "") + IN)
+    assert not [part for stratum in plan.strata for part in parts(stratum)]
+
+
+def test_rules_that_stay_are_the_same_objects() -> None:
+    before = split(IN)
+    after = split(IN + "P(y, p, x) :- P(x, p, y), G(p).", before)
+    assert closing(before)[0] is closing(after)[0]
+    made = [{id(r) for s in plan.strata for r in s.rules if "#" in r.head + r.identity} for plan in (before, after)]
+    assert len(made[0]) == 3
+    assert made[0] == made[1]
+
+
+def test_a_plan_says_which_parts() -> None:
+    (said,) = tell_modules(plan_text(TRIPLES + IN)).values()
+    assert said == [
+        'module of a part of P: transitive closure, column 1 is "in"',
+        "module of all other rules: semi-naive",
+    ]
