@@ -17,7 +17,8 @@ typedef small = u8
 input relation T(s: rdf::Term, p: rdf::Term, n: u8)
 output relation Out(s: rdf::Term, n: u8)
 function known(t: rdf::Term): bool = t == x:known
-Out(s, n) :- T(s, x:age, n), s != <http://x/hidden>, var m = n:u8, m > (1:small), not known(s).
+Out(s, n) :- T(s, x:age, n), s != <http://x/hidden>, var m = n:u8, m > (1:small), not known(s), var t:string = "",
+    x:string != <http://x/float>.
 """
 AGE = iri("http://x/age")
 
@@ -46,7 +47,7 @@ def formatted(text: str) -> str:
 def test_the_layout_keeps_them() -> None:
     once = formatted(PROGRAM)
     assert formatted(once) == once
-    assert "T(s, x:age, n), s != <http://x/hidden>, var m = n: u8" in once
+    assert all(part in once for part in ("T(s, x:age, n)", "s != <http://x/hidden>", "var m = n: u8", "x:string"))
     assert formatted('R(rdf::Iri{"http://a"}), R(rdf::Iri{"a b"}).') == 'R(<http://a>), R(rdf::Iri{"a b"}).\n'
 
 

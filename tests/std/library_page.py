@@ -12,7 +12,7 @@ from pathlib import Path
 from tidelog.base.diagnostic import Report
 from tidelog.base.span import Source
 from tidelog.lang.parse.parse import parse
-from tidelog.lang.syntax import FunctionDef, Import, TypeDef
+from tidelog.lang.syntax import FunctionDef, Import, Prefix, RelationDef, RuleDef, TypeDef
 from tidelog.logic.names.modules import SHIPPED
 
 PAGE = Path(__file__).parents[2] / "docs" / "library.md"
@@ -32,6 +32,11 @@ ORDER = (
     "net::ipv6",
     "net::ipaddr",
     "rdf",
+    "rdf::graph",
+    "rdf::rdfs",
+    "rdf::owl2rl",
+    "rdf::owl2rl::rules",
+    "rdf::owl2rl::datatypes",
 )
 INTRODUCTION = """\
 # The library
@@ -67,9 +72,9 @@ def describe(module: str) -> Iterator[str]:
     lines = source.text.split("\n")
     starts = {}
     for declaration in parse(source, Report()).declarations:
-        if isinstance(declaration, Import):
+        if isinstance(declaration, Import | Prefix | RuleDef):
             continue
-        assert isinstance(declaration, FunctionDef | TypeDef)
+        assert isinstance(declaration, FunctionDef | TypeDef | RelationDef)
         starts[source.position(declaration.span.start)[0]] = signature(declaration, source.text)
     yield f"## `{module}`\n"
     comment: list[str] = []
@@ -106,9 +111,9 @@ def fenced(block: list[str]) -> Iterator[str]:
         yield "\n".join(["```text", *block, "```", ""])
 
 
-def signature(declaration: FunctionDef | TypeDef, text: str) -> str:
+def signature(declaration: FunctionDef | TypeDef | RelationDef, text: str) -> str:
     """A declaration without its body."""
-    if isinstance(declaration, TypeDef):
+    if not isinstance(declaration, FunctionDef):
         return " ".join(declaration.span.text.split())
     assert declaration.result is not None
     written = text[declaration.span.start : declaration.result.span.end]

@@ -23,7 +23,8 @@ COMPARISON: Final = 7
 EQUALITY: Final = frozenset(("==", "!="))
 PREFIX: Final = frozenset(("-", "~", "not", "&"))
 IRI_CONSTRUCTOR: Final = ("rdf", "Iri")
-_TYPE: Final = re.compile("bool|string|istring|bigint|float|double|usize|isize|bit|signed|[usi][0-9]+").fullmatch
+_TYPE: Final = re.compile("bool|istring|bigint|usize|isize|bit|signed|[usi][0-9]+").fullmatch
+"""Tells whether a name behind a colon is that of a type; `xsd:string` may be an IRI, so some are missing."""
 _POSTFIX: Final = frozenset((".", "(", "[", "?", ":", "as"))
 _BLOCKS: Final = frozenset(("{", "if", "for", "match"))
 

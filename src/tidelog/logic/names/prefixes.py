@@ -14,6 +14,7 @@ from tidelog.base.diagnostic import Label, Report, did_you_mean
 from tidelog.lang import syntax
 from tidelog.lang.parse.expressions import IRI_CONSTRUCTOR
 
+_TYPES = frozenset(("string", "float", "double"))
 Prefixes = Mapping[str, syntax.Prefix]
 Tree = TypeVar("Tree")
 
@@ -72,7 +73,7 @@ class _Expander:
 
     def _iri(self, written: syntax.Annotated, prefix: str, name: str) -> syntax.Expr:
         declared = self._prefixes.get(prefix)
-        if declared is None and name in self._types:
+        if declared is None and (name in self._types or name in _TYPES):
             return written
         if declared is None:
             self._report.add(

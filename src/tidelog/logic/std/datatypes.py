@@ -126,7 +126,7 @@ def _moment(zoned: bool) -> Callable[[str], Value | None]:
             away = timedelta(hours=int(zone[1:3]), minutes=int(zone[4:6]))
             moment += -away if zone[0] == "+" else away
         seconds = (moment - datetime(2000, 1, 1, tzinfo=UTC)) // timedelta(seconds=1)
-        cycle = (year - year % 400) // 400
+        cycle = (year - year % 400) // 400 - 5
         return "dateTime" if zone is None else "dateTimeStamp", Fraction(seconds + cycle * 146097 * 86400) + fraction
 
     return read
@@ -163,6 +163,12 @@ def value_of(term: Variant) -> Value | None:
         return None
     # White space around numbers, truth values and times is no part of them; in texts it is.
     return reader(text if datatype.removeprefix(XSD) in _TEXTS else text.translate(_FLAT).strip(" "))
+
+
+def value_key(term: Variant) -> Variant:
+    """Return a text that is the same for literals of the same value; None for those without one that is known."""
+    value = value_of(term)
+    return NONE if value is None else some(f"{value[0]} {value[1]}")
 
 
 def is_ill_typed(term: Variant) -> bool:

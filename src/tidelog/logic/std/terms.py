@@ -135,6 +135,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "integer_value": datatypes.integer_value,
     "number_value": datatypes.number_value,
     "boolean_value": datatypes.boolean_value,
+    "value_key": datatypes.value_key,
     "is_ill_typed": datatypes.is_ill_typed,
     "same_value": datatypes.same_value,
     "different_values": datatypes.different_values,
