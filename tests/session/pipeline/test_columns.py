@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from deltalake import write_deltalake
 from pyspark.sql import SparkSession
 
 from tidelog import Database, DataError, Pipeline
@@ -164,3 +165,30 @@ def test_a_new_column_in_one_of_many_files(spark: SparkSession, tmp_path: Path) 
     (folder / "3.csv").write_text('b,a,c\n"z",900,1\n')
     with pytest.raises(DataError, match=r"source R, .*3.csv, row 1: column `a`: expected .*found '900'"):
         load(spark, source, relation, plain, 100)
+
+
+@pytest.mark.spark
+def test_tables_of_delta_lake(spark: SparkSession, tmp_path: Path) -> None:
+    """Read here while all fits, and else by Spark, without a jar; as they were in a version of theirs, too."""
+    database = Database("input relation R(a: u8, b: string)")
+    relation, plain = plan_of(database).relations["R"], Plain(plan_of(database).types)
+    path = str(tmp_path / "my table")
+    source = SourceTable("R", "delta", path)
+    write_deltalake(path, pa.table({"a": [1], "b": ["x"]}))
+    write_deltalake(path, pa.table({"a": [2], "b": ["y"], "more": [5]}), mode="append", schema_mode="merge")
+    here = read_here(source, relation, Pipelines())
+    assert here is not None
+    assert sorted(read_table(here, relation, plain)) == [(1, "x"), (2, "y")]
+    assert read_here(source, relation, Pipelines(here_bytes=10)) is None
+    assert sorted(load(spark, source, relation, plain, 100).rows) == [(1, "x"), (2, "y")]
+    early = SourceTable("R", "delta", path, {"versionAsOf": "0"})
+    here = read_here(early, relation, Pipelines())
+    assert here is not None
+    assert list(read_table(here, relation, plain)) == [(1, "x")]
+    assert list(load(spark, early, relation, plain, 100).rows) == [(1, "x")]
+    write_deltalake(path, pa.table({"a": [900], "b": ["z"], "more": [5]}), mode="append")
+    assert read_here(source, relation, Pipelines()) is None
+    with pytest.raises(DataError, match=r"my table/.*parquet, row 1: column `a`: expected bit<8> .*found '900'"):
+        load(spark, source, relation, plain, 100)
+    with pytest.raises(DataError, match=r"source R \(.*absent\): "):
+        load(spark, SourceTable("R", "delta", str(tmp_path / "absent")), relation, plain, 100)

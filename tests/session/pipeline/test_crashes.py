@@ -26,7 +26,7 @@ from tidelog.session.pipeline.config import read_config
 from tidelog.session.pipeline.run import Pipeline
 
 ALL = os.environ.get("TIDELOG_CRASHES") == "all"
-SAMPLE = 8
+SAMPLE = 10
 """Of so many points one is tried, by default."""
 
 Act = Callable[[Pipeline], Any]

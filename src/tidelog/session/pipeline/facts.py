@@ -201,7 +201,10 @@ def fingerprint(source: SourceTable) -> str:
         return ""
     if source.storage is not None and is_stored(source.path, source.storage):
         with told(source):
-            return _mark(source, [(one.name, one.size, one.stamp) for one in found_at(source.path, source.storage)[1]])
+            objects = [(one.name, one.size, one.stamp) for one in found_at(source.path, source.storage)[1]]
+        if not objects:
+            raise DataError(f"{source}: there is nothing at this address")
+        return _mark(source, objects)
     if not is_local(source.path):
         return ""
     path = Path(source.path)

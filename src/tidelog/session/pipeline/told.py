@@ -1,4 +1,4 @@
-"""Errors of Spark, of values and of the file system, told with the source or sink they belong to."""
+"""Errors of Spark, of Delta Lake, of values and of the file system, told with the source or sink they belong to."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ def told(what: object) -> Iterator[None]:
     except DataError as error:
         raise error if str(error).startswith(str(what)) else DataError(f"{what}: {error}") from None
     except OSError as error:
-        raise DataError(f"{what}: {error.strerror or error}") from None
+        raise DataError(f"{what}: {error.strerror or _plain(error)}") from None
     except Exception as error:
-        if not _is_of_spark(error):
+        if _is_of(error, ("_internal", "DeltaError")):
+            raise DataError(f"{what}: {_plain(error)}") from None
+        if not _is_of(error, ("pyspark", "PySparkException"), ("py4j", "Py4JJavaError")):
             raise
         java = getattr(error, "java_exception", error)
         lines = [line for line in str(java).split("\n") if line.strip()]
@@ -27,7 +29,13 @@ def told(what: object) -> Iterator[None]:
         raise DataError(f"{what}: {told_by_spark}") from None
 
 
-def _is_of_spark(error: Exception) -> bool:
-    """Tell whether PySpark raised an error; it is not loaded for that."""
+def _plain(error: Exception) -> str:
+    """Return what an error says in one line without colours: those of object stores have many."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    return "; ".join(part for line in text.split("\n") if (part := line.strip(" \u21b3")))
+
+
+def _is_of(error: Exception, *kinds: tuple[str, str]) -> bool:
+    """Tell whether an error is of a library that need not be loaded: a package (deltalake has `_internal`), a class."""
     names = {(one.__module__.partition(".")[0], one.__name__) for one in type(error).__mro__}
-    return bool(names & {("pyspark", "PySparkException"), ("py4j", "Py4JJavaError")})
+    return bool(names & {*kinds})

@@ -55,11 +55,12 @@ class Sinks:
 
     def is_known(self, sink: Sink) -> bool:
         """Tell whether a sink that is merged into has got its first rows."""
-        if sink.format == DELTA:
-            return self._lake(sink).number() > 0
-        from tidelog.session.pipeline.sinks.remote import is_there  # noqa: PLC0415  (loads PySpark)
+        with told(sink):
+            if sink.format == DELTA:
+                return self._lake(sink).number() > 0
+            from tidelog.session.pipeline.sinks.remote import is_there  # noqa: PLC0415  (loads PySpark)
 
-        return is_there(sink, self._spark())
+            return is_there(sink, self._spark())
 
     def stage(self, wanted: Iterable[tuple[Sink, Output]], number: int, at: str) -> Entry:
         """Write what sinks are to get, of a version made at that time, where nobody sees it."""

@@ -18,6 +18,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql import types as s
@@ -32,7 +33,7 @@ from tidelog.session.frames.arrow import read_table
 from tidelog.session.frames.plain import Plain
 from tidelog.session.pipeline.addresses import address, is_local, local_path
 from tidelog.session.pipeline.config import SourceTable
-from tidelog.session.pipeline.paths import TABLE, WILD
+from tidelog.session.pipeline.paths import DELTA, TABLE, WILD
 from tidelog.session.pipeline.sinks.output import Output
 from tidelog.session.pipeline.sources.adding import Signed, may_stay
 from tidelog.session.pipeline.sources.values import value_of
@@ -113,6 +114,9 @@ def _raw(spark: SparkSession, source: SourceTable, relation: Relation) -> DataFr
     _check_path(source)
     if source.format == TABLE:
         return spark.read.table(str(source.path))
+    lake = _lake(spark, source) if source.format == DELTA else None
+    if lake is not None:
+        return lake
     options = {**_DEFAULTS.get(source.format, {}), **source.options}
     groups = _by_header(source, options)
     if len(groups) > 1:
@@ -121,6 +125,29 @@ def _raw(spark: SparkSession, source: SourceTable, relation: Relation) -> DataFr
             _check_columns(replace(source, path=paths[0]), relation, frame.columns)
         return reduce(lambda one, two: one.unionByName(two, allowMissingColumns=True), frames)
     return _raw_alike(spark, source, options)
+
+
+def _lake(spark: SparkSession, source: SourceTable) -> DataFrame | None:
+    """Return a local table of Delta Lake by the files that its log lists; None if only the session's own Delta may."""
+    from deltalake import DeltaTable  # noqa: PLC0415  (slow to load)
+    from deltalake.exceptions import DeltaError  # noqa: PLC0415  (slow to load)
+
+    path = source.path
+    if path is None or not is_local(path) or set(source.options) - {"versionAsOf"}:
+        return None
+    version = source.options.get("versionAsOf")
+    try:
+        table = DeltaTable(path, None if version is None else int(version))
+    except (DeltaError, ValueError) as error:
+        raise DataError(f"{source}: {error}") from None
+    if table.metadata().partition_columns or table.protocol().reader_features:
+        return None  # values in the names of folders, rows that are gone although a file has them
+    columns = pa.schema(table.schema())
+    files = [address(local_path(one)) for one in table.file_uris()]
+    if not files:
+        return spark.createDataFrame(columns.empty_table())
+    found = spark.read.option("mergeSchema", "true").parquet(*files)
+    return found.select(*[f.col(f"`{name}`") for name in columns.names if name in found.columns])
 
 
 def _by_header(source: SourceTable, options: Mapping[str, str]) -> list[list[str]]:
@@ -265,6 +292,8 @@ def _first_mistake(
     if not file or source.is_stream:
         return DataError(f"{source}: {reason}{more}")
     path = local_path(file)
+    if source.format == DELTA:
+        source = replace(source, format="parquet", options={})
     raw = _raw(spark, replace(source, path=path), relation).coalesce(1)  # in one piece rows keep their order
     numbered = _converted(raw.withColumn(NUMBER, f.monotonically_increasing_id()), source, relation, signed=signed)
     first = numbered.where(f.col(REASON).isNotNull()).select(NUMBER, REASON).sort(NUMBER).first()
