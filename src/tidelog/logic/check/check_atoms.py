@@ -9,14 +9,16 @@ with at once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from tidelog.base.diagnostic import Report, did_you_mean
 from tidelog.base.expr import AnyPattern, Expr, Pattern, VarPattern
 from tidelog.base.record import record
 from tidelog.base.span import Span
-from tidelog.base.types import Type, show
+from tidelog.base.types import Named, Type, content, show
 from tidelog.lang import syntax
 from tidelog.logic.infer.inference import Inference
+from tidelog.logic.names.environment import Environment
 from tidelog.logic.names.patterns import is_pattern, pattern_names
 from tidelog.logic.names.scope import Scope, Variable
 from tidelog.logic.program import Relation
@@ -32,6 +34,28 @@ class PlacedAtom:
     atom: syntax.Atom
     relation: Relation
     arguments: Sequence[syntax.Expr | None]
+
+
+def row_atom(atom: syntax.Atom, relation: Relation, environment: Environment) -> syntax.Atom:
+    """Write an atom with the pattern of a whole row where DDlog reads it so.
+
+    `&R[p]` is `R[&p]`: p fits what rows refer to. `R(a, b)` on a relation of a union is `R[R{a, b}]` if the union has a
+    constructor of the relation's name.
+    """
+    if atom.whole is not None:
+        if not atom.reference:
+            return atom
+        return replace(atom, whole=syntax.Unary("&", atom.whole, span=atom.whole.span), reference=False)
+    row = content(relation.element)
+    if atom.arguments is None or len(relation.columns) != 1 or not isinstance(row, Named):
+        return atom
+    constructors = environment.definition(row.name).constructors
+    if len(constructors) == 1 or all(c.name != relation.name for c in constructors):
+        return atom
+    whole: syntax.Expr = syntax.Construct(atom.relation, atom.arguments, span=atom.span)
+    if relation.element is not row:
+        whole = syntax.Unary("&", whole, span=atom.span)
+    return replace(atom, arguments=None, whole=whole)
 
 
 def place_atom(atom: syntax.Atom, relation: Relation, report: Report) -> PlacedAtom:

@@ -26,7 +26,14 @@ from tidelog.lang.syntax import Clause, Path, RuleDef
 from tidelog.lang.syntax.walk import rewrite, subexpressions
 from tidelog.logic import program
 from tidelog.logic.check import rule_mistakes
-from tidelog.logic.check.check_atoms import PlacedAtom, check_atom, declare_pattern, declare_variables, place_atom
+from tidelog.logic.check.check_atoms import (
+    PlacedAtom,
+    check_atom,
+    declare_pattern,
+    declare_variables,
+    place_atom,
+    row_atom,
+)
 from tidelog.logic.check.finish_rule import finish_rule
 from tidelog.logic.infer import access as infer_access
 from tidelog.logic.infer.control import element_type
@@ -197,7 +204,7 @@ class _Checker:
                 case syntax.Positive(atom):
                     relation = self.environment.relation(atom.relation, atom.span, self.report)
                     if relation is not None:
-                        placed = place_atom(atom, relation, self.report)
+                        placed = self.placed(atom, relation)
                         atoms[i] = declare_variables(placed, scope, given, self.inference) or placed
                     else:
                         self.declare_mistaken(clause, scope)
@@ -209,6 +216,9 @@ class _Checker:
                 case _:
                     pass
         return atoms
+
+    def placed(self, atom: syntax.Atom, relation: Relation) -> PlacedAtom:
+        return place_atom(row_atom(atom, relation, self.environment), relation, self.report)
 
     def declare_mistaken(self, clause: Clause, scope: Scope) -> None:
         """Declare the variables of a clause that has a mistake, so that their uses are none."""
@@ -271,7 +281,7 @@ class _Checker:
         match clause:
             case syntax.Negative(atom):
                 relation = self.environment.relation(atom.relation, atom.span, self.report)
-                placed = relation and place_atom(atom, relation, self.report)
+                placed = relation and self.placed(atom, relation)
                 if not placed or not self.is_bound(placed, scope, negated=True):
                     return None
                 return checked.Negative(check_atom(placed, scope, self.inference))
@@ -326,7 +336,7 @@ class _Checker:
         )
 
     def head(self, head: syntax.Head, relation: Relation, scope: Scope, derived: bool) -> tuple[Expr, ...]:
-        atom = head.atom
+        atom = row_atom(head.atom, relation, self.environment)
         if relation.primary_key is not None and derived:
             rule_mistakes.keyed_head(relation, atom.span, self.report)
         if head.location is not None:

@@ -221,7 +221,10 @@ def annotated(inference: Inference, e: syntax.Annotated, scope: Scope, *_: objec
     if not defaults:
         return misplaced(inference, e.operand)
     call = expr.Call(inference.use(defaults[0], {defaults[0].type_variables[0]: type}, e.span), (), type, span=e.span)
-    return Declare(VarPattern(inference.declare(name, type, "local", scope, span), type), call, span=e.span)
+    inner = scope.child()
+    declared = VarPattern(inference.declare(name, type, "local", inner, span), type)
+    scope.variables.update(inner.variables)
+    return Declare(declared, call, span=e.span)
 
 
 def misplaced(inference: Inference, e: syntax.VarDecl | syntax.Wildcard | syntax.At, *_: object) -> Expr:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from tidelog.base import expr
 from tidelog.base.expr import Expr, Pattern
 from tidelog.base.span import Span
-from tidelog.base.types import UNIT, Float, String, Type, TypeVariable, is_integer, parts
-from tidelog.base.values import single
+from tidelog.base.types import UNIT, String, Type, TypeVariable, is_integer, parts
 from tidelog.logic.infer.inference import DEEPEST, Inference
+from tidelog.logic.infer.literals import of_type
 from tidelog.logic.infer.typed_rewrite import Rewriter
 from tidelog.logic.names.unify import ERROR, is_unknown
 
@@ -75,11 +75,11 @@ class Finisher(Rewriter):
         return done
 
     def constant(self, e: expr.Const) -> Expr:
-        """Return the constant, rounded if it turned out to be a `float`."""
+        """Return the constant, a real number if it turned out to be one."""
         type = self.type(e.type)
         if type is e.type:
             return e
-        return expr.Const(single(e.value) if isinstance(type, Float) else e.value, type, span=e.span)
+        return expr.Const(of_type(e.value, type), type, span=e.span)
 
     def expr(self, e: Expr) -> Expr:
         """Rebuild an expression; an empty collection whose elements nothing tells is reported."""
@@ -97,7 +97,7 @@ class Finisher(Rewriter):
             return p if type is p.type else expr.VarPattern(p.name, type)
         if isinstance(p, expr.ConstPattern):
             type = self.type(p.type)
-            return expr.ConstPattern(single(p.value) if isinstance(type, Float) else p.value, type)
+            return expr.ConstPattern(of_type(p.value, type), type)
         return super().pattern(p)
 
 

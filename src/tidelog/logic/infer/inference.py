@@ -135,33 +135,37 @@ class Inference(ABC):
         """Declare a variable, reporting one that it hides; return its unique name.
 
         Parameters of lambdas may hide others, and locals of a block may hide variables of the rule around it, which
-        are visible everywhere in the rule. A pattern of a `match` or loop that hides one is warned about.
+        are visible everywhere in the rule. A `var`, `match` or loop that hides another one is warned about.
         """
         hidden = scope.lookup(name)
         if hidden is None or (hidden.origin == "rule" and not scope.rule) or _is_new_parameter(hidden, origin, scope):
             return scope.declare(name, type, origin, span).unique
-        if origin in ("match", "loop") and name not in scope.variables:
-            self.report.add(
-                "W0302",
-                f"variable `{name}` hides another one",
-                span,
-                labels=[Label(hidden.span, "the other one")],
-                note="a name in a pattern is a new variable: it fits every value, and is not compared with the other",
-                hint="rename one of them",
-                severity="warning",
-            )
+        if origin in ("local", "match", "loop") and name not in scope.variables:
+            self._warn_hiding(name, hidden, origin, span)
             return scope.declare(name, type, origin, span).unique
         self.report.add(
             "E0204",
             f"variable `{name}` hides another one",
             span,
             labels=[Label(hidden.span, "the other one")],
-            note="a variable that is visible cannot be declared again",
-            hint=f"write `{name} = ...` to assign it, or rename one of them"
-            if origin == "local" and hidden.origin in ("local", "mutable")
-            else "rename one of them",
+            note="the parameters of a function, and the variables of a pattern, have different names",
+            hint="rename one of them",
         )
         return scope.unique(name)
+
+    def _warn_hiding(self, name: str, hidden: Variable, origin: Origin, span: Span) -> None:
+        assignable = origin == "local" and hidden.origin in ("local", "mutable")
+        self.report.add(
+            "W0302",
+            f"variable `{name}` hides another one",
+            span,
+            labels=[Label(hidden.span, "the other one")],
+            note="`var` declares a new variable; the other one keeps its value"
+            if origin == "local"
+            else "a name in a pattern is a new variable: it fits every value, and is not compared with the other",
+            hint=f"write `{name} = ...` to assign it, or rename one of them" if assignable else "rename one of them",
+            severity="warning",
+        )
 
     def use(self, signature: Signature, by: Mapping[str, Type], span: Span) -> str:
         """Record the use of a function at type arguments; return the name that `finish` replaces by the instance's."""

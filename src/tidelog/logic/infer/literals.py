@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
 from tidelog.base import expr, types
 from tidelog.base.conform import bounds
 from tidelog.base.expr import Const, Expr, MakeMap, MakeTuple, MakeVec, Operate
 from tidelog.base.span import Span
 from tidelog.base.text.integers import show_integer
-from tidelog.base.types import STRING, Bit, Double, Float, Named, Signed, Tuple, Type, TypeVariable, is_integer
+from tidelog.base.types import STRING, Bit, Double, Float, Named, Signed, Tuple, Type, TypeVariable, is_number
+from tidelog.base.values import Value, single
 from tidelog.base.values import real as real_value
-from tidelog.base.values import single
 from tidelog.lang import syntax
 from tidelog.logic.infer.inference import Inference
-from tidelog.logic.names.resolve import resolve_width
+from tidelog.logic.names.resolve import MAX_WIDTH, resolve_width
 from tidelog.logic.names.scope import Scope
 from tidelog.logic.names.unify import ERROR
 
@@ -20,28 +22,56 @@ INTERNED_STRING = Named(types.INTERN, (STRING,))
 
 
 def integer(inference: Inference, literal: syntax.IntLiteral, _: Scope, expected: Type | None) -> Const:
-    """An integer literal, of its written width or of an integer type told by its place."""
-    return whole(inference, literal.value, literal, expected, literal.span)
+    """An integer literal, of its written width or of a type of numbers told by its place."""
+    return whole(inference, _stated(literal), literal, expected, literal.span)
+
+
+def negated(inference: Inference, literal: syntax.IntLiteral, expected: Type | None, span: Span) -> Const:
+    """An integer literal behind `-`."""
+    lowest = literal.width is not None and literal.value == 1 << (literal.width - 1)
+    return whole(inference, -(literal.value if lowest else _stated(literal)), literal, expected, span)
+
+
+def _stated(literal: syntax.IntLiteral) -> int:
+    """Return the value of a literal: `8'shff` is -1, since digits of bits write down two's complement."""
+    width, value = literal.width, literal.value
+    if not literal.signed or literal.radix == 10 or not width or width > MAX_WIDTH:
+        return value
+    return value - (1 << width) if value.bit_length() == width else value
 
 
 def whole(inference: Inference, value: int, literal: syntax.IntLiteral, expected: Type | None, span: Span) -> Const:
-    """An integer literal whose value may be negated."""
+    """An integer literal with its value."""
     if literal.width is not None:
         written = resolve_width(literal.signed, literal.width, span, inference.report)
         check_range(inference, value, written, span)
         return Const(value, written, span=span)
     wanted = inference.types.resolve(expected) if expected is not None else None
-    if wanted is not None and is_integer(wanted):
+    if wanted is not None and is_number(wanted):
         check_range(inference, value, wanted, span)
-        return Const(value, wanted, span=span)
-    type = inference.types.fresh("integer")
+        return Const(of_type(value, wanted), wanted, span=span)
+    type = inference.types.fresh("literal")
     inference.at_end(lambda: check_range(inference, value, type, span))
     return Const(value, type, span=span)
+
+
+def of_type(value: Value, type: Type) -> Value:
+    """Return the value of a literal in the type that it turned out to have; too large ones are reported elsewhere."""
+    if not isinstance(type, Float | Double) or not isinstance(value, int | float):
+        return value
+    try:
+        real = real_value(float(value))
+    except OverflowError:
+        return math.inf
+    return single(real) if isinstance(type, Float) else real
 
 
 def check_range(inference: Inference, value: int, type: Type, span: Span) -> None:
     """Report a literal that its type cannot hold."""
     type = inference.types.resolve(type)
+    if isinstance(type, Float | Double) and of_type(value, type) in (math.inf, -math.inf):
+        message = f"`{show_integer(value)}` does not fit `{types.show(type)}`"
+        inference.report.add("E0309", message, span, note="it is larger than all numbers of this type")
     if not isinstance(type, Bit | Signed):
         return
     low, high = bounds(type)

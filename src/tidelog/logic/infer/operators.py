@@ -150,7 +150,7 @@ def unary(inference: Inference, e: syntax.Unary, scope: Scope, expected: Type | 
     """A unary operator; a negated literal is a literal, so that `-128` is of type `signed<8>`."""
     match e:
         case syntax.Unary("-", syntax.IntLiteral() as literal) if literal.width is None or literal.signed:
-            return infer_literals.whole(inference, -literal.value, literal, expected, e.span)
+            return infer_literals.negated(inference, literal, expected, e.span)
         case syntax.Unary("-", syntax.FloatLiteral() as number):
             return infer_literals.real(inference, number, scope, expected, "-")
         case syntax.Unary("-", operand):

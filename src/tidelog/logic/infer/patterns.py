@@ -39,7 +39,7 @@ def pattern(inference: Inference, e: syntax.Expr, scope: Scope, expected: Type, 
         case syntax.Unary("&", operand):
             return pattern(inference, operand, scope, _referred(inference, e, expected), origin, binds)
         case _:
-            return _constant(inference, e, expected)
+            return _constant(inference, e, scope, expected)
 
 
 def _bare_name(
@@ -123,12 +123,12 @@ def _referred(inference: Inference, e: syntax.Unary, expected: Type) -> Type:
             return content
 
 
-def _constant(inference: Inference, e: syntax.Expr, expected: Type) -> Pattern:
+def _constant(inference: Inference, e: syntax.Expr, scope: Scope, expected: Type) -> Pattern:
     match e:
         case syntax.IntLiteral():
-            made = infer_literals.whole(inference, e.value, e, expected, e.span)
+            made = infer_literals.integer(inference, e, scope, expected)
         case syntax.Unary("-", syntax.IntLiteral() as literal):
-            made = infer_literals.whole(inference, -literal.value, literal, expected, e.span)
+            made = infer_literals.negated(inference, literal, expected, e.span)
         case syntax.FloatLiteral():
             made = infer_literals.real(inference, e, None, expected)
         case syntax.Unary("-", syntax.FloatLiteral() as number):

@@ -3,7 +3,7 @@
 `Declarations` owns all module tables and resolves each declaration once, on demand, so an unused part of the standard
 library costs nothing. An `Environment` is the view from one module. A plain name is looked up in the module itself,
 then in the modules it imports without alias (two that fit are ambiguous), then in `std`. A scoped name `a::X` goes
-through an alias or the full path of an imported module; `std::X` always works.
+through an alias or the full path of an imported module; `std::X` always works, also by its name in DDlog, `ddlog_std`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tidelog.base.types import Constructor, Named, Type, TypeDefinition
 from tidelog.lang import syntax
 from tidelog.lang.syntax import Path
 from tidelog.logic.names.modules import import_hint
-from tidelog.logic.names.names import STD, ModuleTable
+from tidelog.logic.names.names import DDLOG_STD, STD, ModuleTable
 from tidelog.logic.names.resolve import (
     free_variables,
     resolve_alias,
@@ -299,6 +299,8 @@ class Environment:
 
     def _module(self, scope: Path) -> ModuleTable | None:
         tables = self.declarations.tables
+        if scope == DDLOG_STD and scope not in tables:
+            scope = STD
         for imported in self.table.imports:
             if imported.alias is not None and imported.alias == scope[0]:
                 return tables.get((*imported.path, *scope[1:]))

@@ -16,6 +16,8 @@ from tidelog.lang import syntax
 from tidelog.lang.syntax import Path
 
 STD: Path = ("std",)
+DDLOG_STD: Path = ("ddlog_std",)
+"""The prelude by its name in DDlog."""
 
 
 @dataclass(slots=True, eq=False)

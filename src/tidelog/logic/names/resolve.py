@@ -197,7 +197,8 @@ def resolve_columns(environment: Environment, declared: syntax.RelationDef, repo
         row: Type = Named(name)
         element: Type = Named(types.REF, (row,)) if declared.reference else row
     else:
-        element = row = resolve_type(environment, declared.element, report)
+        row = resolve_type(environment, declared.element, report)
+        element = Named(types.REF, (row,)) if declared.reference else row
     return Relation(
         name,
         declared.role,

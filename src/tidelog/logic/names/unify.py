@@ -1,9 +1,10 @@
 """Unknown types and what is known about them: first-order unification with classes of numbers.
 
 An unknown is a `TypeVariable` whose name starts with `?`. A literal such as `1` has an unknown type of class
-`integer`; an operand of `+` one of class `number`. Binding is by reference (`_bound`), so unifying costs the size of
-the smaller type, and `zonk` replaces unknowns by what they became. `ERROR` stands for the type of an expression with a
-reported mistake: it unifies with everything, so one mistake gives one diagnostic.
+`literal`, which is an integer unless its place needs a real number; an operand of `+` has one of class `number`.
+Binding is by reference (`_bound`), so unifying costs the size of the smaller type, and `zonk` replaces unknowns by
+what they became. `ERROR` stands for the type of an expression with a reported mistake: it unifies with everything, so
+one mistake gives one diagnostic.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from typing import Final, Literal
 from tidelog.base import types as t
 
 ERROR: Final = t.TypeVariable("?error")
-Class = Literal["any", "number", "integer", "real"]
+Class = Literal["any", "number", "literal", "integer", "real"]
 MOST_STEPS: Final = 1_000_000
 """Steps through types that the check of one rule or function may take: a second; long rules take some thousand."""
-_CLASS_WORDS: Final = {"any": "_", "number": "number", "integer": "integer", "real": "real number"}
+_CLASS_WORDS: Final = {
+    "any": "_", "number": "number", "literal": "integer", "integer": "integer", "real": "real number",
+}  # fmt: skip
 
 
 def is_unknown(type: t.Type) -> bool:
@@ -152,7 +155,8 @@ class Unifier:
         if isinstance(declared, t.TypeVariable):
             return True
         if isinstance(given, t.TypeVariable):
-            return given.name[0] == "?" and _belongs(declared, self.class_of(given))
+            of = self.class_of(given)
+            return given.name[0] == "?" and _belongs(declared, "integer" if of == "literal" else of)
         return t.same_form(declared, given) and all(map(self.fits, t.parts(declared), t.parts(given)))
 
     def give_up(self, type: t.Type) -> None:
@@ -173,11 +177,20 @@ class Unifier:
         return t.Named(_CLASS_WORDS[self.class_of(known)]) if is_unknown(known) else t.with_parts(known, self._shown)
 
 
+_WIDER: Final[dict[Class, tuple[Class, ...]]] = {
+    "any": (), "number": ("any",), "literal": ("any", "number"), "integer": ("any", "number", "literal"),
+    "real": ("any", "number", "literal"),
+}  # fmt: skip
+"""The classes that hold all types of a class and more; `literal` holds those of `number`, but prefers integers."""
+
+
 def _meet(a: Class, b: Class) -> Class | None:
-    if b in (a, "any", "number"):
-        return b if a == "any" else a
-    return b if a in ("any", "number") else None
+    if a == b or b in _WIDER[a]:
+        return a
+    return b if a in _WIDER[b] else None
 
 
 def _belongs(type: t.Type, to: Class) -> bool:
-    return to == "any" or (t.is_number(type) and to in ("number", "integer" if t.is_integer(type) else "real"))
+    if to in ("number", "literal"):
+        return t.is_number(type)
+    return to == "any" or (t.is_number(type) and t.is_integer(type) == (to == "integer"))
