@@ -15,6 +15,7 @@ from benchmarks.compare import run_compare
 from benchmarks.dyre import run_dyre
 from benchmarks.loading import run_loading
 from benchmarks.measure import Bounds
+from benchmarks.modules.run import run_modules
 from benchmarks.papers import run_papers
 from benchmarks.queries import run_queries
 from benchmarks.spark import LANES, RACE, run_spark
@@ -30,6 +31,7 @@ WHAT = {
     "closures": {"suite", "data", "work", "peers", "long", "timeout", "memory"},
     "dyre": {"suite", "data", "work"},
     "papers": {"suite"},
+    "modules": {"suite", "quick", "timeout", "memory"},
     "loading": {"work", "quick", "rows", "timeout", "memory"},
     "queries": {"quick"},
     "start": {"timeout", "memory"},
@@ -93,6 +95,8 @@ def main(given: list[str] | None = None) -> int:
             mistakes = run_closures(options.suite, settings, long=options.long)
         case "dyre":
             mistakes = run_dyre(options.suite, settings)
+        case "modules":
+            mistakes = run_modules(options.suite, settings, quick=options.quick)
         case "papers":
             mistakes = run_papers(options.suite, settings)
         case "spark":
