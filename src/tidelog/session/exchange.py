@@ -53,6 +53,19 @@ def read_rdf(source: str | Path, syntax: str | None = None) -> ValueColumns:
     return read_source(source, syntax)
 
 
+def ontology_program(ontology: str | Path, *, relations: bool = False) -> str:
+    """Return the text of a program with the rules of an ontology, a file of RDF.
+
+    The rules are over triples, given for the relation `Triple`, or over a relation for each class and property.
+    """
+    expect(ontology, (str, Path), "ontology", "the path of a file")
+    from tidelog.session.formats.rdf.ontology import read_ontology  # noqa: PLC0415  (few need it)
+    from tidelog.session.formats.rdf.program import program_text  # noqa: PLC0415
+    from tidelog.session.formats.rdf.reading import read_file  # noqa: PLC0415
+
+    return program_text(read_ontology(read_file(Path(ontology))), Path(ontology).name, relations=relations)
+
+
 def outputs(database: Database) -> list[RelationView]:
     """Return the output relations in order of declaration."""
     return [view for view in database.relations() if view.role == "output"]

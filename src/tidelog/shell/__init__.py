@@ -1,7 +1,7 @@
 """Faces: the command line. Imports `session` and `base`.
 
 * `main` finds the subcommand, a module of its name: `run`, `query`, `check`, `format`, `plan`, `shell`,
-  `pipeline`, `soak`, `doctor`.
+  `pipeline`, `rdf`, `soak`, `doctor`.
 * `options`, `limits`: options that several share. `tables`, `terminal`: what reaches the screen, escaped. `metrics`:
   what a pipeline did, for Prometheus.
 * `interactive`: the shell that reads DDlog's command language.

@@ -20,7 +20,7 @@ from tidelog.base.errors import UserError
 from tidelog.shell.terminal import fail, kind_warnings, log_as, say_error
 
 DEBUG = "--debug"
-COMMANDS = ("run", "query", "shell", "check", "format", "plan", "pipeline", "doctor", "soak")
+COMMANDS = ("run", "query", "shell", "check", "format", "plan", "pipeline", "rdf", "doctor", "soak")
 
 
 class Commands(click.Group):

@@ -41,15 +41,19 @@ def read_graph(path: Path, tuning: Files = DEFAULT.files) -> Graph:
     return read_lines(path, quads=LINES[ending])
 
 
+def read_file(path: Path) -> Graph:
+    """Return what a file holds; one that is not there is the user's mistake, too."""
+    try:
+        return read_graph(path)
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror or error}") from None
+
+
 def read_source(source: str | Path, syntax: str | None) -> ValueColumns:
     """Return the triples of a file, or of a text in a syntax; quads if the syntax has them."""
     if syntax is None:
         path = Path(source)
-        ending = ending_of(path)
-        try:
-            graph = read_graph(path)
-        except OSError as error:
-            raise UserError(f"cannot read {path}: {error.strerror or error}") from None
+        ending, graph = ending_of(path), read_file(path)
     else:
         ending, path = f".{syntax}", Path("text")
         if ending not in MEDIA:

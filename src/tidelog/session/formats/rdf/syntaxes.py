@@ -26,6 +26,7 @@ MEDIA = {
     ".ttl": "TURTLE",
     ".trig": "TRIG",
     ".rdf": "RDF_XML",
+    ".owl": "RDF_XML",
     ".jsonld": "JSON_LD",
     ".nt": "N_TRIPLES",
     ".nq": "N_QUADS",
