@@ -8,6 +8,7 @@ What users need is here:
 * `Answers`: what a goal gives (`Database.query`).
 * `RelationView`, `Rule`, `IndexView`, `Plan`: looking at what a database has, and how it is computed; `Variant` and
   `FrozenMap` are values of structs and maps.
+* `View`: a goal that is watched (`Database.watch`), with a `Feed` of its changes.
 * `Subscription`: a callback for changes; an error that it raises becomes a `SubscriptionWarning`.
 * `Externs`: Python functions for programs.
 * `Pipeline`: a data pipeline, as a file describes it: sources in, versions, sinks out.
@@ -69,13 +70,14 @@ if TYPE_CHECKING:
     from tidelog.session.engines import EngineName, StrategyName
     from tidelog.session.engines import available as engines
     from tidelog.session.exchange import load_facts, read_rdf, save_outputs
+    from tidelog.session.live import Feed, View
     from tidelog.session.pipeline.run import Pipeline
     from tidelog.session.program.rules import Rule
     from tidelog.session.program.static import Plan
     from tidelog.session.queries.answers import Answers
     from tidelog.session.queries.index import IndexView
     from tidelog.session.relation import RelationView
-    from tidelog.session.store import VerificationError
+    from tidelog.session.state import VerificationError
     from tidelog.session.subscriptions import Subscription, SubscriptionWarning
     from tidelog.session.transaction import Transaction
 
@@ -93,6 +95,7 @@ __all__ = [
     "ExpectationError",
     "Externs",
     "Fallback",
+    "Feed",
     "FrozenMap",
     "IndexView",
     "LimitError",
@@ -112,6 +115,7 @@ __all__ = [
     "UserError",
     "Variant",
     "VerificationError",
+    "View",
     "__version__",
     "engines",
     "load_facts",
@@ -135,7 +139,8 @@ _HOMES = {
     "session.program.static": "Plan",
     "session.relation": "RelationView",
     "session.program.rules": "Rule",
-    "session.store": "VerificationError",
+    "session.live": "Feed View",
+    "session.state": "VerificationError",
     "session.subscriptions": "Subscription SubscriptionWarning",
     "session.transaction": "Transaction",
 }

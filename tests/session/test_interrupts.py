@@ -21,6 +21,7 @@ OWN = (
     "/session/store",
     "/session/transaction",
     "/session/subscriptions",
+    "/session/live",
     "/base/process/lock",
     "/base/process/gc_pause",
 )

@@ -1,7 +1,7 @@
 """A living database: transactions, changes, sources and sinks. Imports every folder before it.
 
-* `database`, `transaction`, `relation`, `changes`, `subscriptions`: what users hold in their hands.
-* `store`: the state behind them: an engine, what was committed, the locks. `engines`: the engines by name.
+* `database`, `transaction`, `relation`, `changes`, `subscriptions`, `live`: what users hold in their hands.
+* `store`: what is behind them: an engine, the locks; `state`: what was committed. `engines`: the engines by name.
 * `exchange`: loading folders of facts and writing results.
 * `program`: where a program comes from, its rules, which change, and looking at it without running it.
 * `facts`: facts of an open transaction, and primary keys. `queries`: indexes.

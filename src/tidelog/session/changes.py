@@ -196,3 +196,5 @@ class Commit:
     changes: Changes
     profile: tuple[Work, ...] = ()
     failures: list[Exception] = field(default_factory=list, compare=False)
+    live: Mapping[str, Delta] = field(default_factory=dict, compare=False, repr=False)
+    """Of the goals that are watched what changed, by the names of their relations."""

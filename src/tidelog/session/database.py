@@ -19,6 +19,7 @@ from tidelog.run.contract.engine import NO_LIMITS, Fallback, Limits, Row, Work
 from tidelog.session.engines import EngineName, Options, StrategyName
 from tidelog.session.formats.remarks import Header, Remarks
 from tidelog.session.frames.rows import GivenRows
+from tidelog.session.live import View
 from tidelog.session.program.rules import Rule, RuleBase
 from tidelog.session.program.sources import program_source
 from tidelog.session.queries.answers import Answers
@@ -266,6 +267,29 @@ class Database:
         if not callable(callback):
             raise TypeError(f"callback: expected a function of one `Change`, found {brief(callback)}")
         return self._store.subscriptions.add(relation, callback, lambda: self._store.as_change(found, rows=snapshot))
+
+    def watch(
+        self,
+        goal: str,
+        parameters: Mapping[str, Any] | None = None,
+        callback: Callback | None = None,
+    ) -> View:
+        """Keep the answers to a goal: a view with its rows as of the last commit, and exact changes with each commit.
+
+        `callback` is called with the `Change` of each later commit that changes the answers, as those of `subscribe`
+        are; `View.changes` gives them to whoever iterates. Close the view, or use it in a `with` block: what is watched
+        is kept up to date. All who watch the same goal share its rules, whatever they give for its parameters.
+
+        >>> db = Database("input relation Edge(a: u8, b: u8)", facts={"Edge": [(1, 2)]})
+        >>> view = db.watch("Edge($from, x)", {"from": 1})
+        >>> with db.transaction() as tx:
+        ...     tx.insert("Edge", [(1, 3)])
+        >>> view.rows()
+        [(2,), (3,)]
+        """
+        if callback is not None and not callable(callback):
+            raise TypeError(f"callback: expected a function of one `Change`, found {brief(callback)}")
+        return View(self._store, goal, parameters or {}, callback)
 
     def verify(self) -> None:
         """Compute everything from scratch within the limits and compare; raise `VerificationError` on a difference."""

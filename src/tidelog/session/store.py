@@ -6,7 +6,7 @@ waits for nobody.
 
 Commits are crash-only: first what can undo the change is noted (`Unfinished`), then the engine changes, then a single
 assignment, of `_state`, makes it visible. Whatever interrupts that, at whatever line, be it while undoing: whoever uses
-the engine next, in whatever thread, first undoes what was not made visible (`_Use`). No lock outlives who took it
+the engine next, in whatever thread, first undoes what was not made visible (`Use`). No lock outlives who took it
 (`base.process.lock`).
 """
 
@@ -16,16 +16,15 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextvars import copy_context
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar, Unpack
 
 from tidelog.base.arguments import expect
 from tidelog.base.diagnostic import did_you_mean
-from tidelog.base.errors import DataError, TidelogError, UserError
+from tidelog.base.errors import DataError, UserError
 from tidelog.base.process.lock import Hold, Lock
 from tidelog.base.process.meter import ask, within
-from tidelog.base.record import record
 from tidelog.base.text.write import show_row
 from tidelog.base.tuning.table import DEFAULT
 from tidelog.base.values import Value
@@ -43,63 +42,11 @@ from tidelog.session.frames.plain import Plain
 from tidelog.session.frames.rows import GivenRows
 from tidelog.session.program.rules import RuleBase
 from tidelog.session.queries.answers import Answers
-from tidelog.session.queries.goal import Goal, Goals, Selection
+from tidelog.session.queries.goal import Goal, Goals, Selection, stand
 from tidelog.session.queries.index import Index
 from tidelog.session.queries.tables import Tables
-from tidelog.session.subscriptions import Subscriptions
-
-
-class VerificationError(TidelogError):
-    """The maintained state differs from evaluation from scratch: a defect of Tidelog."""
-
-
-@record
-class State:
-    """A commit as readers see it: its number, its rules, its engine, and the rows that were read of it so far."""
-
-    number: int
-    rules: RuleBase
-    engine: Engine
-    strategy: StrategyName
-    fallback: Fallback | None
-    seen: dict[str, Rows] = field(default_factory=dict)
-
-
-class Outcome:
-    """Where a commit is put just before it becomes visible; it is taken away again if it does not."""
-
-    __slots__ = ("commit",)
-
-    def __init__(self) -> None:
-        self.commit: Commit | None = None
-
-
-@record
-class Unfinished:
-    """An update of the engine, noted before it begins; it counts only as long as the state is the one it began from."""
-
-    state: State
-    token: Any
-    """What the engine can restore."""
-    outcome: Outcome | None = None
-    """Where the transaction has its commit."""
-
-
-class _Use(Hold):
-    """A use of the engine, as a context manager: nobody else uses it meanwhile, and it is what was committed last."""
-
-    __slots__ = ("_settle",)
-
-    def __init__(self, lock: Lock, settle: Callable[[], None]) -> None:
-        super().__init__(lock)
-        self._settle = settle
-
-    def __enter__(self) -> bool:
-        taken = super().__enter__()
-        if taken:  # within an update that is going on its beginnings are no remains
-            self._settle()
-        return taken
-
+from tidelog.session.state import Outcome, State, Unfinished, Use, VerificationError, asking, live_changes
+from tidelog.session.subscriptions import LiveGoal, Subscriptions, Watched
 
 Found = TypeVar("Found")
 ROW_BYTES = 100
@@ -128,6 +75,9 @@ class Store:
         self._keyed: dict[str, KeyedRows] = {}
         self._tables = Tables()
         self._goals = Goals(rules)
+        self._live: dict[str, LiveGoal] = {}
+        self._closed: list[tuple[str, Row]] = []
+        """The views that were closed: their goals and parameters."""
         self._using = Lock()
         self.writing = Lock()
         """The lock of writers, which an open transaction holds."""
@@ -197,8 +147,8 @@ class Store:
         ask(ROW_BYTES * self._engine.count(relation))
         return _kept(self._engine.rows(relation), self.tuning.rows.kept_rows)
 
-    def _use(self) -> _Use:
-        return _Use(self._using, self._undo)
+    def _use(self) -> Use:
+        return Use(self._using, self._undo)
 
     def stored(self, relation: str) -> Rows:
         """Return the rows of an input relation that transactions gave, without those that the program states."""
@@ -334,7 +284,7 @@ class Store:
         relations = self.plan.relations
         inputs = [name for name, found in relations.items() if found.role == "input" and not found.auxiliary]
         stored = {name: Delta(inserted=self._engine.rows(stored_in(name, relations))) for name in inputs}
-        _update(fresh, stored, self.plan, self.limits)
+        _update(fresh, {**stored, **asking({}, self._state.asked)}, self.plan, self.limits)
         return fresh
 
     def set_strategy(self, strategy: StrategyName, fallback: Fallback | None) -> None:
@@ -344,6 +294,56 @@ class Store:
             engine = self._fresh(strategy, fallback)
             self._state = replace(self._state, engine=engine, strategy=strategy, fallback=fallback)
         self.subscriptions.deliver()
+
+    # --- live goals --------------------------------------------------------------------------------------------------
+
+    def watch(self, view: Watched, text: str, parameters: Mapping[str, Any]) -> None:
+        """Let the engine keep the answers to a goal, and a view hear of them, after the last commit."""
+        self._refuse_second()
+        with self.writing.held(), self._use():
+            before = self._state
+            goal, given = stand(before.rules, text, parameters)
+            asked, rules = self._watched(before), before.rules
+            if goal.key not in rules.goals:
+                kept = {key: one for key, one in rules.goals.items() if asked.get(one.name)}
+                rules = rules.with_goals({**kept, goal.key: goal})
+                asked = {one.name: asked[one.name] for one in kept.values()}
+            live = self._live.setdefault(goal.name, LiveGoal(goal.name, len(given)))
+            view.open(goal, given, before.number)
+            live.add(given, view)
+            self._ask(before, rules, {**asked, goal.name: asked.get(goal.name, frozenset()) | {given}})
+            self.subscriptions.enter(live)
+        self.subscriptions.deliver()
+
+    def unwatch(self, goal: str, given: Row) -> None:
+        """Note that a view was closed; the next update of the engine asks no more for what nobody watches."""
+        self._closed.append((goal, given))
+
+    def _ask(self, before: State, rules: RuleBase, asked: Mapping[str, frozenset[Row]]) -> None:
+        """Let the engine answer other goals; nothing else changes."""
+        self._unfinished = Unfinished(before, before.engine.snapshot())
+        try:
+            facts = asking(before.asked, asked)
+            update = _update(before.engine, facts, rules.plan if rules is not before.rules else None, self.limits)
+            seen = {name: rows for name, rows in before.seen.items() if name not in update.changes}
+            self._state = replace(before, rules=rules, asked=asked, seen=seen)
+        finally:
+            self._undo()
+
+    def _watched(self, before: State) -> dict[str, frozenset[Row]]:
+        """Return what was given for parameters by open views: whatever interrupted a close, nothing else is kept."""
+        return {
+            goal: frozenset(given for given in rows if self._live[goal].watching(given))
+            for goal, rows in before.asked.items()
+        }
+
+    def _still_asked(self, before: State) -> Mapping[str, frozenset[Row]]:
+        """Return what was given for parameters without that of which all views were closed."""
+        asked = dict(before.asked)
+        for goal, given in self._closed:
+            if given in asked.get(goal, ()) and not self._live[goal].watching(given):
+                asked[goal] -= {given}
+        return asked if self._closed else before.asked
 
     # --- one writer --------------------------------------------------------------------------------------------------
 
@@ -365,9 +365,11 @@ class Store:
         with self._use():
             before = self._state
             number = before.number + 1
+            closed = len(self._closed)
+            asked = self._still_asked(before)
             self._unfinished = Unfinished(before, before.engine.snapshot(), outcome)
             try:
-                update = _update(before.engine, facts, plan, limits)
+                update = _update(before.engine, {**facts, **asking(before.asked, asked)}, plan, limits)
                 changes = Changes(update.changes, rules.plan, self.plain, number)
                 self._check_deleted(facts)
                 for name, keyed in self._keyed.items():
@@ -377,9 +379,11 @@ class Store:
                 self._check_keys(rules.plan)
                 gone = update.changes.keys() | rules.plan.demanded
                 seen = {name: rows for name, rows in before.seen.items() if name not in gone}
-                commit = outcome.commit = Commit(number, time.perf_counter() - started, changes, update.work)
+                live, took = live_changes(rules, update), time.perf_counter() - started
+                commit = outcome.commit = Commit(number, took, changes, update.work, live=live)
                 self.subscriptions.publish(commit)
-                self._state = State(number, rules, before.engine, before.strategy, before.fallback, seen)
+                self._state = State(number, rules, before.engine, before.strategy, before.fallback, asked, seen)
+                del self._closed[:closed]
             finally:
                 self._undo()
         return commit

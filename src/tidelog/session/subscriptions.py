@@ -14,14 +14,18 @@ from __future__ import annotations
 
 import warnings
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import starmap
-from typing import Self
+from operator import call
+from typing import Any, Protocol, Self
 
 from tidelog.base.process.lock import Life, Lock, ending
 from tidelog.base.record import record
+from tidelog.run.contract.engine import Delta, Row
 from tidelog.session.changes import Change, Commit
+from tidelog.session.program.standing import Standing
 
 Callback = Callable[[Change], object]
 
@@ -35,7 +39,7 @@ class Mail:
     """The last commit that a subscriber was considered for, and what of it is still to be told."""
 
     commit: int
-    changes: deque[tuple[Change]] = field(default_factory=deque)
+    changes: deque[tuple[Any, ...]] = field(default_factory=deque)
 
 
 class Subscription:
@@ -43,7 +47,7 @@ class Subscription:
 
     __slots__ = ("_life", "block", "callback", "mail", "relation")
 
-    def __init__(self, relation: str, callback: Callback, since: int) -> None:
+    def __init__(self, relation: str, callback: Callable[..., object], since: int) -> None:
         self.relation = relation
         self.callback = callback
         self.mail = Mail(since)
@@ -59,6 +63,10 @@ class Subscription:
         """Call no more."""
         self._life = _no_more
 
+    def letters(self, commit: Commit) -> Iterable[tuple[Any, ...]]:
+        """Return what a commit says: the arguments of each call."""
+        return [(commit.changes[self.relation],)] if self.relation in commit.changes else ()
+
     def call(self) -> None:
         """Call with what is still to be told; there is something."""
         # Nothing comes between taking it and the call: an interrupt neither loses it nor lets it be told twice.
@@ -72,6 +80,75 @@ class Subscription:
     @ending
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         self.cancel()
+
+
+class Letter(partial[object]):
+    """A call of a view's callback, or of what collects changes: no line runs between taking it and the call."""
+
+    view: Watching
+
+
+class Watching(Protocol):
+    """A view of a live goal."""
+
+    since: int
+    """The last commit that it does not hear of."""
+
+    @property
+    def active(self) -> bool:
+        """Whether it follows commits."""
+
+    def letters(self, change: Delta, commit: int) -> list[Letter]:
+        """Return the calls that tell what a commit has changed."""
+
+
+class Watched(Watching, Protocol):
+    """A view that is being opened."""
+
+    def open(self, goal: Standing, given: Row, since: int) -> None:
+        """Say which goal it is, with which parameters, and after which commit it begins."""
+
+
+class LiveGoal(Subscription):
+    """The views of one goal, each with what it gave for the parameters: a commit reaches those that it changes."""
+
+    __slots__ = ("parameters", "views")
+
+    def __init__(self, relation: str, parameters: int) -> None:
+        super().__init__(relation, call, 0)
+        self.parameters = parameters
+        self.views: dict[Row, list[Watching]] = {}
+
+    def add(self, given: Row, view: Watching) -> None:
+        """Let a view hear of the commits after its own."""
+        self.views[given] = [*self.watching(given), view]
+
+    def watching(self, given: Row) -> list[Watching]:
+        """Return the open views that gave some values for the parameters."""
+        return [view for view in self.views.get(given, ()) if view.active]
+
+    def letters(self, commit: Commit) -> Iterable[tuple[Any, ...]]:
+        """Return what a commit says: for each view what changed of its answers."""
+        change = commit.live.get(self.relation, Delta())
+        own = self.parameters
+        found: dict[Row, tuple[list[Row], list[Row]]] = {}
+        for place, rows in enumerate((change.inserted, change.deleted)):
+            for row in rows:
+                found.setdefault(row[:own], ([], []))[place].append(row[own:])
+        return [
+            (letter,)
+            for given, rows in found.items()
+            for view in self.watching(given)
+            if commit.number > view.since
+            for letter in view.letters(Delta(*rows), commit.number)
+        ]
+
+    def call(self) -> None:
+        """Make the next call, unless its view was closed meanwhile."""
+        if self.mail.changes[0][0].view.active:
+            Subscription.call(self)
+        else:
+            self.mail.changes.popleft()
 
 
 def _for_ever() -> object | None:
@@ -107,6 +184,11 @@ class Subscriptions:
             subscription.cancel()  # whoever does not get it cannot cancel it
             raise
 
+    def enter(self, subscription: Subscription) -> None:
+        """Let a subscription hear of commits from now on; twice is once."""
+        if not any(member is subscription for member in self._members):
+            self._members.append(subscription)
+
     def publish(self, commit: Commit) -> None:
         """Put a commit in the queue, just before it becomes visible."""
         self._queue.append(commit)
@@ -139,9 +221,8 @@ class Subscriptions:
         self._members[:] = [member for member in self._members if member.active]
         for member in list(self._members):
             if commit.number > member.mail.commit:
-                changed = member.relation in commit.changes
-                member.mail = Mail(commit.number, deque([(commit.changes[member.relation],)] if changed else ()))
-            if member.active and member.mail.changes:
+                member.mail = Mail(commit.number, deque(member.letters(commit)))
+            while member.active and member.mail.changes:
                 try:
                     member.call()
                 except Exception as error:  # noqa: BLE001  (whatever it is, the commit stands)

@@ -26,7 +26,8 @@ from tidelog.session.facts.reading import Reading
 from tidelog.session.frames.rows import GivenRows
 from tidelog.session.program.rules import RuleBase
 from tidelog.session.queries.answers import Answers
-from tidelog.session.store import Outcome, Store
+from tidelog.session.state import Outcome
+from tidelog.session.store import Store
 
 
 class Transaction:

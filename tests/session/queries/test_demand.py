@@ -65,17 +65,35 @@ def test_random_goals() -> None:
             Database(partly(history.start, random), engine=engine),
             Database(text, engine=engine),
         ]
+        views: list[Any] = []
         for number, step in enumerate(history.steps):
             for database in (wanted, *found):
                 with database.transaction() as tx:
                     play(tx, step)
+            for goal, view, feed, told in views:
+                for change in feed:
+                    assert told.isdisjoint(change.inserted)
+                    assert told.issuperset(change.deleted)
+                    told.difference_update(change.deleted)
+                    told.update(change.inserted)
+                assert view.rows() == asked(wanted, goal), f"seed {seed}, step {number}: watched {goal}"
+                assert told == set(view.rows()), f"seed {seed}, step {number}: changes of {goal}"
+                done += 1
+            if number in (1, 2):
+                goal = grower.goal(whole.relations)
+                for database in (found[0], found[2]):
+                    view = database.watch(str(goal), dict(goal.given))
+                    views.append((goal, view, view.changes(), set(view.rows())))
+            if number == 4:
+                views.pop(0)[1].close()
             for goal in [grower.goal(whole.relations) for _ in range(5 if number % 2 else 0)]:
                 rows = asked(wanted, goal)
                 for database in found[seed % 2 : 2] if number < 4 else found[:1] + found[2:]:
                     where = f"seed {seed}, step {number}: {goal} with {dict(goal.given)}"
                     assert asked(database, goal) == rows, where
                     done += 1
-        found[1].verify()
+        for database in found[: 1 + seed % 3]:
+            database.verify()
         for relation in whole.relations:
             assert found[1][relation.name].rows() == wanted[relation.name].rows(), (seed, relation)
         seed += 1

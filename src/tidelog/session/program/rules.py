@@ -11,7 +11,7 @@ Like facts, rules form a set: adding one that is in force, or back one that was 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -31,6 +31,7 @@ from tidelog.logic.program import Origin, Program
 from tidelog.plan.demand.choose_demanded import Extent
 from tidelog.plan.nodes import Plan
 from tidelog.plan.passes import plan_program
+from tidelog.session.program.standing import Standing
 
 Place = tuple[str, int]
 """Where a rule stands: the name of its source, and the offset in it."""
@@ -75,6 +76,10 @@ class RuleBase:
     planning: Planning = DEFAULT.planning
     extent: Extent = "declared"
     """Of which relations only what is asked for is computed."""
+    goals: Mapping[Hashable, Standing] = field(default_factory=dict)
+    """The goals that are watched, or were lately."""
+    watched: int = 0
+    """How many goals were watched in the database's life, so that each has its own name."""
 
     @classmethod
     def load(
@@ -93,10 +98,22 @@ class RuleBase:
         return cls(analysis, analysis.program, tuple(report.warnings), planning=planning, extent=extent)
 
     @cached_property
+    def whole(self) -> Program:
+        """The program with the goals that stay."""
+        program = self.program
+        for goal in self.goals.values():
+            program = goal.added_to(program)
+        return program
+
+    def with_goals(self, goals: Mapping[Hashable, Standing]) -> RuleBase:
+        """Return the base with other goals that stay."""
+        return replace(self, goals=goals, watched=self.watched + 1, earlier=self.latest_plan)
+
+    @cached_property
     def plan(self) -> Plan:
         """How to compute the rules in force."""
         report = Report()
-        plan = plan_program(self.program, report, earlier=self.earlier, planning=self.planning, extent=self.extent)
+        plan = plan_program(self.whole, report, earlier=self.earlier, planning=self.planning, extent=self.extent)
         if plan is None:
             raise ProgramError(report.errors)
         return plan

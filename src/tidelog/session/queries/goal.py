@@ -26,6 +26,7 @@ from tidelog.run.contract.engine import Row, Rows
 from tidelog.session.frames.misfit import Misfit
 from tidelog.session.frames.plain import Plain
 from tidelog.session.program.rules import RuleBase
+from tidelog.session.program.standing import Standing, is_shared, standing
 
 KEPT = 100
 """How many goals a program keeps planned."""
@@ -99,9 +100,8 @@ def _planned_rows(rules: RuleBase, name: str, bound: Mapping[int, Value]) -> Goa
     ])  # fmt: skip
     goal = replace(relation, name=GOAL, role="goal", primary_key=None, auxiliary=True, demand=False)
     rule = logic.Rule(GOAL, terms, (logic.Positive(logic.Atom(name, terms)),), logic.Origin(f"the rows of {name}"))
-    program = replace(
-        rules.program, relations={**rules.program.relations, GOAL: goal}, rules=(*rules.program.rules, rule)
-    )
+    whole = rules.whole
+    program = replace(whole, relations={**whole.relations, GOAL: goal}, rules=(*whole.rules, rule))
     report = Report()
     plan = plan_program(program, report, earlier=rules.plan, planning=rules.planning, extent=rules.extent)
     assert plan is not None, "a goal reads what is there"
@@ -109,34 +109,53 @@ def _planned_rows(rules: RuleBase, name: str, bound: Mapping[int, Value]) -> Goa
 
 
 def _planned(rules: RuleBase, text: str, parameters: Mapping[str, Any]) -> Goal:
-    plain = Plain(rules.plan.types)
-    asked: list[str] = []
+    program, _ = _checked(rules, text, parameters)
+    report = Report()
+    plan = plan_program(program, report, earlier=rules.plan, planning=rules.planning, extent=rules.extent)
+    assert plan is not None, "a goal reads what is there"
+    selection = _selection(plan)
+    kept = selection is not None and selection.relation in rules.program.relations.keys() - rules.plan.partial
+    return Goal(plan, plan.relations[GOAL].columns, selection if kept else None)  # else it is made for this goal
+
+
+def _checked(rules: RuleBase, text: str, parameters: Mapping[str, Any]) -> tuple[logic.Program, dict[str, Const]]:
+    """Return the program with a goal, and the values of its parameters; raise what is wrong with either."""
+    plain = Plain(rules.program.types)
+    asked: dict[str, Const] = {}
 
     def value_of(name: str, type: Type) -> Value:
-        asked.append(name)
         if name not in parameters:
             raise DataError(f"the goal has the parameter `${name}`, for which no value is given")
         try:
-            return plain.read(type)(parameters[name])
+            asked[name] = value = Const(plain.read(type)(parameters[name]), type)
         except Misfit as misfit:
             raise DataError(f"parameter `{name}`: {misfit}") from None
+        return value.value
 
     report = Report()
-    program = rules.analysis.with_goal(rules.program, Source("<goal>", text), value_of, report)
-    plan = (
-        plan_program(program, report, earlier=rules.plan, planning=rules.planning, extent=rules.extent)
-        if program is not None
-        else None
-    )
-    if plan is None:
+    program = rules.analysis.with_goal(rules.whole, Source("<goal>", text), value_of, report)
+    if program is None:
         raise ProgramError(report.errors)
     for name in parameters:
         if name not in asked:
             hint = did_you_mean(name, asked)
             raise UserError(f"the goal has no parameter `${name}`" + (f"; {hint}" if hint else ""))
-    selection = _selection(plan)
-    kept = selection is not None and selection.relation in rules.program.relations.keys() - rules.plan.partial
-    return Goal(plan, plan.relations[GOAL].columns, selection if kept else None)  # else it is made for this goal
+    return program, asked
+
+
+def stand(rules: RuleBase, text: str, parameters: Mapping[str, Any]) -> tuple[Standing, Row]:
+    """Return a goal that stays, perhaps one that is there, and what is given for its parameters."""
+    expect(text, str, "goal", "a goal as text")
+    expect(parameters, Mapping, "parameters", "values by the name of a parameter")
+    program, values = _checked(rules, text, parameters)
+    shared = is_shared(program.rules[len(rules.whole.rules) :])
+    given = tuple([value.value for value in values.values()])
+    key = text if shared else (text, given)
+    found = rules.goals.get(key)
+    if found is None:
+        name = f"{GOAL}{rules.watched + 1}"
+        found = standing(key, text, name, values if shared else {}, rules.whole, program)
+    return found, given if shared else ()
 
 
 def _selection(plan: Plan) -> Selection | None:

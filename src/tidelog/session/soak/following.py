@@ -17,6 +17,7 @@ from tidelog.base.errors import LimitError
 from tidelog.base.tuning.thresholds import Paths
 from tidelog.run.contract.engine import Limits, Row
 from tidelog.session.changes import Change, Changes
+from tidelog.session.live import Feed, View
 from tidelog.session.soak.brute import Patience, TooBigError, consequences
 from tidelog.session.soak.histories import History, Step
 from tidelog.session.soak.looks import Ask, Inspect, Look, Read, SetStrategy, Verify
@@ -26,6 +27,8 @@ from tidelog.session.transaction import Transaction
 
 TRIES = 20_000
 """How many tuples brute force tries for a goal."""
+WATCHED = 3
+"""How many goals are watched at once."""
 Told = dict[str, list[tuple[Row, int]]]
 """Changes as data."""
 ARROW: dict[str, pa.DataType] = {
@@ -55,6 +58,7 @@ class Following:
         self._later: list[tuple[int, Callable[[], None]]] = []
         self._heard: list[Change] = []
         self._foreseen: list[tuple[Ask, list[Row]]] = []
+        self._watched: list[tuple[Goal, View, Feed, set[Row]]] = []
         self.goals = 0
         """How many goals were asked."""
         if setting.subscribed is not None and setting.subscribed in self._declared:
@@ -71,6 +75,7 @@ class Following:
             for undone in step.undone:
                 self._undo(undone, number)
             self._commit(step, number)
+            self._compare_watched(number)
             for look in step.looks:
                 self._look(look, number)
             self._look_late(number)
@@ -182,6 +187,8 @@ class Following:
             case Ask(goal):
                 if self._can_ask(goal):
                     self._ask(goal, number)
+                    if look.watched and self._setting.limits.tuples is None:
+                        self._watch(goal)
             case Verify():
                 self._database.verify()
             case SetStrategy(choice):
@@ -252,6 +259,25 @@ class Following:
             wanted = self._twin.query(str(goal), dict(goal.given)).rows()
         same_set(found.rows(), wanted, f"the answers to {goal} with {dict(goal.given)} after step {number}")
         self.goals += 1
+
+    def _watch(self, goal: Goal) -> None:
+        """Watch a goal from now on; of those watched the first goes."""
+        view = self._database.watch(str(goal), dict(goal.given))
+        self._watched.append((goal, view, view.changes(), set(view.rows())))
+        if len(self._watched) > WATCHED:
+            self._watched.pop(0)[1].close()
+
+    def _compare_watched(self, number: int) -> None:
+        """Compare what was told of the goals that are watched, and their rows, with the twin's answers."""
+        for goal, view, feed, rows in self._watched:
+            where = f"the watched {goal} with {dict(goal.given)} after step {number}"
+            for change in feed:
+                same([row for row in change.inserted if row in rows], [], f"what came twice to {where}")
+                same([row for row in change.deleted if row not in rows], [], f"what went twice from {where}")
+                rows.difference_update(change.deleted)
+                rows.update(change.inserted)
+            same_set(view.rows(), sorted(rows, key=repr), f"the rows of {where}")
+            same_set(view.rows(), self._twin.query(str(goal), dict(goal.given)).rows(), where)
 
     def _inspect(self, look: Inspect, commit: int) -> None:
         """Look at the changes of a commit, and compare them with the twin's."""

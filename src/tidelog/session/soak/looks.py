@@ -64,14 +64,16 @@ class SetStrategy:
 
 @dataclass(frozen=True)
 class Ask:
-    """Ask a goal, first `inside` the transaction before the commit or not."""
+    """Ask a goal, first `inside` the transaction before the commit or not; perhaps it is `watched` from then on."""
 
     goal: Goal
     inside: bool = False
+    watched: bool = False
 
     def __str__(self) -> str:
         given = "".join(f", ${name} = {value!r}" for name, value in self.goal.given)
-        return f"ask {self.goal}{given}{' (also before the commit)' if self.inside else ''}"
+        also = " (also before the commit)" if self.inside else ""
+        return f"{'watch' if self.watched else 'ask'} {self.goal}{given}{also}"
 
 
 Look = Ask | Read | Inspect | Verify | SetStrategy
@@ -125,7 +127,7 @@ class Watcher:
         if asking.random() >= self._asks:
             return []
         goals = [self._grower.goal(self._relations) for _ in range(asking.choice((1, 1, 3)))]
-        return [Ask(goal, asking.random() < 0.2) for goal in goals]
+        return [Ask(goal, asking.random() < 0.2, asking.random() < 0.3) for goal in goals]
 
     def last(self, commits: int) -> tuple[Look, ...]:
         """Return what to look at in the end, beside all relations: mostly what all commits changed."""
