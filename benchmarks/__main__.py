@@ -18,6 +18,7 @@ from benchmarks.measure import Bounds
 from benchmarks.modules.run import run_modules
 from benchmarks.papers import run_papers
 from benchmarks.queries import run_queries
+from benchmarks.reach import run_reach
 from benchmarks.spark import LANES, RACE, run_spark
 from benchmarks.start import run_start
 from benchmarks.strategies import run_strategies
@@ -114,6 +115,7 @@ def main(given: list[str] | None = None) -> int:
             mistakes = run_loading(100_000 if options.quick else options.rows, settings)
         case "queries":
             mistakes = run_queries(10_000 if options.quick else 1_000_000, settings)
+            mistakes += run_reach(settings, quick=options.quick)
         case _:
             mistakes = run_start(settings)
     for mistake in mistakes:

@@ -121,7 +121,7 @@ OTHERWISE = {
     # What a soak looks at.
     "session/soak/sized/at_size.py": {"FEW"},
     "session/soak/draw/families.py": {"LENGTH"},
-    "session/soak/following.py": {"TRIES"},
+    "session/soak/following.py": {"WATCHED", "TRIES"},
     "session/soak/poison.py": {"BYTE"},
     "session/soak/soak.py": {"MANY"},
 }
