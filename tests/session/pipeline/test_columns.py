@@ -10,15 +10,18 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from deltalake import write_deltalake
+from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
 
 from tidelog import Database, DataError, Pipeline
 from tidelog.base.tuning.files import Pipelines
+from tidelog.base.tuning.table import Tuning
+from tidelog.run.spark.engine import SparkEngine
 from tidelog.session.database import plan_of
 from tidelog.session.frames.arrow import read_table
 from tidelog.session.frames.plain import Plain
 from tidelog.session.pipeline.config import SourceTable
+from tidelog.session.pipeline.sources import reading
 from tidelog.session.pipeline.sources.reading import load
 from tidelog.session.pipeline.sources.reading_here import read_here
 
@@ -192,3 +195,68 @@ def test_tables_of_delta_lake(spark: SparkSession, tmp_path: Path) -> None:
         load(spark, source, relation, plain, 100)
     with pytest.raises(DataError, match=r"source R \(.*absent\): "):
         load(spark, SourceTable("R", "delta", str(tmp_path / "absent")), relation, plain, 100)
+
+
+TYPED = """
+import time
+input relation R(k: u8, d: time::Date, m: time::DateTime, n: Option<i16>, b: Option<bool>, od: Option<time::Date>)
+output relation Late(k: u8, d: time::Date)
+Late(k, d) :- R(k, d, _, Some{n}, _, None), n < 0.
+"""
+TYPED_CONFIG = """
+program = "p.dl"
+state = "state"
+[engine]
+driver_rows = 0
+partitions = 2
+[[source]]
+relation = "R"
+format = "parquet"
+path = "rows"
+[[sink]]
+relation = "R"
+format = "delta"
+path = "out"
+"""
+
+
+@pytest.mark.spark
+def test_typed_columns_stay_in_spark(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Through sources, the engine, the state, changes and restarts: rows are those of a pipeline in this process."""
+
+    def write(folder: Path, *more: int) -> None:
+        table = pa.table({name: column for name, column in COLUMNS.items() if name != "s"})
+        table = table.set_column(3, "n", pa.array(COLUMNS["n"], pa.int16()))
+        third = table.slice(1, 1).set_column(0, "k", pa.array([3])).set_column(5, "od", pa.array([None], pa.date32()))
+        (folder / "rows").mkdir(exist_ok=True)
+        pq.write_table(pa.concat_tables([*[table.slice(one, 1) for one in more], third]), folder / "rows/one.parquet")
+
+    def played(folder: Path, session: SparkSession | None, config: str, tuning: Tuning) -> list[Any]:
+        folder.mkdir()
+        (folder / "p.dl").write_text(TYPED)
+        (folder / "p.toml").write_text(config)
+        told: list[Any] = []
+        for rows in ((0, 1), (1,), (0,)):
+            write(folder, *rows)
+            with Pipeline(folder / "p.toml", spark=session, tuning=tuning) as one:
+                (outcome,) = one.run()
+                told += [outcome.version.changes, sorted(map(str, one.show("Late").rows()))]
+                told.append(sorted(map(str, one.show("R").rows())))
+        shown = DeltaTable(str(folder / "out")).to_pyarrow_table().to_pylist()
+        return [*told, sorted(map(str, shown))]
+
+    expected = played(tmp_path / "here", spark, TYPED_CONFIG.replace("driver_rows = 0\n", ""), Tuning())
+    few = Tuning(pipelines=Pipelines(driver_rows=0))
+    monkeypatch.setattr(reading, "read_table", lambda *_: pytest.fail("rows came to the driver"))
+    real = SparkEngine.take_frame
+
+    def taken_in_spark(self: SparkEngine, relation: str, rows: object, plan: Any = None) -> Any:
+        found = real(self, relation, rows, plan)
+        assert found is not None or not hasattr(rows, "sparkSession"), "rows came to the driver"
+        return found
+
+    monkeypatch.setattr(SparkEngine, "take_frame", taken_in_spark)
+    assert played(tmp_path / "spark", spark, TYPED_CONFIG, few) == expected
+    alone = Tuning(pipelines=Pipelines(driver_rows=0, here_rows=0))  # the engine has few rows on its driver
+    assert played(tmp_path / "driver", spark, TYPED_CONFIG.replace("driver_rows = 0\n", ""), alone) == expected
+    assert expected[0] == {"R": (3, 0), "Late": (1, 0)}

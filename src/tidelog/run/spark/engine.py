@@ -34,7 +34,7 @@ from tidelog.run.spark.durability.saved import Archive, archive_of
 from tidelog.run.spark.follow import Follower
 from tidelog.run.spark.frames.checkpoint import collect, gathered, settle, united
 from tidelog.run.spark.frames.encode import Cells
-from tidelog.run.spark.frames.frames import given_out, taken_in
+from tidelog.run.spark.frames.frames import are_simple, given_out, taken_in
 from tidelog.run.spark.frames.named import integer, named, rows_of
 from tidelog.run.spark.frames.recovery import attempted, keepers
 from tidelog.run.spark.frames.relation import SUPPORT, TIMES, Relation
@@ -162,7 +162,8 @@ class SparkEngine:
         found = taken_in(adopt(rows, self.spark), relation, columns)
         if found is None:
             return None
-        return SimpleRows(*found, [column.type for column in columns], Cells(plan.types))
+        types = [column.type for column in columns]
+        return (SimpleRows if are_simple(types) else SparkRows)(*found, types, Cells(plan.types))
 
     def verify(self) -> Sequence[str]:
         """Check that tuples are distinct and have support; return what is wrong."""

@@ -26,6 +26,7 @@ from tidelog.session.pipeline.sources.adding import Signed, add_up
 from tidelog.session.pipeline.sources.files import change_files
 from tidelog.session.pipeline.sources.reading_here import read_here
 from tidelog.session.pipeline.state.facts import inputs
+from tidelog.session.pipeline.state.structured import in_cells_of
 from tidelog.session.pipeline.storage import found_at, is_stored
 from tidelog.session.pipeline.told import told
 
@@ -179,9 +180,9 @@ def replace_rows(edit: Edit, name: str, rows: Any) -> None:
         rows, in_spark = rows.toArrow(), False
     if view is not None and view.count():
         if in_spark:
-            stored = view.to_spark(text=True)
-            edit.tx.delete(name, stored.subtract(rows))
-            edit.tx.insert(name, rows.subtract(stored))
+            stored, relation = view.to_spark(text=True), edit.plan.relations[name]
+            edit.tx.delete(name, in_cells_of(stored.subtract(rows), relation))
+            edit.tx.insert(name, in_cells_of(rows.subtract(stored), relation))
             return
         edit.tx.clear(name)
     edit.tx.insert(name, rows)

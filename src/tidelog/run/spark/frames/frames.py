@@ -5,7 +5,7 @@
 | bool, string, float, double | boolean, string, double | the same, float |
 | bit<N>, signed<N> up to 63 and 64 bits | long | any integer type, decimals without fraction |
 | bit<64> | decimal(20, 0) | any integer type, decimals without fraction |
-| everything else | string, as the language writes values | by the driver only |
+| everything else | string, as the language writes values | by the driver only, but for `cells_of` |
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ from tidelog.run.spark.frames.relation import column_name
 from tidelog.run.spark.frames.rows import frame_of
 
 _WIDE = s.DecimalType(20, 0)
+CELLS = "tidelog.cells"
+"""What the metadata of a column of cells have the type's name under."""
 
 
 def given_out(frame: DataFrame, columns: Sequence[Field]) -> DataFrame:
@@ -66,7 +68,7 @@ def taken_in(frame: DataFrame, relation: str, columns: Sequence[Field]) -> tuple
 
     Raises `DataError` for a missing column, a column of another type, a null, or a number out of range.
     """
-    if not columns or not all(_is_simple(column.type) for column in columns):
+    if not columns or not all(_is_simple(column.type) or _is_cell(frame, column) for column in columns):
         return None
     missing = [column.name for column in columns if column.name not in frame.columns]
     if missing:
@@ -101,6 +103,11 @@ def _counted(frame: DataFrame, tests: Sequence[Column]) -> list[int]:
     return list(row.values())
 
 
+def are_simple(types: Sequence[Type]) -> bool:
+    """Tell whether the cells of all types are the values themselves."""
+    return all(map(_is_simple, types))
+
+
 def _is_simple(type: Type) -> bool:
     match content(type):
         case t.Bool() | t.String() | t.Double() | t.Float():
@@ -111,11 +118,20 @@ def _is_simple(type: Type) -> bool:
             return False
 
 
+def cells_of(column: Column, field: Field) -> Column:
+    """Return a column of texts that are cells already, each the one text that its value has, under a field's name."""
+    return column.alias(field.name, metadata={CELLS: t.show(field.type)})
+
+
+def _is_cell(frame: DataFrame, field: Field) -> bool:
+    return field.name in frame.columns and frame.schema[field.name].metadata.get(CELLS) == t.show(field.type)
+
+
 def _accepts(type: Type, given: s.DataType) -> bool:
     match content(type):
         case t.Bool():
             return isinstance(given, s.BooleanType)
-        case t.String():
+        case t.String() | t.Named():
             return isinstance(given, s.StringType)
         case t.Double() | t.Float():
             return isinstance(given, s.FloatType | s.DoubleType)

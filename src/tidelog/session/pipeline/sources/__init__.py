@@ -1,6 +1,6 @@
 """Sources: what a pipeline reads, checked value by value.
 
-Tables are read by `reading` in Spark, whose values `values` converts into those of the language (`structured` names
-some), or by `reading_here` in this process. Files of changes are told apart by `files`, and their signed rows add up
-(`adding`). `watch` follows a folder of them, and streams of Spark, batch by batch.
+Tables are read by `reading` in Spark, whose values `values` converts into those of the language, or by `reading_here`
+in this process. Files of changes are told apart by `files`, and their signed rows add up (`adding`). `watch` follows a
+folder of them, and streams of Spark, batch by batch.
 """

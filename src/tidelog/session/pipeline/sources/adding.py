@@ -17,6 +17,7 @@ from tidelog.session.frames.plain import Plain
 from tidelog.session.pipeline.config import SourceTable
 from tidelog.session.pipeline.sinks.output import Output
 from tidelog.session.pipeline.state.cells import WEIGHT, summed
+from tidelog.session.pipeline.state.structured import in_cells_of, stays
 from tidelog.session.pipeline.told import told
 
 
@@ -34,8 +35,9 @@ class Signed:
 
 def add_up(files: Sequence[Signed], relation: Relation, plain: Plain, most: int) -> tuple[Any, Any]:
     """Return what files of changes delete and what they insert; more rows than `most` stay in Spark if they may."""
-    if sum(file.rows for file in files) > most and may_stay(relation) and all(file.frame is not None for file in files):
-        return _in_spark([file.frame for file in files], relation)
+    frames = [file.frame for file in files if file.frame is not None and is_for_spark(file.frame, relation)]
+    if sum(file.rows for file in files) > most and len(frames) == len(files):
+        return _in_spark(frames, relation)
     tables = [_read(file, relation, plain) for file in files]
     if may_stay(relation):
         sums = summed(pa.concat_tables([rows.table.append_column(WEIGHT, weights) for rows, weights in tables]))
@@ -64,9 +66,16 @@ def _in_spark(frames: Sequence[Any], relation: Relation) -> tuple[Any, Any]:
     every = reduce(lambda one, two: one.unionByName(two), frames)
     weight = f.col(f"`{WEIGHT}`")
     sums = every.groupBy(*columns).agg(f.sum(weight).alias(WEIGHT))
-    return sums.where(weight < 0).drop(WEIGHT), sums.where(weight > 0).drop(WEIGHT)
+    gone, come = sums.where(weight < 0), sums.where(weight > 0)
+    return in_cells_of(gone, relation), in_cells_of(come, relation)
+
+
+def is_for_spark(frame: Any, relation: Relation) -> bool:
+    """Tell whether rows in Spark may stay there: all columns are what the engine takes."""
+    known = (one.name for one in relation.columns if not is_simple(one.type))
+    return stays(relation) and all(frame.schema[name].metadata for name in known)
 
 
 def may_stay(relation: Relation) -> bool:
-    """Tell whether rows need not be Python's: all columns are what Arrow and Spark have, too."""
+    """Tell whether rows need not be Python's: all columns are what Arrow has, too."""
     return bool(relation.columns) and all(is_simple(column.type) for column in relation.columns)

@@ -29,15 +29,17 @@ from tidelog.base.errors import DataError
 from tidelog.base.record import record
 from tidelog.base.types import Field
 from tidelog.plan.nodes import Relation
+from tidelog.run.spark.frames.frames import cells_of
 from tidelog.session.frames.arrow import read_table
 from tidelog.session.frames.plain import Plain
 from tidelog.session.pipeline.addresses import address, is_local, local_path
 from tidelog.session.pipeline.config import SourceTable
 from tidelog.session.pipeline.paths import DELTA, TABLE, WILD
 from tidelog.session.pipeline.sinks.output import Output
-from tidelog.session.pipeline.sources.adding import Signed, may_stay
+from tidelog.session.pipeline.sources.adding import Signed, is_for_spark
 from tidelog.session.pipeline.sources.values import value_of
 from tidelog.session.pipeline.state.cells import WEIGHT
+from tidelog.session.pipeline.state.structured import is_known
 from tidelog.session.pipeline.told import told
 
 CORRUPT = "_corrupt_record"
@@ -68,7 +70,7 @@ def load(spark: SparkSession, source: SourceTable, relation: Relation, plain: Pl
     with told(source):
         good, refused, rows = _checked(spark, source, relation, signed=False)
         frame = good.select(*[f.col(f"`{column.name}`") for column in relation.columns])
-        if rows > most and may_stay(relation):
+        if rows > most and is_for_spark(frame, relation):
             return Loaded(frame, refused)
         return Loaded(read_table(frame.toArrow(), relation, plain), refused)
 
@@ -219,7 +221,10 @@ def _converted(raw: DataFrame, source: SourceTable, relation: Relation, *, signe
         if source.format == "csv" and column.type == t.STRING:
             found = f.coalesce(found, f.lit(""))  # Spark reads an empty cell as null
         value, expected = value_of(found, type, column, source)
-        values.append(value.alias(column.name))
+        if is_known(column.type) and not isinstance(type, s.StringType):
+            values.append(cells_of(value, column))
+        else:
+            values.append(value.alias(column.name, metadata={}))  # what somebody else says of it does not count
         if expected:
             reasons.append(_reason(value.isNull(), column.name, expected, found))
     if signed:

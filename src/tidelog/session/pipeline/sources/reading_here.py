@@ -27,8 +27,8 @@ from tidelog.plan.nodes import Relation
 from tidelog.session.frames.arrow import fit_column, is_simple
 from tidelog.session.pipeline.config import SourceTable
 from tidelog.session.pipeline.paths import DELTA, WILD, local_path_of
-from tidelog.session.pipeline.sources.structured import DATE, OPTION, STRUCTURED
 from tidelog.session.pipeline.state.cells import WEIGHT
+from tidelog.session.pipeline.state.structured import DATE, OPTION, STRUCTURED
 from tidelog.session.pipeline.storage import Store, found_at, is_stored
 
 _NONE = frozenset[str]()

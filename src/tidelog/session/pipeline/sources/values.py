@@ -10,7 +10,8 @@
 | time::Date, time::DateTime | a date, a timestamp (in the session's time zone), text of these as in SQL |
 | everything else | text as the language writes it, by the driver |
 
-Columns of Option, Date and DateTime become texts of the language in Spark, and are read by the driver.
+Columns of Option, Date and DateTime become texts of the language in Spark. If the source has them in types of its own,
+that is the one text of the value, and rows stay in Spark; texts are read by the driver.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from tidelog.base.errors import DataError
 from tidelog.base.types import Field, Type
 from tidelog.session.frames.arrow import is_simple
 from tidelog.session.pipeline.config import SourceTable
-from tidelog.session.pipeline.sources.structured import DATE, MOMENT, OPTION
+from tidelog.session.pipeline.state.structured import DATE, MOMENT, OPTION
 
 _WIDE = s.DecimalType(38, 0)
 

@@ -18,11 +18,11 @@ from tidelog.plan.nodes import Plan, Relation
 from tidelog.plan.rewrite.separate_facts import stored_in
 from tidelog.session.changes import Change, Changes
 from tidelog.session.database import Database, plan_of
-from tidelog.session.frames.arrow import is_simple
 from tidelog.session.frames.plain import Plain
 from tidelog.session.pipeline.addresses import address
 from tidelog.session.pipeline.state.cells import WEIGHT, added_up, cells, rows_of, schema_of, summed
 from tidelog.session.pipeline.state.log import DataFile, Log
+from tidelog.session.pipeline.state.structured import in_cells_of, stays
 from tidelog.session.pipeline.state.versions import StateFolder, Table
 
 BASE, CHANGES = "base", "changes"
@@ -81,9 +81,9 @@ class FactTables:
         addresses = [address(log.folder / one.path) for one in (*base, *changes)]
         rows = self._spark().read.parquet(*addresses)
         if not changes:
-            return rows.select(*names)
+            return in_cells_of(rows, relation)
         sums = rows.groupBy(*names).agg(f.sum(f"`{WEIGHT}`").alias(WEIGHT))
-        return sums.where(f.col(f"`{WEIGHT}`") > 0).select(*names)
+        return in_cells_of(sums.where(f.col(f"`{WEIGHT}`") > 0), relation)
 
     # --- writing -----------------------------------------------------------------------------------------------------
 
@@ -169,7 +169,7 @@ class FactTables:
         return added
 
     def _on_driver(self, relation: Relation, rows: int) -> bool:
-        return rows <= self._tuning.driver_rows or not all(is_simple(column.type) for column in relation.columns)
+        return rows <= self._tuning.driver_rows or not stays(relation)
 
 
 _SPARK = {
