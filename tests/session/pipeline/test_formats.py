@@ -176,6 +176,7 @@ partitions = 2
 relation = "E"
 format = "csv"
 path = "edges.csv"
+owner = "source"
 """
 
 
