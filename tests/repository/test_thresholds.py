@@ -29,6 +29,7 @@ OTHERWISE = {
     "session/frames/rows.py": {"WIDEST"},  # bits of a number in an array
     # Bounds of the language, which programs can see.
     "base/types.py": {"LARGEST"},
+    "base/process/calls.py": {"MOST_CALLS", "FRAMES"},  # what the stack of a thread holds
     "base/process/growth.py": {
         "NUMBER",
         "PER_BYTE",

@@ -298,6 +298,7 @@ class Function(Placed):
     that it wants a `base.extern.Signature` as first argument, as `default()` and JSON decoding need. What a callable
     returns is checked against the declared types unless it is `trusted`.
     `pure` functions give equal results for equal arguments, which lets engines call them once per distinct argument.
+    `recursive` ones call themselves, perhaps through others.
     """
 
     name: str
@@ -308,3 +309,4 @@ class Function(Placed):
     typed: bool = False
     pure: bool = True
     trusted: bool = False
+    recursive: bool = False

@@ -1,4 +1,4 @@
-"""The functions of a program: bodies checked once, generic ones too; none recursive; externs bound to Python.
+"""The functions of a program: bodies checked once, generic ones too; externs bound to Python.
 
 `Functions` is made after `declare`. `check` reports the mistakes of all functions of the program's own modules; the
 library's bodies are checked when something calls them. `instantiate` (in `instantiate.py`) then makes what rules call.
@@ -14,7 +14,7 @@ from tidelog.base.expr import Expr, Function, Parameter
 from tidelog.base.extern import Extern, Externs
 from tidelog.base.record import record
 from tidelog.base.types import TypeSizeError
-from tidelog.logic.check.instantiate import Instantiation, report_recursion
+from tidelog.logic.check.instantiate import Instantiation
 from tidelog.logic.infer.infer import BodyInference
 from tidelog.logic.infer.typed_rewrite import called_functions
 from tidelog.logic.names.environment import Declarations, Signature
@@ -52,7 +52,6 @@ class Functions:
                     own += self.declarations.signatures(table, name)
         for signature in own:
             self.checked(signature)
-        self._check_recursion(own)
 
     def checked(self, signature: Signature) -> CheckedFunction:
         """Return a function with its body checked."""
@@ -88,13 +87,3 @@ class Functions:
         extern = next((table[signature.name] for table in self.externs if signature.name in table), None)
         check_extern(signature, extern, self.externs, self.report)
         return CheckedFunction(signature, signature.parameters, None, extern, ())
-
-    def called(self, function: CheckedFunction) -> list[Signature]:
-        """Return the functions that a function calls directly."""
-        by_name = self.declarations.instances.by_name
-        return [by_name[name][0] for name in function.calls]
-
-    def _check_recursion(self, own: Sequence[Signature]) -> None:
-        """Report cycles of calls; the library's own functions are reached by its own test."""
-        graph = {s: [c for c in self.called(self.checked(s)) if c in self._checked] for s in own}
-        report_recursion(graph, lambda signature: signature, self.report)

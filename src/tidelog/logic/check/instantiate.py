@@ -9,15 +9,15 @@ out to be, looked for where the generic function stands and where the type is de
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from tidelog.base import expr, types
-from tidelog.base.diagnostic import Label, Report
 from tidelog.base.expr import Expr, Function, Parameter
-from tidelog.base.graph import components, path
+from tidelog.base.graph import components
 from tidelog.base.span import Span
-from tidelog.base.types import STRING, Named, Type, TypeSizeError
+from tidelog.base.types import STRING, Type, TypeSizeError
 from tidelog.logic.infer.literals import is_built_in
 from tidelog.logic.infer.typed_rewrite import Rewriter
 from tidelog.logic.names.environment import Environment, Signature
@@ -50,7 +50,7 @@ class Instantiation:
             if name not in self.made:
                 signature, arguments = self.instances.by_name[name]
                 if any(_depth(a) > _DEEPEST_TYPE for a in arguments):
-                    report_cycle([signature, signature], self.functions.report)
+                    self._report_larger_types(signature)
                     break
                 self._calls[name] = []
                 if len(self.made) == MOST_INSTANCES:
@@ -61,7 +61,7 @@ class Instantiation:
                 except TypeSizeError:
                     too_large(signature.definition.span, self.functions.report)
                     break
-        self._check_recursion()
+        self._mark_recursive()
         return self.made
 
     def reach(self, caller: str, signature: Signature, arguments: tuple[Type, ...]) -> str:
@@ -72,10 +72,23 @@ class Instantiation:
             self._waiting.append(name)
         return name
 
-    def _check_recursion(self) -> None:
-        """Report functions that call each other through the `to_string` of a generic value, which shows only now."""
+    def _mark_recursive(self) -> None:
+        """Note which functions call themselves: directly, through others, or through the `to_string` of a value."""
         graph = {name: [c for c in called if c in self._calls] for name, called in self._calls.items()}
-        report_recursion(graph, lambda name: self.instances.by_name[name][0], self.functions.report)
+        for component in components(graph):
+            if len(component) > 1 or component[0] in graph[component[0]]:
+                for name in component:
+                    if name in self.made:
+                        self.made[name] = replace(self.made[name], recursive=True)
+
+    def _report_larger_types(self, signature: Signature) -> None:
+        self.functions.report.add(
+            "E0509",
+            f"function `{signature.definition.name}` calls itself with ever larger types",
+            signature.definition.span,
+            note="a generic function becomes one function for each of its types, here without end",
+            hint="call it with the same types, or give its parameters types of their own",
+        )
 
     def _report_many(self, signature: Signature) -> None:
         self.functions.report.add(
@@ -106,32 +119,6 @@ class Instantiation:
             pure=all(a.name != "has_side_effects" for a in signature.definition.attributes),
             span=signature.definition.span,
         )
-
-
-Node = TypeVar("Node", bound=Hashable)
-
-
-def report_recursion(
-    calls: Mapping[Node, Iterable[Node]], signature: Callable[[Node], Signature], report: Report
-) -> None:
-    """Report the cycles of a graph of calls."""
-    for component in components(calls):
-        cycle = path(calls, component[0], component[0])
-        if cycle is not None:
-            report_cycle([signature(node) for node in cycle], report)
-
-
-def report_cycle(cycle: Sequence[Signature], report: Report) -> None:
-    """Report functions that call each other in a circle; the first stands at both ends."""
-    names = [f"`{s.definition.name}`" for s in cycle]
-    report.add(
-        "E0509",
-        f"function {names[0]} calls itself" + (f": {' calls '.join(names)}" if len(cycle) > 2 else ""),
-        cycle[0].definition.span,
-        labels=[Label(s.definition.span, f"through `{s.definition.name}`") for s in cycle[1:-1]],
-        note="functions are not recursive, so that every evaluation ends",
-        hint="recursion belongs into rules; over a collection, use `for` or `fold`",
-    )
 
 
 def _depth(type: Type) -> int:
@@ -188,16 +175,9 @@ class _Instantiator(Rewriter):
 
 
 def _text_function(environment: Environment, type: Type) -> tuple[Signature, tuple[Type, ...]] | None:
-    environments = [environment]
-    if isinstance(type, Named):
-        table, _ = environment.declarations.split(type.name)
-        environments.append(environment.declarations.environments[table.path])
-    for place in environments:
-        for signature in place.functions(("to_string",)):
-            unifier = Unifier()
-            by: dict[str, Type] = {v: unifier.fresh() for v in signature.type_variables}
-            if len(signature.parameters) == 1 and unifier.unify(
-                types.substitute(signature.parameters[0].type, by), type
-            ):
-                return signature, tuple(unifier.zonk(by[v]) for v in signature.type_variables)
+    for signature in (*environment.functions(("to_string",)), *environment.near("to_string", type)):
+        unifier = Unifier()
+        by: dict[str, Type] = {v: unifier.fresh() for v in signature.type_variables}
+        if len(signature.parameters) == 1 and unifier.unify(types.substitute(signature.parameters[0].type, by), type):
+            return signature, tuple(unifier.zonk(by[v]) for v in signature.type_variables)
     return None

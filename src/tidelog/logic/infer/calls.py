@@ -1,5 +1,6 @@
 """Calls: `f(a)` and `x.f(a)`, overloads, `mut` arguments, function values applied.
 
+A function that is not seen from here is found in the modules in which the types of its arguments are declared.
 Arguments that are lambdas are inferred after the others, when the parameter types they need are known. A call whose
 overload cannot be chosen yet waits; its result is an unknown type until then.
 """
@@ -47,10 +48,12 @@ def call(inference: Inference, e: syntax.Call | syntax.MethodCall, scope: Scope,
     variable = scope.lookup(site.path[0]) if len(site.path) == 1 else None
     if variable is not None and _calls_variable(inference, variable, signatures):
         return apply(inference, variable.use(site.name_span), site)
+    possible = [s for s in signatures if len(s.parameters) == len(site.arguments)]
+    if not possible and site.arguments and len(site.path) == 1 and inference.environment.is_elsewhere(site.path[0]):
+        return _call_overloaded(inference, signatures, site, expected)
     if not signatures:
         _unknown_function(inference, site)
         return _give_up(inference, site)
-    possible = [s for s in signatures if len(s.parameters) == len(site.arguments)]
     if not possible:
         _wrong_count(inference, site, signatures)
         return _give_up(inference, site)
@@ -178,7 +181,7 @@ def _call_overloaded(inference: Inference, signatures: Items[Signature], site: S
         inference.types.unify(result, expected)
 
     def attempt(final: bool) -> Expr | None:
-        fits = fitting(inference.types, signatures, known)
+        fits = fitting(inference.types, signatures, known) or _fitting_elsewhere(inference, site, known)
         chosen = _choose(inference, fits, known, result) if fits else None
         if chosen is None and fits and final:
             assumed = [inference.types.assumed(a) if isinstance(a, TypeVariable) else a for a in known]
@@ -188,13 +191,30 @@ def _call_overloaded(inference: Inference, signatures: Items[Signature], site: S
             made = call_known(inference, chosen, site, ready, result)
             same = inference.unify(result, made.type, site.span, f"`{chosen.show()}` is called")
             return made if same else inference.mistake(site.span)
-        if fits and not final and not any(a is not None and a.type is ERROR for a in ready):
+        if (
+            (fits or _may_fit_elsewhere(inference, site, known))
+            and not final
+            and not any(a is not None and a.type is ERROR for a in ready)
+        ):
             return None
         made = _no_overload(inference, signatures, fits, site, ready)
         inference.types.unify(result, made.type)
         return made
 
     return inference.defer(result, site.span, attempt)
+
+
+def _fitting_elsewhere(inference: Inference, site: Site, known: Items[Known]) -> list[Signature]:
+    if len(site.path) > 1:
+        return []
+    of = [inference.types.zonk(a) for a in known if not isinstance(a, Closure | None)]
+    return fitting(inference.types, inference.environment.near(site.path[0], *of), known)
+
+
+def _may_fit_elsewhere(inference: Inference, site: Site, known: Items[Known]) -> bool:
+    """Tell whether a type that is still open may lead to a module with a function that fits."""
+    opened = any(not isinstance(a, Closure | None) and inference.is_open(inference.types.resolve(a)) for a in known)
+    return opened and len(site.path) == 1 and inference.environment.is_elsewhere(site.path[0])
 
 
 def _choose(inference: Inference, fits: Items[Signature], known: Items[Known], result: Type) -> Signature | None:
@@ -211,6 +231,12 @@ def _no_overload(
     text = _generic_text(inference, site, ready)
     if text is not None:
         return text
+    if not any(len(s.parameters) == len(site.arguments) for s in signatures):
+        if signatures:
+            _wrong_count(inference, site, signatures)
+        else:
+            _unknown_function(inference, site)
+        return _give_up_ready(inference, site, ready)
     if not any(a is not None and inference.types.resolve(a.type) is ERROR for a in ready):
         shown = ", ".join("function" if a is None else inference.types.show(a.type) for a in ready)
         name = "::".join(site.path)
@@ -223,6 +249,10 @@ def _no_overload(
             note="declared: " + ", ".join(f"`{s.show()}`" for s in listed[:4]) + (", ..." if listed[4:] else ""),
             hint=_which(fits) if fits else inference.environment.import_hint(site.path),
         )
+    return _give_up_ready(inference, site, ready)
+
+
+def _give_up_ready(inference: Inference, site: Site, ready: Items[Expr | None]) -> Expr:
     for inferred in ready:
         if inferred is not None:
             inference.types.give_up(inferred.type)

@@ -150,7 +150,9 @@ def _text_of_known(inference: Inference, e: Expr, type: Type, span: Span) -> Exp
     if is_built_in(type) or isinstance(type, TypeVariable):
         # Of a generic type: decided when the function is instantiated.
         return Operate("string", (e,), STRING, span=span)
-    for signature in inference.environment.functions(("to_string",)):
+    environment = inference.environment
+    zonked = inference.types.zonk(type)
+    for signature in (*environment.functions(("to_string",)), *environment.near("to_string", zonked)):
         if len(signature.parameters) == 1 and inference.types.fits(signature.parameters[0].type, type):
             by: dict[str, Type] = {v: inference.fresh() for v in signature.type_variables}
             inference.unify(types.substitute(signature.parameters[0].type, by), type, span)

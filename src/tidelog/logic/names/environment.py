@@ -8,7 +8,7 @@ through an alias or the full path of an imported module; `std::X` always works, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tidelog.base import types
@@ -97,8 +97,18 @@ class Declarations:
         self._aliases: dict[tuple[Path, str], Type | None] = {}
         self.relations: dict[str, Relation] = {}
         self._signatures: dict[tuple[Path, str], tuple[Signature, ...]] = {}
+        self._with_function: dict[str, list[ModuleTable]] | None = None
         self.standard = tables.get(STD)
         """The prelude, seen from everywhere."""
+
+    def with_function(self, name: str) -> Sequence[ModuleTable]:
+        """Return the modules that declare a function of the name."""
+        if self._with_function is None:
+            self._with_function = {}
+            for table in self.tables.values():
+                for each in table.functions:
+                    self._with_function.setdefault(each, []).append(table)
+        return self._with_function.get(name, ())
 
     def split(self, name: str) -> tuple[ModuleTable, str]:
         """Return the table and plain name of a qualified name."""
@@ -239,6 +249,24 @@ class Environment:
     def definition(self, name: str) -> TypeDefinition:
         """Return what a `Named` type means."""
         return self.declarations.definition(name)
+
+    def is_elsewhere(self, name: str) -> bool:
+        """Tell whether a module that is not seen from here declares a function of the name."""
+        visible = [table for table, _ in self._find("function", (name,))]
+        return any(table not in visible for table in self.declarations.with_function(name))
+
+    def near(self, name: str, *of: Type) -> tuple[Signature, ...]:
+        """Return the functions of a name that modules declare in which the types, or parts of them, are declared."""
+        tables: list[ModuleTable] = []
+        todo = list(of)
+        while todo:
+            type = todo.pop()
+            todo += types.parts(type)
+            if isinstance(type, Named):
+                table, _ = self.declarations.split(type.name)
+                if table not in tables:
+                    tables.append(table)
+        return tuple([s for table in tables for s in self.declarations.signatures(table, name)])
 
     def unknown(self, kind: str, path: Path, span: Span, report: Report) -> None:
         """Report a name that nothing visible has."""

@@ -41,7 +41,7 @@ def load_modules(source: Source, report: Report, library: Sequence[pathlib.Path]
     main = expand_prefixes(parse(source, report), report)
     loader = _Loader(report, _directories(source, library))
     loader.loaded[MAIN] = main
-    loader.follow(MAIN, main)
+    loader.follow(main)
     if PRELUDE not in loader.loaded:
         loader.load(PRELUDE, None)
     return Modules(loader.loaded, frozenset(loader.shipped))
@@ -66,19 +66,14 @@ class _Loader:
     directories: tuple[pathlib.Path, ...]
     loaded: dict[Path, Module] = field(default_factory=dict)
     shipped: set[Path] = field(default_factory=set)
-    chain: list[tuple[Path, Import]] = field(default_factory=list)
-    """The imports that led to the module being loaded, outermost first."""
 
-    def follow(self, path: Path, module: Module) -> None:
+    def follow(self, module: Module) -> None:
         """Load what a module imports, and check its aliases."""
         imports = [d for d in module.declarations if isinstance(d, Import)]
         self._check_aliases(imports)
         for declaration in imports:
-            target = declaration.path
-            if target == path or any(target == opened for opened, _ in self.chain):
-                self._cycle(declaration)
-            elif target not in self.loaded:
-                self.load(target, declaration)
+            if declaration.path not in self.loaded:  # modules may import each other
+                self.load(declaration.path, declaration)
 
     def load(self, path: Path, declaration: Import | None) -> None:
         """Find, parse and follow one module; `declaration` is the import that asks for it, None for the prelude."""
@@ -99,12 +94,7 @@ class _Loader:
                 return
             module = expand_prefixes(parse(Source(str(file), text), self.report), self.report)
         self.loaded[path] = module
-        if declaration is not None:
-            self.chain.append((path, declaration))
-            self.follow(path, module)
-            self.chain.pop()
-        else:
-            self.follow(path, module)
+        self.follow(module)
 
     def _missing(self, declaration: Import) -> None:
         file = "/".join(declaration.path) + ".dl"
@@ -131,18 +121,6 @@ class _Loader:
             declaration.span,
             note="a module is a text file in UTF-8",
             hint="save the file as UTF-8" if isinstance(error, UnicodeDecodeError) else "",
-        )
-
-    def _cycle(self, declaration: Import) -> None:
-        paths = [path for path, _ in self.chain]
-        start = paths.index(declaration.path) if declaration.path in paths else 0
-        names = ["::".join(path) or "the program" for path in paths[start:] or [declaration.path]]
-        self.report.add(
-            "E0252",
-            f"module `{'::'.join(declaration.path)}` imports itself",
-            declaration.span,
-            note=f"imports form no cycle; here: {' -> '.join([*names, names[0]])}",
-            hint="remove the import" if len(names) == 1 else "move what they share into a module of its own",
         )
 
     def _check_aliases(self, imports: Sequence[Import]) -> None:

@@ -15,6 +15,7 @@ from tidelog.base.conform import conforms
 from tidelog.base.errors import LimitError
 from tidelog.base.extern import Signature
 from tidelog.base.free import free_variables
+from tidelog.base.process.calls import recursive
 from tidelog.base.process.growth import before_call, before_integers, bounded, counted, nested
 from tidelog.base.process.meter import step
 from tidelog.base.record import record
@@ -178,7 +179,8 @@ class Evaluator:
         if function.body is None:
             return Closure(function.name, (), lambda *arguments: self._python(function, arguments))
         names = tuple(p.name for p in function.parameters)
-        return self._function(function.name, names, tuple(p.mutable for p in function.parameters), function.body, {})
+        made = self._function(function.name, names, tuple(p.mutable for p in function.parameters), function.body, {})
+        return Closure(function.name, (), recursive(made, function.name, Failure)) if function.recursive else made
 
     def _closure(self, expr: e.Lambda, env: Environment) -> Closure:
         """Make a function value; it captures the variables it uses as they are now."""

@@ -17,6 +17,7 @@ from tidelog.base.conform import conforms
 from tidelog.base.errors import EvaluationError, LimitError
 from tidelog.base.extern import Signature
 from tidelog.base.free import free_variables, parts
+from tidelog.base.process.calls import recursive
 from tidelog.base.process.growth import before_call, bounded, counted, nested
 from tidelog.base.process.meter import step
 from tidelog.base.span import NOWHERE
@@ -283,7 +284,7 @@ class Closures:
                 result = leave.value
             return result, tuple([env[name] for name in mutable])
 
-        return run
+        return recursive(run, definition.name, EvaluationError) if definition.recursive else run
 
     def _extern(self, definition: e.Function) -> Callable[..., tuple[Any, tuple[Any, ...]]]:
         python = definition.python
