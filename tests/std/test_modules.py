@@ -33,6 +33,50 @@ CASES = {
         "[3: u8, 1].to_set().fold(|sum, x| sum * 10 + (x as u32), 0: u32)": "13",
         "([3: u8, 1].to_set().arg_min(|x| -x), [3: u8, 1].to_set().arg_max(|x| -x))": "(Some{.x = 3}, Some{.x = 1})",
     },
+    "hashset": {
+        "{var s = [3: u8, 1].to_hashset(); s.insert(2); s.remove(3); s}": "[1, 2]",
+        "[3: u8, 1].to_hashset().remove_imm(1).insert_imm(9)": "[3, 9]",
+        "Some{1: u8}.to_hashset().union(hashset_singleton(2))": "[1, 2]",
+        "{var s = [1: u8, 2].to_hashset(); (s.size(), s.contains(2), s.nth(1))}": "(2, true, Some{.x = 2})",
+        "[3: u8, 1].to_hashset().map(|x| x / 2).filter(|x| x > 0)": "[1]",
+        "([3: u8, 1].to_hashset().arg_min(|x| -x), [3: u8].to_hashset().find(|x| x > 1))": (
+            "(Some{.x = 3}, Some{.x = 3})"
+        ),
+        "[[3: u8].to_hashset(), [1].to_hashset()].union().difference([1].to_hashset())": "[3]",
+        "[3: u8, 1].to_hashset().fold(|sum, x| sum * 10 + (x as u32), 0: u32)": "13",
+    },
+    "tinyset": {
+        "{var s: Set64<u32> = empty(); s.insert(3); s.insert(1); (s.size(), s.nth(0), s)}": "(2, Some{.x = 1}, [1, 3])",
+        "unions([singleton(1: u8), singleton(2)]).intersection(singleton(2).insert_imm(4))": "[2]",
+    },
+    "intern": {
+        'istring_str(string_intern("a"))': '"a"',
+    },
+    "uuid": {
+        'parse_str("936DA01F-9ABD-4D9D-80C7-02AF85C822A8").map(to_urn_lower)': (
+            'Ok{.res = "urn:uuid:936da01f-9abd-4d9d-80c7-02af85c822a8"}'
+        ),
+        'parse_str("{936DA01F-9ABD-4D9D-80C7-02AF85C822A8}") == parse_str("936da01f9abd4d9d80c702af85c822a8")': "true",
+        'parse_str("936DA01F-9ABD").is_err()': "true",
+        'to_simple_upper(new_v5(nAMESPACE_DNS(), string_to_bytes("www.example.com")))': (
+            '"2ED6657DE927568B95E12665A8AEA6A2"'
+        ),
+        "(to_u128_le(from_u128(1)), from_u128_le('h01 << 120), is_nil(nil()))": (
+            "(1329227995784915872903807060280344576, 1, true)"
+        ),
+        "(from_bytes([1]), from_bytes(vec_with_length(16, 1)).map(hex))": (
+            '(Err{.err = "a UUID has 16 bytes, not 1"}, Ok{.res = "1010101010101010101010101010101"})'
+        ),
+    },
+    "souffle_lib": {
+        'cat(i"ab", i"c").substr(1, 5).strlen()': "2",
+        '(contains(i"b", i"abc"), re_match(i"a.", i"abc"), to_number(i"12"), to_number(2.9), to_istring(7))': (
+            '(true, false, 12, 2, "7")'
+        ),
+        "(land(1: s32, 0), lor(1: u32, 0), lnot(0: s32), itou(-1), ftou(3.7), sin(0), exp(1))": (
+            "(0, 1, 1, 4294967295, 3, 0, 2)"
+        ),
+    },
     "map": {
         "[1: u8 -> 2: u8].map(|v| v * 2)": "[(1, 4)]",
         "[1: u8 -> 2: u8].map(|k, v| k + v)": "[(1, 3)]",
@@ -119,6 +163,7 @@ CASES = {
     },
     "json": {
         'from_json_string("{\\"a\\": 3}"): Result<P, string>': "Ok{.res = P{.a = 3, .b = None{}}}",
+        'from_json_string("[[1, true]]"): Result<Map<u8, bool>, string>': "Ok{.res = [(1, true)]}",
         'from_json_string("{}"): Result<P, string>': 'Err{.err = "missing field `a`"}',
         'from_json_string("{\\"a\\": 300}"): Result<P, string>': ('Err{.err = "expected a bit<8> at .a, found 300"}'),
         'from_json_string("[1,"): Result<Vec<u8>, string>': ('Err{.err = "Expecting value at line 1 column 4"}'),

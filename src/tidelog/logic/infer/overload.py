@@ -58,7 +58,9 @@ def choose(
         return fits[0]
     known = [types.zonk(a) if not isinstance(a, Closure | None) else a for a in arguments]
     best = _most_special(fits, here)
-    if best is not None and all(_decided(p.type, a) for p, a in zip(best.parameters, known, strict=True)):
+    if best is not None and (
+        same_parameters(fits) or all(_decided(p.type, a) for p, a in zip(best.parameters, known, strict=True))
+    ):
         return best
     returning = [s for s in fits if types.fits(s.result, result)]
     return returning[0] if len(returning) == 1 and not is_unknown(types.resolve(result)) else None

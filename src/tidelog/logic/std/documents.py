@@ -150,7 +150,7 @@ def _named_from_plain(plain: Plain, type: t.Named, types: Types, place: str) -> 
             return FrozenMap({k: from_plain(x, item, types, f"{place}.{k}") for k, x in plain.items()})
         case t.Named(name, (key, item)) if name == t.MAP:
             pairs = enumerate(_expect(plain, list, "an object or an array of pairs", place))
-            return FrozenMap(from_plain(x, t.Tuple((key, item)), types, f"{place}[{i}]") for i, x in pairs)
+            return FrozenMap([from_plain(x, t.Tuple((key, item)), types, f"{place}[{i}]") for i, x in pairs])
         case t.Named(name, (inner,)) if name in {t.REF, t.INTERN}:
             return from_plain(plain, inner, types, place)
         case t.Named(name) if name == JSON_VALUE:

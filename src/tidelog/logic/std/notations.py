@@ -1,8 +1,10 @@
-"""Modules `base64` and `net::ipv6`: bytes and addresses as text."""
+"""Modules `base64`, `net::ipv6` and `uuid`: bytes, addresses and identifiers as text."""
 
 from __future__ import annotations
 
 import binascii
+import hashlib
+import re
 import string
 from collections.abc import Callable
 from typing import Any
@@ -50,8 +52,42 @@ def ipv6_to_string(address: Variant) -> str:
     return f"{':'.join(shown[:-start])}::{':'.join(shown[length - start :])}"
 
 
+def uuid_parse(text: str) -> Variant:
+    """Read an identifier: 32 hexadecimal digits, simple or 8-4-4-4-12, the latter also in braces or as a URN."""
+    found = _UUID.fullmatch(text)
+    return ok(int(re.sub("urn:uuid:|[-{}]", "", text), 16)) if found else err(f"not a UUID: {text}")
+
+
+def uuid_from_bytes(data: tuple[int, ...]) -> Variant:
+    """Take 16 bytes as an identifier."""
+    return ok(int.from_bytes(bytes(data), "big")) if len(data) == 16 else err(f"a UUID has 16 bytes, not {len(data)}")
+
+
+def uuid_of_name(namespace: int, name: tuple[int, ...]) -> int:
+    """Make the identifier of version 5 of a name."""
+    digest = hashlib.sha1(namespace.to_bytes(16, "big") + bytes(name), usedforsecurity=False).digest()
+    number = int.from_bytes(digest[:16], "big")
+    return number & ~(0xF << 76) & ~(3 << 62) | 5 << 76 | 2 << 62
+
+
+def uuid_to_string(number: int) -> str:
+    """Write an identifier with hyphens."""
+    digits = f"{number:032x}"
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+_HYPHENATED = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
+_UUID = re.compile(rf"[0-9a-fA-F]{{32}}|(?:urn:uuid:)?{_HYPHENATED}|\{{{_HYPHENATED}\}}")
+
 BASE64_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "encode": lambda data: binascii.b2a_base64(bytes(data), newline=False).decode("ascii"),
     "decode": decode,
 }
 IPV6_FUNCTIONS: dict[str, Callable[..., Any]] = {"ipv6_from_str": ipv6_from_str, "ipv6Addr2string": ipv6_to_string}
+UUID_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "new_v5": uuid_of_name,
+    "from_u128_le": lambda number: int.from_bytes(number.to_bytes(16, "little"), "big"),
+    "from_bytes": uuid_from_bytes,
+    "parse_str": uuid_parse,
+    "to_hyphenated_lower": uuid_to_string,
+}
