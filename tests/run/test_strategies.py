@@ -84,7 +84,10 @@ def shown(update: contract.Update) -> Told:
 
 @pytest.mark.parametrize("strategy", ["ranked", "dred", "elastic"])
 def test_engines_do_the_same_work(strategy: StrategyName) -> None:
-    """An algorithm is written once: on every engine it takes as many rounds and finds as many derivations."""
+    """An algorithm is written once: on every engine it takes as many rounds and finds as many derivations.
+
+    Strata in which nothing is found are left out: an engine that can tell so at once has not looked at them.
+    """
     for seed in range(1_000, 1_008):
         history = random_history(Random(seed), LENGTH)
         plan = plan_text(str(history.start))
@@ -92,7 +95,11 @@ def test_engines_do_the_same_work(strategy: StrategyName) -> None:
         for step, program in history.programs():
             facts, after = given(step, program)
             one, other = (
-                [(w.relations, w.strategy, w.rounds, w.derivations) for w in engine.update(facts, after).work]
+                [
+                    (w.relations, w.strategy, w.rounds, w.derivations)
+                    for w in engine.update(facts, after).work
+                    if w.derivations
+                ]
                 for engine in both
             )
             assert one == other, f"{step} of\n{program}\n{program.facts}"

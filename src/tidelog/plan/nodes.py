@@ -214,12 +214,25 @@ class Rule:
 
 @record
 class Stratum:
-    """Mutually recursive relations, or a single one, with all rules for them; every stratum it reads is before it."""
+    """Mutually recursive relations, or a single one, with all rules for them; every stratum it reads is before it.
+
+    `members` are its relations, `below` those that it reads of other strata; `aggregates` if one of its rules does.
+    They are made once, since every update asks for them.
+    """
 
     number: int
     relations: tuple[str, ...]
     recursive: bool
     rules: tuple[Rule, ...]
+    members: frozenset[str] = field(init=False, compare=False, repr=False)
+    below: frozenset[str] = field(init=False, compare=False, repr=False)
+    aggregates: bool = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        members = frozenset(self.relations)
+        object.__setattr__(self, "members", members)
+        object.__setattr__(self, "below", frozenset(name for rule in self.rules for name in rule.reads) - members)
+        object.__setattr__(self, "aggregates", any(any(rule.aggregated) for rule in self.rules))
 
 
 def shown(relations: Sequence[str]) -> tuple[str, ...]:

@@ -11,12 +11,14 @@ from collections.abc import Mapping
 from typing import Any, Generic, Protocol, TypeVar
 
 from tidelog.plan.nodes import Plan, Rule, Scan, Version
-from tidelog.run.contract.optional import BatchedRounds, Iterations, LazySupport, Leftovers
+from tidelog.run.contract.optional import BatchedRounds, Iterations, LazySupport, Leftovers, Sieving
 from tidelog.run.contract.phase import Phase
 from tidelog.run.limits import Watch
 from tidelog.run.phases import View, view_of
 
 R = TypeVar("R")
+LOOKING = (Phase.LOSE, Phase.GAIN)
+"""Phases in which rules are evaluated and no relation changes: where they find nothing, none is touched."""
 
 
 class Dividable(Protocol):
@@ -68,6 +70,11 @@ class BaseStore(ABC, Generic[R]):
         return None
 
     @property
+    def sieving(self) -> Sieving | None:
+        """How it is told at once that changes lead nowhere."""
+        return None
+
+    @property
     def iterations(self) -> Iterations | None:
         """How a fixpoint is followed iteration by iteration."""
         return None
@@ -95,8 +102,9 @@ class BaseStore(ABC, Generic[R]):
     def enter(self, phase: Phase, members: frozenset[str]) -> None:
         """Begin a phase of work on the stratum of these relations."""
         self.phase, self.members = phase, members
-        for name in members:
-            self.touch(name)
+        if phase not in LOOKING:
+            for name in members:
+                self.touch(name)
 
     def reset(self, relation: str) -> None:
         """Empty a relation for a bootstrap, and keep what it held aside."""

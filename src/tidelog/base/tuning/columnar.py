@@ -60,8 +60,10 @@ class Joins:
     """Fewer bindings are searched as they come, by one kernel a batch; more are sorted, or find a directory."""
     few_matches: int = threshold(4_096, draws=(0, 3), fitted="batch")
     """The kernel for few bindings makes up to this many matches where no rank is followed."""
-    tiny: int = threshold(8, draws=(0, 2), fitted="updates")
-    """A delta of up to this many rows is looked through for the constants of a rule before it is evaluated."""
+    tiny: int = threshold(8, draws=(0, 2), fitted="updates, regret")
+    """A delta of up to this many rows is sieved before a rule is evaluated: for what later scans can meet."""
+    sieved: int = threshold(1 << 15, draws=(0, 4), fitted="none: a bound on memory")
+    """Batches of up to this many rows may have sets of their values for it."""
     bindings: int = threshold(1 << 22, draws=(2, 8), fitted="none: a bound on memory")
     """Bindings matched at a time: bounds what they take besides."""
     examined: int = threshold(1 << 24, draws=(1, 12), fitted="none: limits are looked at in between")

@@ -41,7 +41,7 @@ def plan_data(plan: nodes.Plan) -> Data:
     """Return a plan as JSON's objects, lists, strings and numbers."""
     return {
         "relations": [_relation(relation) for relation in plan.relations.values()],
-        "strata": [_data(stratum) for stratum in plan.strata],
+        "strata": [_data(stratum, "members", "below", "aggregates") for stratum in plan.strata],
         "indexes": [_data(index) for index in plan.indexes],
         "declared": [_data(index) for index in plan.declared.values()],
         "types": list(plan.types),

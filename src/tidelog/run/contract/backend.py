@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from tidelog.plan.nodes import Rule
-from tidelog.run.contract.optional import BatchedRounds, Iterations, LazySupport, Leftovers
+from tidelog.run.contract.optional import BatchedRounds, Iterations, LazySupport, Leftovers, Sieving
 from tidelog.run.contract.phase import Job, Phase
 
 
@@ -22,7 +22,10 @@ class Backend(Protocol):
         """Begin a phase of work on the stratum of these relations."""
 
     def derive(self, jobs: Sequence[Job]) -> Mapping[str, Any]:
-        """Evaluate trees on what the phase shows; return for each head relation its bag of derivations."""
+        """Evaluate trees on what the phase shows; return for each head relation its bag of derivations.
+
+        A bag without derivations should be false: then nothing is done with it.
+        """
 
     def regroup(self, rules: Sequence[Rule]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """Evaluate the groups of aggregating rules that have changed: bags of derivations lost, and gained."""
@@ -88,6 +91,10 @@ class Backend(Protocol):
     @property
     def batched(self) -> BatchedRounds | None:
         """How several small rounds are done at once."""
+
+    @property
+    def sieving(self) -> Sieving | None:
+        """How it is told at once that changes lead nowhere."""
 
     @property
     def iterations(self) -> Iterations | None:

@@ -6,6 +6,7 @@
 | `Leftovers` | `rounds.left_over` | removed tuples are found again by rules evaluated backwards |
 | `BatchedRounds` | `rounds.delete`, `rounds.insert`, `seminaive` | each round is done by itself |
 | `Iterations` | `elastic` | the strategy is not offered |
+| `Sieving` | `choose` | rules are evaluated to see that they find nothing |
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from tidelog.plan.nodes import Project, Rule
-from tidelog.run.contract.phase import Phase
+from tidelog.run.contract.phase import Job, Phase
 
 
 class LazySupport(Protocol):
@@ -107,3 +108,10 @@ class Iterations(Protocol):
 
         What is removed and does not come is what REDISCOVER sees as delta; return the number of these tuples.
         """
+
+
+class Sieving(Protocol):
+    """Telling at once, for much less than evaluating rules costs, that they find nothing."""
+
+    def may_derive(self, jobs: Sequence[Job]) -> bool:
+        """Tell whether trees may have derivations in this phase."""

@@ -40,6 +40,7 @@ from tidelog.run.contract.phase import Support
 from tidelog.run.limits import OverBudgetError, Watch
 from tidelog.run.maintain import dred, elastic, modular, ranked
 from tidelog.run.maintain.cost import NOTHING, UNLIMITED, Budget, Cost, Costs, budget_of
+from tidelog.run.maintain.rounds import leads_nowhere
 from tidelog.run.maintain.seminaive import bootstrap
 
 
@@ -110,6 +111,8 @@ class Earlier:
     rules: dict[str, list[Rule]]
     strata: frozenset[tuple[frozenset[str], bool]]
     readers: dict[str, list[int]]
+    known: frozenset[int]
+    """Its strata, by identity."""
 
     @staticmethod
     def of(plan: Plan) -> Earlier:
@@ -122,7 +125,11 @@ class Earlier:
             for relation in {name for rule in stratum.rules for name in rule.reads}.difference(stratum.relations):
                 readers.setdefault(relation, []).append(place)
         strata = frozenset((frozenset(s.relations), s.recursive) for s in plan.strata)
-        return Earlier(plan, rules, strata, readers)
+        return Earlier(plan, rules, strata, readers, frozenset(map(id, plan.strata)))
+
+    def has(self, stratum: Stratum) -> bool:
+        """Tell whether a stratum is one of this plan, so that its rules are what they were."""
+        return id(stratum) in self.known
 
     def orphans(self, plan: Plan, held: Container[str]) -> set[str]:
         """Return the relations held that another plan has, too, but no rules for them any more."""
@@ -132,7 +139,7 @@ class Earlier:
         return {name for name in self.rules if name in held and name in plan.relations} - derived
 
     def changes(self, stratum: Stratum) -> tuple[list[Rule], list[Rule]]:
-        """Return the rules a stratum has lost and gained."""
+        """Return the rules that a stratum of another plan has lost and gained."""
         before = {rule.identity: rule for relation in stratum.relations for rule in self.rules.get(relation, ())}
         after = {rule.identity: rule for rule in stratum.rules}
         return (
@@ -155,11 +162,13 @@ def reached(backend: Backend, plan: Plan, earlier: Earlier, facts: Iterable[str]
         yield from plan.strata
         return
     waiting: list[int] = []
+    known: set[int] = set()
     changed = [name for name in facts if any(backend.changed(name))]
     while changed or waiting:
         for name in changed:
             for place in earlier.readers.get(name, ()):
-                if place not in waiting:
+                if place not in known:
+                    known.add(place)
                     heappush(waiting, place)
         if not waiting:
             return
@@ -178,11 +187,12 @@ def maintain(
     evaluate: Evaluate = bootstrap,
 ) -> Work | None:
     """Bring a stratum up to date; None if there is nothing to do. `evaluate` is what does it from scratch."""
-    removed, added = earlier.changes(stratum)
-    members = frozenset(stratum.relations)
-    together = (members, stratum.recursive) in earlier.strata
-    reached = any(any(backend.changed(relation)) for rule in stratum.rules for relation in rule.reads)
-    if together and not removed and not added and not reached:
+    same, members = earlier.has(stratum), stratum.members
+    removed, added = ([], []) if same else earlier.changes(stratum)
+    together = same or (members, stratum.recursive) in earlier.strata
+    if together and not removed and not added and not any(any(backend.changed(name)) for name in stratum.below):
+        return None
+    if same and strategy.name != "recompute" and leads_nowhere(backend, stratum):
         return None
     scratch = _Scratch(backend, stratum, costs, watch, evaluate)
     if strategy.name == "recompute":
@@ -190,7 +200,7 @@ def maintain(
     if not together:
         return scratch.evaluate("its relations were not one stratum before")
     lazy = backend.lazy
-    if _aggregates(stratum) and lazy is not None and not all(map(lazy.counted, members)):
+    if stratum.aggregates and lazy is not None and not all(map(lazy.counted, members)):
         return scratch.evaluate("its groups need counts that its tuples do not have")
     return _Attempt(scratch, strategy, removed, added).make()
 
@@ -262,12 +272,12 @@ class _Attempt:
     @property
     def _need_not_count(self) -> bool:
         """Whether the stratum, if it is evaluated in place of an update, may leave support to be counted later."""
-        return not _aggregates(self.scratch.stratum) and not self._is_load
+        return not self.scratch.stratum.aggregates and not self._is_load
 
     @property
     def _is_load(self) -> bool:
         """Whether a large part of what the stratum reads is new."""
-        backend, below = self.scratch.backend, _below(self.scratch.stratum)
+        backend, below = self.scratch.backend, self.scratch.stratum.below
         new = sum(backend.changed(relation)[1] for relation in below)
         return new >= self.strategy.budgets.load * sum(map(backend.count, below))
 
@@ -286,7 +296,7 @@ class _Attempt:
 
 def _counts(backend: Backend, stratum: Stratum) -> tuple[int, float]:
     """Return how many tuples a stratum has, and how large a part of what it reads from below was there before."""
-    below = _below(stratum)
+    below = stratum.below
     now = sum(map(backend.count, below))
     before = now + sum(deleted - inserted for deleted, inserted in map(backend.changed, below))
     return sum(map(backend.count, stratum.relations)), min(1.0, now / max(1, before))
@@ -298,17 +308,9 @@ def _less(backend: Backend, stratum: Stratum, budget: Budget, budgets: Budgets, 
     return budget.less(min(below, now / max(1, before)), budgets)
 
 
-def _aggregates(stratum: Stratum) -> bool:
-    return any(any(rule.aggregated) for rule in stratum.rules)
-
-
-def _below(stratum: Stratum) -> set[str]:
-    return {relation for rule in stratum.rules for relation in rule.reads}.difference(stratum.relations)
-
-
 def _size(backend: Backend, stratum: Stratum) -> tuple[int, int]:
     """Return how many tuples were deleted and inserted below a stratum."""
-    changes = [backend.changed(relation) for relation in _below(stratum)]
+    changes = [backend.changed(relation) for relation in stratum.below]
     return sum(deleted for deleted, _ in changes), sum(inserted for _, inserted in changes)
 
 
@@ -325,12 +327,12 @@ class _Scratch:
     @property
     def last(self) -> Cost:
         """What is known of the evaluations and updates so far."""
-        return self.costs.get(frozenset(self.stratum.relations), NOTHING)
+        return self.costs.get(self.stratum.members, NOTHING)
 
     def note(self, cost: Cost) -> None:
         """Keep what is known for the next update."""
-        if frozenset(self.stratum.relations) in self.costs:
-            self.costs[frozenset(self.stratum.relations)] = cost
+        if self.stratum.members in self.costs:
+            self.costs[self.stratum.members] = cost
 
     def evaluate(self, reason: str, past: Cost = NOTHING, *, counted: bool = True) -> Work:
         """Evaluate it, and find the difference; `past` is how updates have gone so far."""
@@ -347,5 +349,5 @@ class _Scratch:
         for relation in stratum.relations:
             backend.compare(relation)
         took = replace(past, work=self.watch.spent - before, time=time.perf_counter() - start)
-        self.costs[frozenset(stratum.relations)] = took
+        self.costs[stratum.members] = took
         return Work(stratum.number, stratum.relations, "recompute", reason, rounds, used, time.perf_counter() - start)

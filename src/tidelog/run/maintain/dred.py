@@ -19,12 +19,13 @@ Assumes relations of `Support.NONE`, whose backend removes every head of a lost 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from tidelog.plan.nodes import Rule, Stratum
 from tidelog.run.contract.backend import Backend
 from tidelog.run.limits import Watch
-from tidelog.run.maintain.rounds import backwards, delete, gain, insert, lose
+from tidelog.run.maintain.rounds import backwards, delete, gain, insert, lose, some
 
 
 def update(backend: Backend, stratum: Stratum, removed: Sequence[Rule], added: Sequence[Rule], watch: Watch) -> int:
@@ -32,7 +33,10 @@ def update(backend: Backend, stratum: Stratum, removed: Sequence[Rule], added: S
     kept = tuple(rule for rule in stratum.rules if rule not in added)
     watch.begin_round(stratum, 1)
     lost, regrouped = lose(backend, stratum, kept, removed)
-    rounds = delete(backend, stratum, kept, lost, watch, 1)
-    alternatives = backwards(backend, stratum, kept)
-    gained = gain(backend, stratum, kept, added)
-    return insert(backend, stratum, backend.unite([alternatives, regrouped, gained]), watch, rounds)
+    rounds = 1
+    alternatives: Mapping[str, Any] = {}
+    if some(lost):
+        rounds = delete(backend, stratum, kept, lost, watch, 1)
+        alternatives = backwards(backend, stratum, kept)
+    gained = backend.unite([alternatives, regrouped, gain(backend, stratum, kept, added)])
+    return insert(backend, stratum, gained, watch, rounds) if some(lost, gained) else rounds

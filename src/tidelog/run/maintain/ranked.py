@@ -32,12 +32,13 @@ of `Support.RANKED`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from tidelog.plan.nodes import Rule, Stratum
 from tidelog.run.contract.backend import Backend
 from tidelog.run.limits import Watch
-from tidelog.run.maintain.rounds import delete, gain, insert, left_over, lose, recursive
+from tidelog.run.maintain.rounds import delete, gain, insert, left_over, lose, recursive, some
 
 
 def update(backend: Backend, stratum: Stratum, removed: Sequence[Rule], added: Sequence[Rule], watch: Watch) -> int:
@@ -45,7 +46,10 @@ def update(backend: Backend, stratum: Stratum, removed: Sequence[Rule], added: S
     kept = tuple(rule for rule in stratum.rules if rule not in added)
     watch.begin_round(stratum, 1)
     lost, regrouped = lose(backend, stratum, kept, removed)
-    rounds = delete(backend, stratum, kept, lost, watch, 1)
-    again = left_over(backend, stratum, recursive(kept, frozenset(stratum.relations)))
-    gained = gain(backend, stratum, kept, added)
-    return insert(backend, stratum, backend.unite([again, regrouped, gained]), watch, rounds)
+    rounds = 1
+    again: Mapping[str, Any] = {}
+    if some(lost):
+        rounds = delete(backend, stratum, kept, lost, watch, 1)
+        again = left_over(backend, stratum, recursive(kept, stratum.members))
+    gained = backend.unite([again, regrouped, gain(backend, stratum, kept, added)])
+    return insert(backend, stratum, gained, watch, rounds) if some(lost, gained) else rounds

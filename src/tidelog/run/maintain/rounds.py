@@ -24,11 +24,30 @@ Bags = Mapping[str, Any]
 
 def lose(backend: Backend, stratum: Stratum, kept: Sequence[Rule], removed: Sequence[Rule]) -> tuple[Bags, Bags]:
     """Return the derivations lost by changes below and with rules, and those gained by groups that have changed."""
-    members = frozenset(stratum.relations)
-    backend.enter(Phase.LOSE, members)
-    lost, gained = backend.regroup([rule for rule in kept if any(rule.aggregated) and reads_change(backend, rule)])
-    bags = backend.derive([*full(removed), *changed_below(backend, kept, members, losing=True)])
-    return backend.unite([lost, bags]), gained
+    backend.enter(Phase.LOSE, stratum.members)
+    jobs = [*full(removed), *changed_below(backend, stratum, kept, losing=True)]
+    grouping = [rule for rule in kept if any(rule.aggregated) and reads_change(backend, rule)]
+    if not grouping:
+        return (backend.derive(jobs) if jobs else {}), {}
+    lost, gained = backend.regroup(grouping)
+    return backend.unite([lost, backend.derive(jobs)]), gained
+
+
+def leads_nowhere(backend: Backend, stratum: Stratum) -> bool:
+    """Tell whether what has changed below a stratum surely does nothing to it, where that can be told at once."""
+    if backend.sieving is None or stratum.aggregates:
+        return False
+    for phase, losing in ((Phase.LOSE, True), (Phase.GAIN, False)):
+        jobs = changed_below(backend, stratum, stratum.rules, losing=losing)
+        backend.enter(phase, stratum.members)
+        if backend.sieving.may_derive(jobs):
+            return False
+    return True
+
+
+def some(*bags: Bags) -> bool:
+    """Tell whether there may be derivations: a bag that has none is false; one that cannot tell is true."""
+    return any(any(one.values()) for one in bags)
 
 
 def delete(backend: Backend, stratum: Stratum, kept: Sequence[Rule], lost: Bags, watch: Watch, rounds: int) -> int:
@@ -48,7 +67,7 @@ def _rounds(
     rounds: int,
 ) -> int:
     """Take derivations, and round by round those that use what this changes; return the number of rounds so far."""
-    members, batched = frozenset(stratum.relations), backend.batched
+    members, batched = stratum.members, backend.batched
     begun = batched.start(phase, rules, bags, watch.rounds_left() - 1) if batched else None
     if begun is None:
         take(bags)
@@ -68,7 +87,7 @@ def _rounds(
 def _release(backend: Backend, stratum: Stratum, kept: Sequence[Rule], lost: Bags) -> None:
     """Take lost derivations away; where support was left uncounted, count what tuples in doubt have left."""
     backend.release(stratum.relations, lost)
-    lazy, members = backend.lazy, frozenset(stratum.relations)
+    lazy, members = backend.lazy, stratum.members
     if lazy is None:
         return
     doubtful = lazy.doubtful()
@@ -104,7 +123,7 @@ def left_over(backend: Backend, stratum: Stratum, rules: Iterable[Rule]) -> Bags
 def _removed(backend: Backend, stratum: Stratum) -> set[str]:
     """End the removal of tuples; return the relations in which some may have derivations left."""
     gone = {relation for relation in stratum.relations if backend.removed(relation)}
-    backend.enter(Phase.REDERIVE, frozenset(stratum.relations))
+    backend.enter(Phase.REDERIVE, stratum.members)
     return gone
 
 
@@ -114,9 +133,9 @@ def _again(backend: Backend, rules: Iterable[Rule], gone: Container[str]) -> Bag
 
 def gain(backend: Backend, stratum: Stratum, kept: Sequence[Rule], added: Sequence[Rule]) -> Bags:
     """Return the derivations gained by changes below and with rules."""
-    members = frozenset(stratum.relations)
-    backend.enter(Phase.GAIN, members)
-    return backend.derive([*full(added), *changed_below(backend, kept, members, losing=False)])
+    backend.enter(Phase.GAIN, stratum.members)
+    jobs = [*full(added), *changed_below(backend, stratum, kept, losing=False)]
+    return backend.derive(jobs) if jobs else {}
 
 
 def insert(backend: Backend, stratum: Stratum, gained: Bags, watch: Watch, rounds: int) -> int:
@@ -159,10 +178,9 @@ def full(rules: Sequence[Rule]) -> list[Job]:
     return [(rule, rule.full.tree) for rule in rules]
 
 
-def changed_below(backend: Backend, rules: Sequence[Rule], members: frozenset[str], *, losing: bool) -> list[Job]:
+def changed_below(backend: Backend, stratum: Stratum, rules: Sequence[Rule], *, losing: bool) -> list[Job]:
     """Return the variants whose delta atom, below the stratum, has changed so that derivations are lost or gained."""
-    below = {relation for rule in rules for relation in rule.reads} - members
-    changes = {relation: change for relation in below if any(change := backend.changed(relation))}
+    changes = {relation: change for relation in stratum.below if any(change := backend.changed(relation))}
     jobs: list[Job] = []
     for rule in rules:
         if changes.keys().isdisjoint(rule.reads):

@@ -27,7 +27,7 @@ def bootstrap(backend: Backend, stratum: Stratum, watch: Watch, finish: Callable
 
     An engine that knows a better way for the rounds left may be asked after each to `finish` the stratum.
     """
-    members, batched = frozenset(stratum.relations), backend.batched
+    members, batched = stratum.members, backend.batched
     backend.enter(Phase.BOOT, members)
     watch.begin_round(stratum, 1)
     jobs = [(rule, rule.full.tree) for rule in stratum.rules if not members.intersection(rule.reads)]

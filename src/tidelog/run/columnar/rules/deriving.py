@@ -59,6 +59,16 @@ class Deriving(Store):
             found.setdefault(rule.head, []).extend(made)
         return found
 
+    @property
+    def sieving(self) -> Deriving:
+        """The store itself."""
+        return self
+
+    def may_derive(self, jobs: Sequence[Job]) -> bool:
+        """Tell whether trees may have derivations, as far as that can be told at once."""
+        plans = ((rule, self.orders.best(rule, tree, self.relation)) for rule, tree in jobs)
+        return any(plan.sieve.may_pass(self, rule) for rule, plan in plans)
+
     def visit(self, rule: Rule, tree: Project, take: Callable[[Bag], None]) -> None:
         """Evaluate a tree and hand on its bags as they are made, perhaps by several threads."""
         if isinstance(rule, ClosureRule):

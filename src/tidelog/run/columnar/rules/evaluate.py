@@ -99,7 +99,7 @@ class Pipeline:
     def run(self) -> list[Bag]:
         """Return the bags of derived head tuples."""
         join_plan = self.join_plan
-        if self._may_begin() if join_plan.from_delta else not any(map(self._is_empty, join_plan.scans)):
+        if join_plan.sieve.may_pass(self.store, self.rule):
             self._go(join_plan.first, unit(ranked=self.store.ranked))
         return self.bags
 
@@ -107,17 +107,6 @@ class Pipeline:
         """Return the bags of head tuples made of bindings that have passed all steps."""
         self._finish(table)
         return self.bags
-
-    def _may_begin(self) -> bool:
-        """Tell whether a small delta has a tuple with the constants of its scan: that costs less than to go and see."""
-        first = self.join_plan.first
-        if first is None or not isinstance(first.step, Scan) or not first.probe.constants:
-            return True
-        relation = self.store.relation(first.step.relation)
-        return first.probe.may_match(relation, self.store.view(first.step, self.rule, negated=False))
-
-    def _is_empty(self, scan: Scan) -> bool:
-        return self.store.relation(scan.relation).is_empty(self.store.view(scan, self.rule, negated=False))
 
     # --- the steps ---------------------------------------------------------------------------------------------------
 

@@ -80,7 +80,7 @@ class Probe:
     `equal` lists pairs of columns that must agree (a new variable that occurs twice).
     """
 
-    __slots__ = ("_constants", "_key", "_output", "bound", "columns", "constants", "equal", "new")
+    __slots__ = ("_key", "_output", "bound", "columns", "equal", "new")
 
     def __init__(self, terms: Sequence[Var | Const | None], known: Collection[Hashable], codec: Codec) -> None:
         self.bound: dict[int, Source] = {}
@@ -99,10 +99,6 @@ class Probe:
                 self.new[term.name] = column
         self.equal = tuple(equal)
         self.columns = frozenset(self.bound)
-        self.constants: dict[Hashable, int] = {
-            column: source for column, source in self.bound.items() if isinstance(source, int)
-        }
-        self._constants: tuple[Layout, list[tuple[int, int]]] | None = None
         self._key: tuple[Layout, Layout, Key] | None = None
         self._output: tuple[Layout, Layout, Ranges, object, Output] | None = None
 
@@ -110,21 +106,6 @@ class Probe:
         """Return what is seen of a relation, in the order to probe."""
         order = relation.order(self.columns)
         return Seen(relation, order, relation.batches(order, view), ranked)
-
-    def may_match(self, relation: Relation, view: View) -> bool:
-        """Tell whether what is seen of a relation has the constants of the scan. If there is much, it may."""
-        batches = relation.batches(relation.main, view)
-        if sum(batch.size for batch, _ in batches) > relation.arrays.tuning.joins.tiny:
-            return True
-        last = self._constants
-        if last is None or last[0] is not relation.layout:
-            last = self._constants = relation.layout, relation.layout.pattern(self.constants)
-        pattern = last[1]
-        return any(
-            all(word & mask == wanted for word, (mask, wanted) in zip(row, pattern, strict=True))
-            for batch, _ in batches
-            for row in batch.rows.T.tolist()
-        )
 
     def key_variables(self, columns: tuple[int, ...]) -> list[str]:
         """Return the variables of the key in the order of the columns probed."""

@@ -32,6 +32,7 @@ from tidelog.plan.nodes import (
 from tidelog.run.columnar.arrays.table import Words
 from tidelog.run.columnar.rules.bindings import Source, split_sources
 from tidelog.run.columnar.rules.join import Names, Probe, head_layout
+from tidelog.run.columnar.rules.sieve import Sieve
 from tidelog.run.columnar.storage.dictionary import Codec
 from tidelog.run.columnar.storage.layout import Layout, Range, moves
 
@@ -81,6 +82,11 @@ class JoinPlan:
     def first(self) -> Link | None:
         """The first link; None if there is no step."""
         return self.link(self.steps, frozenset())
+
+    @cached_property
+    def sieve(self) -> Sieve:
+        """What tells at once that there is nothing to find."""
+        return Sieve(self.scans, self.codec, from_delta=self.from_delta)
 
     @cached_property
     def sources(self) -> Mapping[Hashable, Source] | None:

@@ -19,6 +19,8 @@ from tidelog.run.columnar.arrays.table import Mask, Places, Words, chosen
 from tidelog.run.columnar.functions import Arrays
 from tidelog.run.phases import ALIVE, GARBAGE
 
+ROWS_FOR_ASKING = 500
+"""Rows whose values are found in the time of a join that finds nothing."""
 Ranks = npt.NDArray[np.int32]
 Marks = npt.NDArray[np.uint8]
 
@@ -85,7 +87,21 @@ class Journal:
 class Batch:
     """Distinct sorted rows."""
 
-    __slots__ = ("_addresses", "_directories", "_fence", "counts", "gone", "mark", "rank", "reduced", "rows", "size")
+    __slots__ = (
+        "_addresses",
+        "_asked",
+        "_directories",
+        "_fence",
+        "_listed",
+        "_values",
+        "counts",
+        "gone",
+        "mark",
+        "rank",
+        "reduced",
+        "rows",
+        "size",
+    )
 
     def __init__(
         self, rows: Words, rank: Ranks | int | None = None, counts: Places | None = None, mark: Marks | None = None
@@ -99,6 +115,9 @@ class Batch:
         self._fence: Words | None = None
         self._directories: dict[int, Directory | None] | None = None
         self._addresses: tuple[tuple[Any, ...], tuple[int, ...]] | None = None
+        self._listed: list[tuple[int, ...]] | None = None
+        self._values: dict[tuple[int, int], frozenset[int]] | None = None
+        self._asked = 0
         self.reduced: dict[Hashable, Batch] | None = None
         """What is left of it for uses that need few of its rows (see `semijoin`)."""
         self.gone = 0 if mark is None else int(np.count_nonzero(mark))
@@ -112,6 +131,23 @@ class Batch:
         if self._fence is None:
             self._fence = self.rows[:, :: thresholds.fence_gap].copy()
         return self._fence
+
+    def listed(self) -> list[tuple[int, ...]]:
+        """Return the words of each row: for batches of few rows."""
+        if self._listed is None:
+            self._listed = list(map(tuple, self.rows.T.tolist()))
+        return self._listed
+
+    def values(self, word: int, mask: int) -> frozenset[int] | None:
+        """Return what a mask leaves of a word in all rows; None as long as to find it costs more than was asked."""
+        known = self._values.get((word, mask)) if self._values is not None else None
+        if known is None:
+            self._asked += 1
+            if self.size > ROWS_FOR_ASKING * self._asked:
+                return None
+            known = frozenset((self.rows[word] & np.uint64(mask)).tolist())
+            self._values = {**(self._values or {}), (word, mask): known}
+        return known
 
     def directory(self, shift: int, probes: int, arrays: Arrays) -> Directory | None:
         """Where the runs of words, shifted right, begin, if this number of probes, in any order, is found faster."""

@@ -34,6 +34,9 @@ class LazyBatch(Batch):
         self._fence = None
         self._directories = None
         self._addresses = None
+        self._listed = None
+        self._values = None
+        self._asked = 0
         self.gone = 0 if mark is None else size
         assert mark is None or mark.all(), "all rows of a lazy batch are marked, or none"
 
@@ -44,6 +47,9 @@ class LazyBatch(Batch):
             self._made = self._make()
             assert self._made.shape[1] == self.size, "a lazy batch knows its size"
         return self._made
+
+    def values(self, word: int, mask: int) -> frozenset[int] | None:
+        return super().values(word, mask) if self.written else None
 
     @property
     def written(self) -> bool:

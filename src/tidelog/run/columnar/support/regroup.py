@@ -33,9 +33,10 @@ class Regrouping(Deriving):
             assert isinstance(step, Aggregate), "plans keep aggregates in rules of their own"
             keys = self._changed_keys(step)
             before, after = (self._grouped(rule, tree, step, keys, view) for view in (BEFORE, AFTER))
-            down, up = exchanged(self.relation(rule.head), before, after)
-            lost.setdefault(rule.head, []).append(down)
-            gained.setdefault(rule.head, []).append(up)
+            down, up = exchanged(self.touch(rule.head), before, after)
+            for bags, bag in ((lost, down), (gained, up)):
+                if bag.rows.shape[1]:
+                    bags.setdefault(rule.head, []).append(bag)
         return lost, gained
 
     def _changed_keys(self, step: Aggregate) -> Table:
