@@ -235,7 +235,7 @@ def test_work_is_also_what_leads_to_nothing() -> None:
     engine = ColumnarEngine(plan_text(program), strategy="auto")
     engine.update({"Link": Delta([(7, y) for y in range(100_000)]), "End": Delta([(9,)])})
     (work,) = engine.update({"Wanted": Delta([(7,)])}).work
-    assert work.reason == "the update took more than 100,000 units of work"
+    assert work.reason == "the update took more than 20,000 units of work"
     assert work.derivations <= 2
     assert list(engine.rows("Found")) == [(7,)]
 

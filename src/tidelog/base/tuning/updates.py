@@ -12,6 +12,8 @@ class Compiling:
 
     rows: int = threshold(30_000, draws=(0, 5, 1 << 40), fitted="start, batch")
     """Loading the kernels of the columnar engine takes as long as numpy takes for about this many rows."""
+    round: int = threshold(30, draws=(0, 1 << 40), fitted="start, updates", kernel=True)
+    """A round takes numpy as long as so many rows, some 0.3 ms, however few it has."""
     edges: int = threshold(1_000_000, draws=(0, 30, 1 << 40), fitted="start, closures")
     """To walk this many edges in Python, 0.4 us each, takes about as long as loading the kernels on graphs, 0.35 s."""
     spared: int = threshold(50, draws=(1, 1_000), fitted="start", kernel=True)
@@ -75,7 +77,13 @@ class Budgets:
     """When an update is given up for an evaluation from scratch (`run.maintain.cost`)."""
 
     work: float = threshold(100_000.0, draws=(0.0, 300.0, 12_000.0), fitted="updates")
-    """Units of work that are always allowed: below this, what a transaction costs anyway decides."""
+    """Units of work that an update may take however small its share, if starting over costs a multiple of them."""
+    risk: float = threshold(0.5, draws=(0.0, 1.0), fitted="regret", kernel=True)
+    """The part of what starting over costs that these may be: for small strata they are the whole regret."""
+    least: float = threshold(20_000.0, draws=(0.0, 1e9), fitted="regret")
+    """Units of work that are always allowed beside that part: a commit costs about as much anyway."""
+    each: float = threshold(5.0, draws=(0.0, 100.0), fitted="updates", kernel=True)
+    """Units of work that a tuple takes at least when its stratum is evaluated anew: it may have grown since it was."""
     seconds: float = threshold(0.005, draws=(0.0, 1e-5, 10.0), fitted="updates")
     """Seconds that are always allowed."""
     share: float = threshold(0.2, draws=(0.001, 3.0), fitted="updates")

@@ -221,7 +221,7 @@ class _Attempt:
         last, (deleted, inserted) = self.scratch.last, _size(backend, stratum)
         size, losing = deleted + inserted, deleted > 0
         past = last.past[losing]
-        fallback, budgets = self.strategy.fallback, self.strategy.budgets
+        fallback, budgets = self.strategy.fallback, self._budgets
         lent = max(0.0, watch.saved) if self.strategy.name == "auto" and fallback is None else 0.0
         lent /= 1 + losing  # what others have saved is held against evaluations of what there was
         budget = budget_of(self._fallback if fallback is None else fallback, last, size, lent, budgets, losing=losing)
@@ -251,6 +251,17 @@ class _Attempt:
         )
         name, seconds = _named(self.strategy.name), time.perf_counter() - start
         return Work(stratum.number, stratum.relations, name, reason, rounds, used, seconds)
+
+    @property
+    def _budgets(self) -> Budgets:
+        """The thresholds of a budget; `auto` risks no more of a small stratum than a part of what it takes anew."""
+        budgets, stratum = self.strategy.budgets, self.scratch.stratum
+        if self.strategy.name != "auto" or self.strategy.fallback is not None:
+            return budgets
+        held = sum(map(self.scratch.backend.count, stratum.relations))
+        anew = max(self.scratch.last.work, float(budgets.each) * held)
+        least = budgets.least + float(budgets.risk) * anew
+        return replace(budgets, work=least) if least < budgets.work else budgets
 
     @property
     def _fallback(self) -> Fallback:
@@ -286,7 +297,7 @@ class _Attempt:
         backend, watch = self.scratch.backend, self.scratch.watch
         watch.budget, watch.patience = budget.work, start + budget.seconds
         if budget.work < math.inf:
-            stratum, budgets = self.scratch.stratum, self.strategy.budgets
+            stratum, budgets = self.scratch.stratum, self._budgets
             watch.less = partial(_less, backend, stratum, budget, budgets, *_counts(backend, stratum))
         backend.begin()
         watch.strategy = _named(self.strategy.name)

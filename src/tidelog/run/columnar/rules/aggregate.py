@@ -170,13 +170,19 @@ _FAST: dict[str, Fast] = {
 }
 
 
-def groups(step: Aggregate, keys: Table, relation: Relation, view: View, scalars: Scalars) -> Table | None:
-    """Return keys and results of the groups with the given keys (a unit table: all groups) in a view of a relation."""
+def groups(
+    step: Aggregate, keys: Table, relation: Relation, view: View, scalars: Scalars, spend: Callable[[int], None]
+) -> Table | None:
+    """Return keys and results of the groups with the given keys (a unit table: all groups) in a view of a relation.
+
+    How many tuples they have is told to `spend` before they are sorted.
+    """
     arrays = relation.arrays
     probe = Probe(step.input.terms, keys.layout.fields, scalars.codec)
     matches = match(keys, probe, probe.see(relation, view)) if keys.count else None
     if matches is None:
         return None
+    spend(matches.total)
     ask(3 * matches.total * 8)
     grouped = group(step, matches.table_of(probe, tuple(v.name for v in step.input.columns)), scalars)
     if not len(grouped.groups):

@@ -422,7 +422,9 @@ class Pipeline:
         relation = Relation("", [name.type for name in names], arrays)
         keys = table.distinct([key.name for key in step.keys if key.name in table.layout.fields], arrays)
         view = self.store.view(step.input, self.rule, negated=False)
-        found = groups(step, keys, self.store.relation(step.input.relation), view, self.store.scalars)
+        found = groups(
+            step, keys, self.store.relation(step.input.relation), view, self.store.scalars, self.store.spend_on_groups
+        )
         if found is not None:
             columns = [found.codes(name.name) for name in names]
             relation.admit([range_of(codes) for codes in columns])

@@ -58,7 +58,7 @@ class Regrouping(Deriving):
 
     def _grouped(self, rule: Rule, tree: Project, step: Aggregate, keys: Table, view: View) -> list[Bag]:
         try:
-            result = groups(step, keys, self.relation(step.input.relation), view, self.scalars)
+            result = groups(step, keys, self.relation(step.input.relation), view, self.scalars, self.spend_on_groups)
         except ScalarError as failure:
             raise failed(failure, rule) from failure.error
         return [] if result is None else self.run(Pipeline(rule, self.orders.join_plan(tree), self), result)
