@@ -17,11 +17,20 @@ class Arrays:
     def __init__(self, tuning: Tuning, table: NumpyArrays | None = None) -> None:
         self.tuning = tuning
         self._table = NumpyArrays(tuning) if table is None else table
+        self._worked = 0
+        """Rows that rounds had so far which numpy did, each with what it costs besides."""
 
     def __call__(self, rows: int = 0) -> NumpyArrays:
         """Return the table to use for an input of `rows` rows."""
         if rows >= self.tuning.compiling.rows and not isinstance(self._table, CompiledArrays):
             self._table = CompiledArrays(self.tuning)
+        return self._table
+
+    def after_round(self, rows: int) -> NumpyArrays:
+        """Return the table to use after a round on so many rows: many small ones are worth kernels, too."""
+        if not isinstance(self._table, CompiledArrays):
+            self._worked += rows + int(self.tuning.compiling.round)
+            return self(self._worked)
         return self._table
 
     def united(self, a: Words, b: Words) -> Words:

@@ -139,7 +139,7 @@ class SmallRounds(Store):
 
     def go_on(self, rules: Sequence[Rule], most: int) -> int:
         """Do rounds of a stratum at once while they are small, `most` at most; return how many were done."""
-        table = self.arrays()
+        table = self.arrays.after_round(sum(_delta(self.relation(name)) for name in self.members))
         if not isinstance(table, CompiledArrays) or not _are_small(self, rules, self.phase):
             return 0
         self.pause -= 1
@@ -185,11 +185,16 @@ def _are_small(store: Store, rules: Sequence[Rule], phase: Phase) -> bool:
     kinds = {relation.support for relation in relations}
     if kinds != {Support.RANKED} and (kinds != {Support.NONE} or phase is Phase.DELETE):
         return False
-    size, thresholds = sum(one.main.delta.size for one in relations if one.main.delta), store.tuning.small_rounds
+    size, thresholds = sum(map(_delta, relations)), store.tuning.small_rounds
     if size > min(thresholds.delta, thresholds.room * thresholds.derivations):
         return False
     settling = phase is Phase.DELETE and any(map(settles, relations))
     return not settling or not program_of(store, rules, Phase.COUNT).blocked
+
+
+def _delta(relation: Relation) -> int:
+    """Return how many tuples the delta of a relation has."""
+    return 0 if relation.main.delta is None else relation.main.delta.size
 
 
 def _gain(
