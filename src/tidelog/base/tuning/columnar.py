@@ -64,6 +64,8 @@ class Joins:
     """A delta of up to this many rows is sieved before a rule is evaluated: for what later scans can meet."""
     sieved: int = threshold(1 << 15, draws=(0, 4), fitted="none: a bound on memory")
     """Batches of up to this many rows may have sets of their values for it."""
+    asked: int = threshold(500, draws=(0, 1), fitted="regret")
+    """They have once they were asked for as often as they have this many rows: a join that finds nothing costs more."""
     bindings: int = threshold(1 << 22, draws=(2, 8), fitted="none: a bound on memory")
     """Bindings matched at a time: bounds what they take besides."""
     examined: int = threshold(1 << 24, draws=(1, 12), fitted="none: limits are looked at in between")

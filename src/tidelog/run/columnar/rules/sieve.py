@@ -101,7 +101,7 @@ class Sieve:
         sought = self._sought(layout, relation, place, partner)
         sets: list[Sequence[frozenset[int]]] = []
         for batch, _ in batches:
-            values = _sets(batch, sought)
+            values = _sets(batch, sought, store.tuning.joins.asked)
             if values is None:
                 return rows
             sets.append(values)
@@ -130,11 +130,11 @@ def _wanted(scan: Scan, given: dict[str, int], codec: Codec) -> tuple[tuple[int,
     return tuple(found)
 
 
-def _sets(batch: Batch, sought: Sought) -> list[frozenset[int]] | None:
+def _sets(batch: Batch, sought: Sought, asked: int) -> list[frozenset[int]] | None:
     """Return the values that the fields of each word have together; None where it is not worth to know them yet."""
     found: list[frozenset[int]] = []
     for word, mask, _ in sought:
-        values = batch.values(word, mask)
+        values = batch.values(word, mask, asked)
         if values is None:
             return None
         found.append(values)

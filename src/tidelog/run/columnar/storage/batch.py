@@ -19,8 +19,6 @@ from tidelog.run.columnar.arrays.table import Mask, Places, Words, chosen
 from tidelog.run.columnar.functions import Arrays
 from tidelog.run.phases import ALIVE, GARBAGE
 
-ROWS_FOR_ASKING = 500
-"""Rows whose values are found in the time of a join that finds nothing."""
 Ranks = npt.NDArray[np.int32]
 Marks = npt.NDArray[np.uint8]
 
@@ -138,12 +136,15 @@ class Batch:
             self._listed = list(map(tuple, self.rows.T.tolist()))
         return self._listed
 
-    def values(self, word: int, mask: int) -> frozenset[int] | None:
-        """Return what a mask leaves of a word in all rows; None as long as to find it costs more than was asked."""
+    def values(self, word: int, mask: int, asked: int) -> frozenset[int] | None:
+        """Return what a mask leaves of a word in all rows; None until it was asked for often enough.
+
+        That is once for so many rows (`asked`), the present time included.
+        """
         known = self._values.get((word, mask)) if self._values is not None else None
         if known is None:
             self._asked += 1
-            if self.size > ROWS_FOR_ASKING * self._asked:
+            if asked * self._asked < self.size:
                 return None
             known = frozenset((self.rows[word] & np.uint64(mask)).tolist())
             self._values = {**(self._values or {}), (word, mask): known}

@@ -48,8 +48,8 @@ class LazyBatch(Batch):
             assert self._made.shape[1] == self.size, "a lazy batch knows its size"
         return self._made
 
-    def values(self, word: int, mask: int) -> frozenset[int] | None:
-        return super().values(word, mask) if self.written else None
+    def values(self, word: int, mask: int, asked: int) -> frozenset[int] | None:
+        return super().values(word, mask, asked) if self.written else None
 
     @property
     def written(self) -> bool:
