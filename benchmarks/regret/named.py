@@ -92,6 +92,37 @@ def _crdt_first(data: Path) -> Workload | None:
     return _workload(program, [load({"Insert": rows}), *steps], "text editor (CRDT)", "its first 18,231 inserts")
 
 
+def _rows(data: Path, *names: str) -> Facts | None:
+    """Return the numbers in files of the folder of data, by the names of their relations; None if one is missing."""
+    if not all((data / f"{name}.csv.gz").exists() for name in names):
+        return None
+    return {name.partition("/")[2]: np.loadtxt(data / f"{name}.csv.gz", np.int64, delimiter=",") for name in names}
+
+
+def _owl2rl(data: Path) -> Workload | None:
+    """The rules of OWL 2 RL on LUBM: most of them derive nothing, and what they cost depends on the order of joins."""
+    found = _rows(data, "lubm_encoded/abox", "lubm_encoded/tbox")
+    if found is None:
+        return None
+    facts = {"Triple": np.concatenate(list(found.values()))}
+    history = History(_random(), facts, {})
+    steps = [step for size in GROWING for step in (history.out("Triple", size), history.back("Triple", size))]
+    program = other_families.PROGRAMS.joinpath("owl2rl.dl").read_text()
+    return _workload(program, [load(facts), *steps], "triples, OWL 2 RL", "LUBM-1, 100,838 triples")
+
+
+def _galen(data: Path) -> Workload | None:
+    """A medical ontology, whose memory counts: 24 million tuples."""
+    found = _rows(data, *(f"galen/{name}" for name in "pqrcus"))
+    if found is None:
+        return None
+    program = other_families.PROGRAMS.joinpath("galen.dl").read_text()
+    facts = {name.upper() + ("0" if name in "pq" else ""): rows for name, rows in found.items()}
+    history = History(_random(), facts, {})
+    steps = [step for size in (1, 10) for step in (history.out("P0", size), history.back("P0", size))]
+    return _workload(program, [load(facts), *steps], "ontology, Galen", "976,602 facts")
+
+
 def _chain(_: Path) -> Workload:
     """A chain of 15,000 rounds with one tuple each."""
     nodes = np.arange(15_001)
@@ -142,6 +173,8 @@ NAMED: Mapping[str, Make] = {
     "fed-closures": _growing(families.fed, 3_000, "closure fed by two"),
     "fed-inverse": _inverse,
     "triples-nothing": _nothing,
+    "owl2rl": _owl2rl,
+    "galen": _galen,
     "wide": _growing(other_families.wide, 6_000, "wide"),
     "tiny": _growing(families.reach_few, 60, "reach from few"),
 }

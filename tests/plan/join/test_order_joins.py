@@ -12,6 +12,7 @@ from tests.plan.evaluate import Tuples, derivations
 from tests.plan.random_rules import facts, rules
 from tests.plan.small import rule
 from tidelog.logic.program import Rule
+from tidelog.plan.join.estimate import Constants, constants_of
 from tidelog.plan.join.order_joins import order_joins
 from tidelog.plan.join.spine import beside, spine
 from tidelog.plan.join.translate import translate
@@ -164,6 +165,21 @@ def test_distinct_counts_decide() -> None:
         second = beside(nodes[1])
         assert isinstance(second, Scan)
         assert second.relation == best
+
+
+def test_constants_that_are_rare_decide() -> None:
+    """Hardly any triple says that a property is inverse functional: others are held against that first."""
+    text = "H(x, z) :- T(x, p, y), T(z, p, y), T(p, 4, 9)."
+    sizes, distinct = {"T": 100_000}, {"T": [20_000, 20, 30_000]}
+
+    def order(fixed: dict[tuple[str, Constants], int] | None) -> list[tuple[str, ...]]:
+        tree = order_joins(translate(rule(text)), 0, sizes, distinct, fixed=fixed)
+        return [constants_of(leaf) for node in spine(tree) if isinstance(leaf := beside(node) or node, Scan)]
+
+    constants = ((1, 4), (2, 9))
+    assert order(None) == [(), (), constants]
+    assert order({("T", constants): 0}) == [(), constants, ()]
+    assert order({("T", constants): 90_000}) == [(), (), constants]
 
 
 def test_a_relation_whose_columns_are_all_bound_comes_at_once() -> None:

@@ -22,7 +22,7 @@ from heapq import heappop, heappush
 from tidelog.base.tuning.plans import Planning
 from tidelog.base.tuning.table import DEFAULT
 from tidelog.plan.join.assemble import assemble
-from tidelog.plan.join.estimate import Distinct, Estimate, Sizes
+from tidelog.plan.join.estimate import Distinct, Estimate, Fixed, Sizes
 from tidelog.plan.join.parts import Absent, Body, Element, Equation, Filter, Present, bits_of, conjuncts, parts
 from tidelog.plan.join.propagate_equalities import propagate_equalities
 from tidelog.plan.nodes import Project
@@ -34,13 +34,14 @@ def order_joins(
     sizes: Sizes | None = None,
     distinct: Distinct | None = None,
     planning: Planning = DEFAULT.planning,
+    fixed: Fixed | None = None,
 ) -> Project:
     """Return the best order found for a rule's body, given as its tree in body order (`Rule.body`).
 
     `first` is the occurrence that reads its delta and comes first; the versions of the others follow from it. A negated
     occurrence as delta is joined, not anti-joined.
     """
-    return order_body(body_of(tree), first, Estimate(sizes, distinct, planning))
+    return order_body(body_of(tree), first, Estimate(sizes, distinct, planning, fixed))
 
 
 def body_of(tree: Project) -> Body:

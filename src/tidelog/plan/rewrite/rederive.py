@@ -14,7 +14,7 @@ from __future__ import annotations
 from tidelog.base.expr import Const, Var
 from tidelog.base.tuning.plans import Planning
 from tidelog.base.tuning.table import DEFAULT
-from tidelog.plan.join.estimate import Distinct, Estimate, Sizes
+from tidelog.plan.join.estimate import Distinct, Estimate, Fixed, Sizes
 from tidelog.plan.join.order_joins import order_body
 from tidelog.plan.join.parts import Body, Equation, Part, Present, parts
 from tidelog.plan.join.propagate_equalities import propagate_equalities
@@ -31,9 +31,10 @@ def rederive(
     sizes: Sizes | None = None,
     distinct: Distinct | None = None,
     planning: Planning = DEFAULT.planning,
+    fixed: Fixed | None = None,
 ) -> Project:
     """Return the tree that finds every derivation of the tuples in the delta of the head relation."""
-    return order_body(backwards(tree), HEAD, Estimate(sizes, distinct, planning))
+    return order_body(backwards(tree), HEAD, Estimate(sizes, distinct, planning, fixed))
 
 
 def backwards(tree: Project) -> Body:

@@ -24,7 +24,7 @@ from tidelog.base.expr import Var
 from tidelog.base.tuning.plans import Planning
 from tidelog.base.tuning.table import DEFAULT
 from tidelog.plan.join.assemble import assemble
-from tidelog.plan.join.estimate import Distinct, Estimate, Sizes
+from tidelog.plan.join.estimate import Distinct, Estimate, Fixed, Sizes
 from tidelog.plan.join.order_joins import order_body, order_from
 from tidelog.plan.join.parts import Body, Part, Present
 from tidelog.plan.join.translate import columns_of
@@ -37,9 +37,10 @@ def rediscover(
     sizes: Sizes | None = None,
     distinct: Distinct | None = None,
     planning: Planning = DEFAULT.planning,
+    fixed: Fixed | None = None,
 ) -> Project:
     """Return the tree that finds every derivation of the tuples in the delta of the head relation, part by part."""
-    body, estimate = backwards(tree), Estimate(sizes, distinct, planning)
+    body, estimate = backwards(tree), Estimate(sizes, distinct, planning, fixed)
     firsts = _first_atoms(body)
     if not firsts:
         return order_body(body, HEAD, estimate)

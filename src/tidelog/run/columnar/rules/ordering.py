@@ -1,17 +1,19 @@
 """Join orders from live sizes, and the column orders that serve them.
 
 A body of three or more scans is ordered again when the sizes of its relations have changed much since its order was
-last chosen. Distinct values of a column are estimated from a sample of its relation.
+last chosen. Distinct values of a column are estimated from a sample of its relation, and so is how many tuples have the
+constants of a scan, unless the relation has an order by which they are counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from tidelog.base.expr import Const
 from tidelog.base.tuning.table import Tuning
-from tidelog.plan.join.estimate import Estimate
+from tidelog.plan.join.estimate import Constants, Estimate, constants_of
 from tidelog.plan.join.order_joins import order_joins
 from tidelog.plan.nodes import Plan, Project, Rule, Scan, Version
 from tidelog.plan.rewrite.rederive import HEAD, rederive
@@ -19,6 +21,7 @@ from tidelog.plan.rewrite.rediscover import rediscover
 from tidelog.run.columnar.arrays.table import prefix
 from tidelog.run.columnar.rules.join_plan import JoinPlan, JoinPlans
 from tidelog.run.columnar.storage.dictionary import Codec
+from tidelog.run.columnar.storage.layout import Range
 from tidelog.run.columnar.storage.relation import Relation
 
 
@@ -27,9 +30,11 @@ class Orders:
 
     def __init__(self, codec: Codec, tuning: Tuning) -> None:
         self.tuning = tuning
+        self._codec = codec
         self._join_plans = JoinPlans(codec, tuning)
         self._chosen: dict[tuple[int, int | None, bool], tuple[Rule, tuple[int, ...], JoinPlan]] = {}
         self._distinct: dict[str, tuple[int, list[int]]] = {}
+        self._fixed: dict[tuple[str, Constants], tuple[int, int]] = {}
         self._planned: tuple[Plan | None, dict[str, list[tuple[int, ...]]]] = None, {}
 
     def planned(self, relation: str, plan: Plan) -> Sequence[tuple[int, ...]]:
@@ -63,11 +68,11 @@ class Orders:
         if known is not None and known[0] is rule and known[1] == shape:
             return known[2]
         distinct = {name: self._distinct_values(relation(name), sizes[name]) for name in names}
-        planning = self.tuning.planning
+        fixed, planning = self._fixed_rows(scans, relation, sizes), self.tuning.planning
         if first == HEAD:
-            made = order(rule.body, sizes, distinct, planning)
+            made = order(rule.body, sizes, distinct, planning, fixed)
         else:
-            made = order_joins(rule.body, first, sizes, distinct, planning)
+            made = order_joins(rule.body, first, sizes, distinct, planning, fixed)
         join_plan = self._join_plans.make(made)
         self._chosen[key] = rule, shape, join_plan
         return join_plan
@@ -98,7 +103,8 @@ class Orders:
         names = {scan.relation for scan in scans}
         sizes = {name: relation(name).count() for name in names}
         distinct = {name: self._distinct_values(relation(name), sizes[name]) for name in names}
-        estimate = Estimate(sizes, distinct, self.tuning.planning)
+        fixed = self._fixed_rows(scans, relation, sizes)
+        estimate = Estimate(sizes, distinct, self.tuning.planning, fixed)
         bits: dict[str, int] = {}
         for scan in scans:
             for variable in scan.columns:
@@ -107,6 +113,23 @@ class Orders:
         for scan in scans:
             yield scan, estimate.rows(scan, bits, bound)
             bound |= sum(bits[variable.name] for variable in scan.columns if not bits[variable.name] & bound)
+
+    def _fixed_rows(
+        self, scans: Sequence[Scan], relation: Callable[[str], Relation], sizes: Mapping[str, int]
+    ) -> dict[tuple[str, Constants], int]:
+        """Return how many tuples have the constants of each scan that has some."""
+        found: dict[tuple[str, Constants], int] = {}
+        for scan in scans:
+            constants = constants_of(scan)
+            if constants:
+                key, size = (scan.relation, constants), sizes[scan.relation]
+                known = self._fixed.get(key)
+                if known is None or known[0] != size.bit_length():
+                    terms = ((c, t) for c, t in enumerate(scan.terms) if isinstance(t, Const))
+                    codes = {column: self._codec.code(term.value, term.type) for column, term in terms}
+                    known = self._fixed[key] = size.bit_length(), estimate_fixed(relation(scan.relation), codes)
+                found[key] = known[1]
+        return found
 
     def _distinct_values(self, relation: Relation, size: int) -> list[int]:
         known = self._distinct.get(relation.name)
@@ -142,3 +165,30 @@ def _distinct_in(relation: Relation, column: int, size: int) -> int:
     full, shift = order.layout.prefix(1)
     low, high, _ = relation.arrays(largest.size).ranges(prefix(rows, full, shift), largest.rows, full, shift)
     return max(1, round(size * float(np.mean(1 / (high - low)))))
+
+
+def estimate_fixed(relation: Relation, codes: Mapping[int, int]) -> int:
+    """Estimate how many tuples have these codes: counted where an order begins with the columns, else by a sample.
+
+    Where the sample has none there may be some, but not more than a row of it stands for.
+    """
+    count = len(codes)
+    order = next((o for columns, o in relation.orders.items() if set(columns[:count]) == codes.keys()), None)
+    chosen = relation.main if order is None else order
+    layout, found = chosen.layout, 0
+    if not all(layout.fields[column].range.covers(Range(code, code)) for column, code in codes.items()):
+        return 0
+    pattern, sample = layout.pattern(dict(codes)), relation.arrays.tuning.estimates.sample
+    for batch in (*chosen.settled, *chosen.inserted, chosen.delta):
+        if batch is None or not batch.size:
+            continue
+        if order is not None:
+            (full, shift), key = layout.prefix(count), layout.key(count).constant(dict(codes))
+            found += relation.arrays(batch.size).ranges(key, batch.rows, full, shift)[2]
+            continue
+        step = batch.size // sample if sample < batch.size else 1
+        having = np.ones(len(range(0, batch.size, step)), bool)
+        for word, (mask, wanted) in zip(batch.rows[:, ::step], pattern, strict=True):
+            having &= word & np.uint64(mask) == np.uint64(wanted)
+        found += step * int(having.sum()) or (step - 1) // 2
+    return found
