@@ -172,7 +172,7 @@ def test_constants_that_are_rare_decide() -> None:
     text = "H(x, z) :- T(x, p, y), T(z, p, y), T(p, 4, 9)."
     sizes, distinct = {"T": 100_000}, {"T": [20_000, 20, 30_000]}
 
-    def order(fixed: dict[tuple[str, Constants], int] | None) -> list[tuple[str, ...]]:
+    def order(fixed: dict[tuple[str, Constants], int] | None) -> list[Constants]:
         tree = order_joins(translate(rule(text)), 0, sizes, distinct, fixed=fixed)
         return [constants_of(leaf) for node in spine(tree) if isinstance(leaf := beside(node) or node, Scan)]
 

@@ -64,7 +64,7 @@ class Adorning:
         self.program = program
         self.demanded = {*demanded, *turned.relations}
         self.turned = turned
-        self.estimate = Asking(estimate.sizes, estimate.distinct, estimate.planning, self._is_useful)
+        self.estimate = Asking(estimate.sizes, estimate.distinct, estimate.planning, estimate.fixed, self._is_useful)
         self.component = {name: i for i, component in enumerate(components) for name in component}
         self.by_head: dict[str, list[Rule]] = {}
         for rule in program.rules:

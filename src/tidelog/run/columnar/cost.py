@@ -41,6 +41,8 @@ SIFTED = 0.15
 """For a row matched that is left out at once, since it is known (`known`) or has just been made."""
 GROUPED = 4
 """For a tuple of a group that is looked at: it is sorted among the others."""
+CHECKED = 2
+"""For a binding that is held against a relation under a negation: it is sorted among the others."""
 SHORT = Weights(2.5, 8, 8, 45)
 """In a round of few tuples that a kernel does (`small_rounds`); `match` is for a row it looks at."""
 SHIFTED = 0.28

@@ -15,7 +15,7 @@ import numpy as np
 from tidelog.plan.closures.split_modules import ClosureRule
 from tidelog.plan.nodes import Plan
 from tidelog.run.base_store import Dividing
-from tidelog.run.columnar.cost import FIRST, GROUPED, SIFTED, UPDATE, Weights, weights
+from tidelog.run.columnar.cost import CHECKED, FIRST, GROUPED, SIFTED, UPDATE, Weights, weights
 from tidelog.run.columnar.equipment import Equipment
 from tidelog.run.columnar.rules.head_bitmaps import HeadBitmaps
 from tidelog.run.columnar.rules.semijoin import Filters
@@ -100,6 +100,11 @@ class Store(Dividing[Relation]):
         """Count the work on rows that a join has matched, and on those that were left out at once."""
         with self.counting:
             self.watch.spend(count * self.weights.match + sifted * SIFTED)
+
+    def spend_on_checks(self, count: int) -> None:
+        """Count the work on bindings that must not be in a relation."""
+        with self.counting:
+            self.watch.spend(count * CHECKED)
 
     def spend_on_groups(self, count: int) -> None:
         """Count the work on tuples that groups have."""

@@ -121,6 +121,7 @@ class Pipeline:
                     self._join(link, step, table)
                     return
                 case AntiJoin(_, right):
+                    self.store.spend_on_checks(table.count)
                     table, found = present(table, link.probe, self._seen(link, right, negated=True))
                     table = table.filtered(~found)
                 case Select(_, condition):

@@ -7,7 +7,7 @@ constants of a scan, unless the relation has an order by which they are counted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -126,7 +126,7 @@ class Orders:
                 known = self._fixed.get(key)
                 if known is None or known[0] != size.bit_length():
                     terms = ((c, t) for c, t in enumerate(scan.terms) if isinstance(t, Const))
-                    codes = {column: self._codec.code(term.value, term.type) for column, term in terms}
+                    codes: dict[Hashable, int] = {c: self._codec.code(term.value, term.type) for c, term in terms}
                     known = self._fixed[key] = size.bit_length(), estimate_fixed(relation(scan.relation), codes)
                 found[key] = known[1]
         return found
@@ -167,7 +167,7 @@ def _distinct_in(relation: Relation, column: int, size: int) -> int:
     return max(1, round(size * float(np.mean(1 / (high - low)))))
 
 
-def estimate_fixed(relation: Relation, codes: Mapping[int, int]) -> int:
+def estimate_fixed(relation: Relation, codes: Mapping[Hashable, int]) -> int:
     """Estimate how many tuples have these codes: counted where an order begins with the columns, else by a sample.
 
     Where the sample has none there may be some, but not more than a row of it stands for.
@@ -178,12 +178,12 @@ def estimate_fixed(relation: Relation, codes: Mapping[int, int]) -> int:
     layout, found = chosen.layout, 0
     if not all(layout.fields[column].range.covers(Range(code, code)) for column, code in codes.items()):
         return 0
-    pattern, sample = layout.pattern(dict(codes)), relation.arrays.tuning.estimates.sample
+    pattern, sample = layout.pattern(codes), relation.arrays.tuning.estimates.sample
     for batch in (*chosen.settled, *chosen.inserted, chosen.delta):
         if batch is None or not batch.size:
             continue
         if order is not None:
-            (full, shift), key = layout.prefix(count), layout.key(count).constant(dict(codes))
+            (full, shift), key = layout.prefix(count), layout.key(count).constant(codes)
             found += relation.arrays(batch.size).ranges(key, batch.rows, full, shift)[2]
             continue
         step = batch.size // sample if sample < batch.size else 1

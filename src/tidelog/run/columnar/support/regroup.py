@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -32,7 +32,8 @@ class Regrouping(Deriving):
             step = tree.input
             assert isinstance(step, Aggregate), "plans keep aggregates in rules of their own"
             keys = self._changed_keys(step)
-            before, after = (self._grouped(rule, tree, step, keys, view) for view in (BEFORE, AFTER))
+            before = self._grouped(rule, tree, step, keys, BEFORE, lambda tuples: self.spend_on_groups(2 * tuples))
+            after = self._grouped(rule, tree, step, keys, AFTER, lambda _: None)  # paid for already, before any is read
             down, up = exchanged(self.touch(rule.head), before, after)
             for bags, bag in ((lost, down), (gained, up)):
                 if bag.rows.shape[1]:
@@ -56,9 +57,11 @@ class Regrouping(Deriving):
         )
         return Table(layout, rows).distinct(names, self.arrays)
 
-    def _grouped(self, rule: Rule, tree: Project, step: Aggregate, keys: Table, view: View) -> list[Bag]:
+    def _grouped(
+        self, rule: Rule, tree: Project, step: Aggregate, keys: Table, view: View, spend: Callable[[int], None]
+    ) -> list[Bag]:
         try:
-            result = groups(step, keys, self.relation(step.input.relation), view, self.scalars, self.spend_on_groups)
+            result = groups(step, keys, self.relation(step.input.relation), view, self.scalars, spend)
         except ScalarError as failure:
             raise failed(failure, rule) from failure.error
         return [] if result is None else self.run(Pipeline(rule, self.orders.join_plan(tree), self), result)
