@@ -6,6 +6,9 @@ first evaluation of a workload, `warm` the best of those after it. Every workloa
 overruns it is shown as `> N s`, and its process is replaced. Results are written after each, so that a run that is
 interrupted keeps them.
 
+`jobs`, `records` (that tasks read, from storage and by shuffles) and `spilled` (bytes, to disk) are those of the first
+evaluation, as Spark counts them: a parcel of tuples is one record.
+
 A ratio is the textbook loop's time over a lane's, first to first and warm to warm: so many times is the lane faster.
 Where the textbook was stopped, it is at least that. At the end stand the goals, the cost of a round that finds next to
 nothing, and how time grows with data.
@@ -46,7 +49,16 @@ START = 300.0
 """The seconds that a lane may take to start."""
 RACE = (
     *("tc-left-OL", "tc-left-TG", "tc-left-SF", "tc-nonlinear-TG"),
-    *("sg-OL", "cc-Brightkite", "lubm-1", "lubm-5", "lubm-10", "tc-left-chain-100"),
+    *(
+        "sg-OL",
+        "cc-Brightkite",
+        "same-Brightkite",
+        "same-random-800000",
+        "lubm-1",
+        "lubm-5",
+        "lubm-10",
+        "tc-left-chain-100",
+    ),
     *("tc-left-random-500-5000", "tc-left-random-1000-10000", "tc-left-random-3200-32000"),
     "tc-left-random-10000-30000",
 )
@@ -61,7 +73,7 @@ GROWTH = (
 GOALS = {"by key": 20.0, "exchanging": 5.0, "one partition": 5.0, "loop": 5.0}
 """So many times faster than the textbook: the executors where a stratum decomposes or others do, and the round loop."""
 MOST_A_ROUND = 0.3
-HEADING = ("lane", "first", "ratio", "warm", "ratio", "rounds", "a round", "how")
+HEADING = ("lane", "first", "ratio", "warm", "ratio", "rounds", "a round", "jobs", "records", "spilled", "how")
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +251,7 @@ def _show(name: str, cells: Sequence[Cell]) -> str:
                 warm,
                 count(rounds),
                 seconds(best / rounds) if rounds and best else "-",
+                *(count(cell.told.get(name)) for name in ("jobs", "records", "spilled")),
                 ", ".join(cell.told.get("strategies", ())),
             )
         )

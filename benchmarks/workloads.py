@@ -92,6 +92,11 @@ _ALL = [
     Workload("lubm-10", "lubm", "rdfs", inputs.lubm(10), {"T": None}),
     Workload("andersen", "pointers", "andersen", inputs.made(lambda: generate.andersen(10_000)), {"PointsTo": 566_722}),
     Workload("cspa", "pointers", "cspa", inputs.made(lambda: generate.cspa(6_000)), CSPA_SIZES),
+    Workload("same-Brightkite", "graphs", "same", inputs.graph("loc-Brightkite"), {"Component": 58_228}, long=True),
+    Workload(
+        "same-random-800000", "graphs", "same", inputs.random_graph(400_000, 800_000), {"Component": None}, long=True
+    ),
+    Workload("tiny-same", "tiny", "same", inputs.random_graph(40, 25), {"Component": None}),
     Workload("tiny-chain", "tiny", "tc_left", inputs.made(lambda: {"Edge": generate.chains(1, 8)}), {"Path": 28}),
     Workload("tiny-tc", "tiny", "tc_right", inputs.random_graph(40, 80), {"Path": None}),
     Workload("tiny-stc", "tiny", "stc_linear", inputs.random_graph(40, 30), {"Path": None}),

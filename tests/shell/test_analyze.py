@@ -53,10 +53,21 @@ def test_how_strata_will_run_on_a_cluster(tmp_path: Path) -> None:
         "C(x, y) :- E(y, x).\nC(x, z) :- C(x, y), C(y, z).\n"
         "S(x, y) :- T(p, x), T(p, y).\nS(x, y) :- E(a, x), S(a, b), E(b, y).\n"
         "output relation R(a: u32, b: u32)\nR(x, y) :- E(x, y).\nR(x, z) :- R(x, y), R(y, z), R(z, x).\n"
+        "relation Q(a: u32, b: u32)\nQ(x, y) :- E(x, y).\nQ(y, x) :- Q(x, y).\nQ(x, z) :- Q(x, y), Q(y, z).\n"
+        "output relation L(a: u32, l: u32)\nL(x, l) :- Q(x, y), var l = y.group_by(x).min().\n"
     )
     shown = CliRunner().invoke(main, ["plan", str(path), "--engine", "spark"]).stdout
     assert "T decomposes by b: one job, E everywhere" in shown
     assert "C is made linear and decomposes by a: one job, its steps everywhere" in shown
     assert "S by partitions that exchange what is new, E everywhere; again after a change" in shown
     assert "R: a job a round" in shown
+    assert "Q is read by groups only: its nodes and their components, by one job" in shown
+    for needed in (
+        "a worker holds the nodes",
+        "at most half",
+        "8 times more partitions",
+        "a job a round",
+        "Spark spills",
+    ):
+        assert needed in shown
     assert "goes without" in CliRunner().invoke(main, ["plan", str(path), "--engine", "spark", "--analyze"]).stderr

@@ -5,6 +5,7 @@ Some queries are compiled, as users have it: those of the histories named in `te
 """
 
 import inspect
+import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
@@ -16,6 +17,7 @@ from pyspark.sql import SparkSession
 
 from tidelog.run.spark.cluster.session import start_session
 from tidelog.run.spark.engine import SparkEngine
+from tidelog.run.spark.frames.internals import SETTING
 
 # Most code runs a few times only: no compiler for hot code. But there is much of it: without room for all that is
 # compiled it would be compiled again and again, and without room for its classes Java would look for some to drop.
@@ -27,6 +29,7 @@ TINY = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",  # the same of its expressions
     "spark.buffer.pageSize": "1m",  # what every table in memory begins with; the default is made for large ones
     "spark.sql.shuffle.partitions": "2",  # of the user's own queries; 200 of them cost more than the rows
+    SETTING: os.environ.get("TIDELOG_SPARK_INTERNALS", "true"),
     "spark.tidelog.wholeRows": "0",  # all else would be evaluated so; `partitions.test_single` asks for it
 }
 COMPILED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}

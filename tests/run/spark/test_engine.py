@@ -340,6 +340,17 @@ def test_settings_of_the_session(spark: SparkSession) -> None:
         SparkEngine(plan_text(CLOSURE), spark=session)
 
 
+def test_a_recursion_without_a_beginning(spark: SparkSession) -> None:
+    text = (
+        "input relation E(a: u32, b: u32)\noutput relation T(a: u32, b: u32)\nT(y, z) :- T(x, y), E(y, z), E(z, x).\n"
+    )
+    engine = SparkEngine(
+        plan_text(text), spark=spark, driver_rows=0, replicate_rows=0, partitions=2, strategy="recompute"
+    )
+    engine.update({"E": Delta([(1, 2)])})
+    assert (engine.count("E"), engine.count("T")) == (1, 0)
+
+
 def test_database(spark: SparkSession) -> None:
     db = Database(CLOSURE, engine="spark", spark=spark)
     with db.transaction() as tx:

@@ -22,6 +22,7 @@ from tidelog.plan.nodes import Plan
 from tidelog.run.contract.engine import Delta
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.run.spark.engine import SparkEngine
+from tidelog.run.spark.frames.internals import SETTING
 from tidelog.session.soak.draw.closures import Closures
 from tidelog.session.soak.histories import History, history_of, random_history
 
@@ -36,6 +37,9 @@ DRIVER_ROWS = (0, 0, 3, 20)
 COMPILED = {(5, 7), (9, 1)}
 """The histories, with these partitions, whose queries Spark compiles as it does by default."""
 
+WITHOUT_INTERNALS = {*((seed, 2) for seed in range(0, HISTORIES, 6)), (HISTORIES, 1), (HISTORIES + 1, 2)}
+"""The histories, with these partitions, that are followed by public functions of Spark alone."""
+
 Played = tuple[int, int]
 
 
@@ -46,7 +50,10 @@ def work(spark: SparkSession, played: Played) -> None:
     tuning, strategy = drawn(random), random.choice(STRATEGIES)
 
     def engine(plan: Plan) -> SparkEngine:
-        made = AtOnce(plan, spark=thresholds_only(spark), partitions=partitions, strategy=strategy, tuning=tuning)
+        session = thresholds_only(spark)
+        if played in WITHOUT_INTERNALS:
+            session.conf.set(SETTING, "false")
+        made = AtOnce(plan, spark=session, partitions=partitions, strategy=strategy, tuning=tuning)
         return compiled(made) if played in COMPILED else made
 
     follow(history(seed), engine)
@@ -100,16 +107,32 @@ EVERY = (
     {"driver_rows": 0, "whole_rows": 0, "replicate_rows": 0, "broadcast_rows": 3, "derivation": 1},
     {"driver_rows": 0, "whole_rows": 0, "replicate_rows": 0, "broadcast_rows": 0, "derivation": 1000},
     {"driver_rows": 0, "whole_rows": 50, "whole_growth": 1},
+    {"driver_rows": 50, "driver_bytes": 100},
+    {"driver_rows": 50, "driver_bytes": 0, "whole_rows": 50, "worker_bytes": 1 << 20},
 )
 """Thresholds at which a relation that grows and shrinks takes every path."""
+CLOSURE = """
+input relation E(a: u32, b: u32)
+output relation P(a: u32, b: u32)
+P(x, y) :- E(x, y).
+P(x, z) :- P(x, y), E(y, z).
+"""
+BY_KEY = (
+    {"worker_bytes": 250, "worker_copies": 1, "more_partitions": 2, "most_partitions": 16, "partition_bytes": 100},
+    {"worker_bytes": 200, "worker_copies": 8, "more_partitions": 4, "most_partitions": 4, "partition_bytes": 1000},
+)
+"""Others, at which one does that decomposes, and has as many partitions as its bytes ask for."""
 
 
 def test_every_path_is_taken(spark: SparkSession) -> None:
     paths, edges = Paths(), [(n, n + 1) for n in range(6)]
-    for values in EVERY:
+    both: list[tuple[str, int | None, dict[str, int]]] = [(GROWN, 2, values) for values in EVERY]
+    both += [(CLOSURE, None, {"driver_rows": 0, "whole_rows": 0, **values}) for values in BY_KEY]
+    for text, partitions, values in both:
         drawn = Spark(**{name: paths.drawn(f"spark.{name}", value) for name, value in values.items()})
-        engine = AtOnce(plan_text(GROWN), spark=thresholds_only(spark), partitions=2, tuning=Tuning(spark=drawn))
-        reference = ReferenceEngine(plan_text(GROWN))
+        tuning = Tuning(spark=drawn)
+        engine = AtOnce(plan_text(text), spark=thresholds_only(spark), partitions=partitions, tuning=tuning)
+        reference = ReferenceEngine(plan_text(text))
         for change in (Delta(edges), Delta((), edges[2:])):
             engine.update({"E": change})
             reference.update({"E": change})

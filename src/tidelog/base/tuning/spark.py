@@ -22,7 +22,7 @@ class Spark:
     replicate_rows: int = threshold(5_000_000, draws=(0, 2, 10), fitted="race-spark")
     """Up to this number of rows, what a stratum reads goes whole to every executor that evaluates a piece."""
     whole_rows: int = threshold(1_000_000, draws=(0, 2, 50), fitted="race-spark")
-    """Strata that read at most this number of rows are evaluated together by one executor: faster than jobs."""
+    """Strata that read at most this number of rows are evaluated together by one executor: jobs take longer."""
     whole_growth: int = threshold(10, draws=(0, 1), fitted="race-spark")
     """How many times its input one executor may derive, and `whole_rows` more, before it gives up."""
     spread_growth: int = threshold(4, draws=(0, 1), fitted="race-spark", kernel=True)
@@ -45,5 +45,26 @@ class Spark:
         4 << 20, draws=(1, 40), fitted="race-spark; Spark holds several cells at a time, each in one piece", kernel=True
     )
     """Bytes of tuples in a parcel, which is a cell: less costs the cell's own bytes, more the memory of executors."""
+    worker_bytes: int = threshold(
+        1 << 40, draws=(100, 2000, 1 << 20), fitted="none: the settings of the session say what a worker may take"
+    )
+    """Bytes of tuples that one Python worker holds at most, where its share of the executor is not less."""
+    worker_copies: int = threshold(
+        4, draws=(1, 8), fitted="closures and components: parcels, Arrow columns, packed words, sorted", kernel=True
+    )
+    """Bytes of memory that a worker takes for a byte of tuples."""
+    driver_bytes: int = threshold(64 << 20, draws=(0, 100), fitted="none: what the driver takes without being asked")
+    """Bytes of tuples that the driver holds at most; rows may be wide."""
+    partition_bytes: int = threshold(
+        32 << 20,
+        draws=(100, 1000),
+        fitted="a standalone cluster: executors of 1 GB hold some blocks of this size",
+        kernel=True,
+    )
+    """Bytes of a relation in one partition: relations that outgrow it are cut into more."""
+    more_partitions: int = threshold(8, draws=(2, 4), fitted="closure of SF: one attempt in vain", kernel=True)
+    """How many times more partitions there are after one could not hold its keys."""
+    most_partitions: int = threshold(1024, draws=(4, 16), fitted="none: each costs a task")
+    """Partitions there are at most because of the size of data."""
     derivation: int = threshold(20, draws=(1, 1000), fitted="none: that of the columnar engine", kernel=True)
     """Units of work of a derivation, as `run.maintain` budgets an update; that rounds cost more is not told."""

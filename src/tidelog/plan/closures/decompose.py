@@ -5,12 +5,14 @@ stratum 1: Closed is made linear and decomposes by x: one job, its steps everywh
 stratum 2: Same by partitions that exchange what is new, Edge everywhere; again after a change
 stratum 3: Cyclic: a job a round
 stratum 4: Pair: one job
+stratum 5: Equal is read by groups only: its nodes and their components, by one job
 """
 
 from __future__ import annotations
 
 from tidelog.base.record import record
 from tidelog.plan.closures.classify import decompositions, recursive_scans
+from tidelog.plan.closures.components import components_of
 from tidelog.plan.closures.exchange import may_spread
 from tidelog.plan.closures.linearise import Linearised, linearise, step_name
 from tidelog.plan.nodes import Plan, Stratum
@@ -46,20 +48,39 @@ def relations_below(stratum: Stratum) -> list[str]:
 
 _SMALL = (
     "what is small is evaluated on the driver, and so are long tails of tiny rounds",
-    "strata that read a million rows at most, and are all evaluated from scratch, are evaluated by one executor",
+    "strata that are all evaluated from scratch are evaluated by one executor if a Python worker there can hold them",
 )
+_NEEDS = {
+    "components": "a worker holds the nodes of components; if they are too many, rounds of large and small stars",
+    "everywhere": "what is everywhere is at most half of what a Python worker may hold; else a job a round",
+    "by key": "a worker holds the keys of a partition; if they are too many there are 8 times more partitions",
+    "exchanging": "a worker holds the tuples of a partition, and some of others; if they are too many, a job a round",
+    "round": "a job a round holds batches of rows: Spark spills the rest",
+}
+"""What the ways to evaluate a stratum need in memory, and what happens beyond."""
 
 
 def show_ways(plan: Plan) -> str:
     """Tell for each stratum how it will run on a cluster, unless it is small enough for the driver."""
-    lines = [f"stratum {stratum.number}: {_way(plan, stratum)}" for stratum in plan.strata]
-    return "\n".join([*lines, *_SMALL, ""])
+    ways = [_way(plan, stratum) for stratum in plan.strata]
+    lines = [f"stratum {stratum.number}: {way}" for stratum, way in zip(plan.strata, ways, strict=True)]
+    marks = {
+        "components": "components",
+        "everywhere": "everywhere",
+        "by key": "decomposes by",
+        "exchanging": "that exchange",
+        "round": "a round",
+    }
+    needs = [_NEEDS[name] for name, mark in marks.items() if any(mark in way for way in ways)]
+    return "\n".join([*lines, *_SMALL, *needs, ""])
 
 
 def _way(plan: Plan, stratum: Stratum) -> str:
     names = ", ".join(stratum.relations)
     if not stratum.recursive:
         return f"{names}: one job"
+    if components_of(stratum, plan) is not None:
+        return f"{names} is read by groups only: its nodes and their components, by one job"
     way = decompose(stratum)
     if way is None:
         if not may_spread(stratum):

@@ -2,6 +2,7 @@
 
 The rooms, each of which imports only those before it:
 
+* `fit`: which ways fit, and on how many partitions, by bytes.
 * `cluster`: the session, its jobs and workers. `frames`: tuples as DataFrames. `rules`: rules as queries.
 * `loading`: stored facts. `durability`: commits that outlive executors.
 * `store`: the relations of a program and the algorithms' operations, a job a round.

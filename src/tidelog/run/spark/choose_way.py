@@ -5,6 +5,7 @@ An update of a stratum is one of these (`Chooser.update`):
 | update | when |
 | --- | --- |
 | from scratch | it is empty, or the user or a partition without ranks leaves no other way |
+| components | it is an equivalence that is read by groups only: its groups are found anew |
 | pieces | it decomposes by a key: only the pieces touched are evaluated anew |
 | rounds | everything else: by support, a job a round; after too many from scratch, if the driver can do that |
 
@@ -22,22 +23,23 @@ any but the last may give up. All strata that an update reaches may be evaluated
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from tidelog.base.record import record
 from tidelog.base.tuning.spark import Spark
+from tidelog.plan.closures.components import components_of
 from tidelog.plan.closures.decompose import Way, decompose, relations_below
 from tidelog.plan.closures.exchange import copied_into, fragments_of, may_spread, spread
-from tidelog.plan.nodes import Plan, Stratum
+from tidelog.plan.nodes import Plan, Rule, Stratum
 from tidelog.run.contract.engine import Delta
-from tidelog.run.limits import MANY
 from tidelog.run.maintain.choose import Earlier, strategy_of
 from tidelog.run.phases import AFTER, CURRENT
+from tidelog.run.spark.fit import Fit, Shape, Size, fits, whole
 from tidelog.run.spark.frames.difference import packed
 from tidelog.run.spark.frames.encode import Cells
 from tidelog.run.spark.frames.relation import Relation
+from tidelog.run.spark.frames.rows import size_given
 from tidelog.run.spark.loading.facts import LoadOf
 from tidelog.run.spark.loading.loads import Load
 from tidelog.run.spark.store import Frames, Store
@@ -45,13 +47,10 @@ from tidelog.run.spark.store import Frames, Store
 
 @record
 class Choice:
-    """A way, the reason for it, and the tuples that may be derived: so many times what is given, and so many more."""
+    """How strata are evaluated, and the column and rules by which one decomposes, if it is evaluated by key."""
 
-    how: Literal["one partition", "driver", "by key", "exchanging", "rounds"]
-    reason: str
-    room: tuple[int, int]
+    fit: Fit
     way: Way | None = None
-    """How the stratum decomposes, if it is evaluated by key."""
 
 
 @dataclass(slots=True)
@@ -69,6 +68,12 @@ class Chooser:
     def keeps_ranks(self, stratum: Stratum) -> bool:
         """Tell whether ranks and support of a stratum must be those of its rules: somebody chose how to follow."""
         return _keeps_ranks(stratum, self.store.plan, self.strategy)
+
+    def components(self, stratum: Stratum) -> tuple[Rule, ...] | None:
+        """Return the rules whose pairs connect nodes, if a stratum is kept as components."""
+        if not self._tuning.replicate_rows or self.keeps_ranks(stratum):
+            return None
+        return components_of(stratum, self.store.plan)
 
     # --- an update ---------------------------------------------------------------------------------------------------
 
@@ -92,28 +97,27 @@ class Chooser:
 
     def patience(self, stratum: Stratum) -> int | None:
         """Return after how many rounds of an update a stratum is left to the driver; None if it could not take it."""
-        own, tuning = self._size(stratum.relations), self._tuning
-        fits = stratum.recursive and self._size(_below(stratum)) <= tuning.driver_state * tuning.driver_rows - own
-        return tuning.update_rounds if fits else None
+        own, below, tuning = self._size(stratum.relations), self._size(_below(stratum)), self._tuning
+        few = stratum.recursive and below.rows <= tuning.driver_state * tuning.driver_rows - own.rows
+        return tuning.update_rounds if few and (own + below).bytes <= tuning.driver_bytes else None
 
     # --- from scratch ------------------------------------------------------------------------------------------------
 
-    def together(self, strata: Sequence[Stratum]) -> tuple[Choice | None, list[str]]:
+    def together(self, strata: Sequence[Stratum]) -> tuple[Fit | None, list[str]]:
         """Return the way of strata that one partition is to evaluate, and why each is evaluated from scratch.
 
         One stratum that decomposes alone is better in pieces, and one that is in pieces stays so.
         """
-        reasons, tuning = [self.from_scratch(stratum) for stratum in strata], self._tuning
+        reasons = [self.from_scratch(stratum) for stratum in strata]
+        if any(self.components(one) is not None for one in strata):
+            return None, reasons
         if not strata or not all(reasons) or any(self.keeps_ranks(one) or self._is_in_pieces(one) for one in strata):
             return None, reasons
         if len(strata) == 1 and (not strata[0].recursive or decompose(strata[0]) is not None):
             return None, reasons
         heads = {name for stratum in strata for name in stratum.relations}
         given = self._size({name for stratum in strata for name in _below(stratum)} - heads)
-        room = tuning.whole_growth * given + min(tuning.whole_rows, tuning.replicate_rows)
-        if not 0 < given <= tuning.whole_rows or given > tuning.replicate_rows or self._size(heads) > room:
-            return None, reasons
-        return Choice("one partition", f"they read {given:,} rows", (0, room)), reasons
+        return whole(given, self._size(heads), self.store.capacity, self._tuning), reasons
 
     def _is_in_pieces(self, stratum: Stratum) -> bool:
         choice, rows = self.pieces(stratum), packed(self.store.relation(stratum.relations[0]).settled)
@@ -121,45 +125,50 @@ class Chooser:
 
     def scratch(self, stratum: Stratum) -> Iterator[Choice]:
         """Yield the ways to evaluate a stratum from scratch, best first."""
-        tuning, below = self._tuning, self._size(_below(stratum))
+        tuning, capacity = self._tuning, self.store.capacity
         room = tuning.driver_rows * (tuning.driver_state if self.store.is_left_to_driver else 1)
-        if stratum.recursive and below <= room:
-            yield Choice("driver", f"it reads {below:,} rows", (0, room))
-        by_key = None if self.keeps_ranks(stratum) else self._by_key(stratum)
-        if by_key is not None:
-            yield by_key
-        elif may_exchange(stratum, self.store.plan, self.strategy, tuning):
-            everywhere = self._size(relations_below(stratum))
-            if everywhere <= tuning.replicate_rows:
-                room = tuning.replicate_rows
-                yield Choice("exchanging", _everywhere(everywhere), (int(tuning.spread_growth), room))
-        yield Choice("rounds", "", (0, MANY))
+        shape, way = self._shape(stratum)
+        for fit in fits(shape, capacity, room, tuning):
+            yield Choice(fit, way if fit.how == "by key" else None)
 
-    def last_rounds(self, stratum: Stratum) -> Choice | None:
+    def _shape(self, stratum: Stratum) -> tuple[Shape, Way | None]:
+        """Return what of a stratum decides, and how it decomposes."""
+        way, key = None, ""
+        if self._tuning.replicate_rows and not self.keeps_ranks(stratum):
+            way = decompose(stratum)
+        exchanging = way is None and may_exchange(stratum, self.store.plan, self.strategy, self._tuning)
+        given = self._size(_below(stratum))
+        everywhere = self._size(relations_below(stratum if way is None else way.stratum))
+        if way is not None:
+            (name,) = stratum.relations
+            key = self.store.plan.relations[name].columns[way.column].name
+            # the steps of a closure made linear are what its rules without recursion make
+            everywhere = everywhere if way.closure is None else given
+        width = max(self.store.relation(name).width for name in stratum.relations)
+        own = self._size(stratum.relations)
+        return Shape(given, everywhere, own, width, stratum.recursive, key, exchanging), way
+
+    def last_rounds(self, stratum: Stratum) -> Fit | None:
         """Return the way of the rounds left, if they are for the driver: each finds little, and costs a job."""
         own, tuning = [self.store.relation(name) for name in stratum.relations], self._tuning
         found, held = sum(relation.delta.count for relation in own), sum(relation.size(CURRENT) for relation in own)
         most = tuning.driver_state * tuning.driver_rows
         if not found or tuning.driver_share * found > tuning.driver_rows:
             return None
-        if held + self._size(relations_below(stratum)) > most:
+        below = self._size(relations_below(stratum))
+        if held + below.rows > most or below.bytes + sum(held * one.width for one in own) > tuning.driver_bytes:
             return None
-        return Choice("driver", f"{found:,} tuples in a round", (0, held + most))
+        return Fit("driver", f"{found:,} tuples in a round", (0, held + most))
 
     def _by_key(self, stratum: Stratum) -> Choice | None:
-        way = decompose(stratum) if self._tuning.replicate_rows else None
-        if way is None:
-            return None
-        # the steps of a closure made linear are what its rules without recursion make
-        size = self._size(relations_below(way.stratum) if way.closure is None else _below(stratum))
-        if size > self._tuning.replicate_rows:
-            return None
-        (name,) = stratum.relations
-        key = self.store.plan.relations[name].columns[way.column].name
-        return Choice("by key", f"rules keep {key}, {_everywhere(size)}", (0, MANY), way)
+        shape, way = self._shape(stratum)
+        found = (fit for fit in fits(shape, self.store.capacity, -1, self._tuning) if fit.how == "by key")
+        fit = next(found, None)
+        return None if fit is None else Choice(fit, way)
 
-    def _size(self, names: Sequence[str] | set[str]) -> int:
-        return sum(self.store.count(name) for name in names)
+    def _size(self, names: Iterable[str]) -> Size:
+        relations = [self.store.relation(name) for name in names]
+        return sum((Size(one.size(AFTER), one.bytes) for one in relations), Size())
 
 
 def _keeps_ranks(stratum: Stratum, plan: Plan, strategy: str) -> bool:
@@ -189,10 +198,6 @@ def loading(plan: Plan, strategy: str, frames: Frames) -> LoadOf:
     return load_of
 
 
-def _everywhere(size: int) -> str:
-    return f"{size:,} rows are sent to all"
-
-
 def _below(stratum: Stratum) -> set[str]:
     return {name for rule in stratum.rules for name in rule.reads}.difference(stratum.relations)
 
@@ -211,4 +216,6 @@ def affected(store: Store, plan: Plan, earlier: Earlier) -> list[Stratum]:
 
 def room_on_driver(held: int, facts: Mapping[str, Delta], tuning: Spark) -> int:
     """Return how many tuples more the driver may hold before Spark takes over; below 0: it takes over at once."""
+    if sum(size_given(change.inserted) for change in facts.values()) > tuning.driver_bytes:
+        return -1
     return tuning.driver_rows - held - sum(len(change.inserted) for change in facts.values())

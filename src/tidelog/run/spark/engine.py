@@ -31,14 +31,16 @@ from tidelog.run.spark.choose_way import Chooser, loading, room_on_driver
 from tidelog.run.spark.cluster.jobs import one_group
 from tidelog.run.spark.cluster.session import THRESHOLDS, adopt, engine_session, is_local, settings_of, start_session
 from tidelog.run.spark.durability.saved import Archive, archive_of
+from tidelog.run.spark.fit import partitions_for
 from tidelog.run.spark.follow import Follower
 from tidelog.run.spark.frames.checkpoint import collect, gathered, settle, united
 from tidelog.run.spark.frames.encode import Cells
 from tidelog.run.spark.frames.frames import are_simple, given_out, taken_in
+from tidelog.run.spark.frames.internals import internals_of
 from tidelog.run.spark.frames.named import integer, named, rows_of
 from tidelog.run.spark.frames.recovery import attempted, keepers
 from tidelog.run.spark.frames.relation import SUPPORT, TIMES, Relation
-from tidelog.run.spark.frames.rows import SimpleRows, SparkRows, frame_of
+from tidelog.run.spark.frames.rows import SimpleRows, SparkRows, arrow_frame, frame_of, size_given
 from tidelog.run.spark.partitions.local import held
 from tidelog.run.spark.store import Frames, Store
 
@@ -162,8 +164,11 @@ class SparkEngine:
         found = taken_in(adopt(rows, self.spark), relation, columns)
         if found is None:
             return None
+        cells, count, width = found
         types = [column.type for column in columns]
-        return (SimpleRows if are_simple(types) else SparkRows)(*found, types, Cells(plan.types))
+        taken = (SimpleRows if are_simple(types) else SparkRows)(cells, count, types, Cells(plan.types))
+        taken.width = width
+        return taken
 
     def verify(self) -> Sequence[str]:
         """Check that tuples are distinct and have support; return what is wrong."""
@@ -216,7 +221,9 @@ class SparkEngine:
             relations[name] = self._frames.relation(name, types)
             relations[name].counted = driver.coded(name)[0].counted
             if driver.count(name):
-                rows = self.spark.createDataFrame(held(driver, name, driver.plan.types))
+                table = held(driver, name, driver.plan.types)
+                rows = arrow_frame(self.spark, table)
+                relations[name].weigh(table.num_rows, table.nbytes)
                 placed, _ = settle(rows.repartition(self._frames.partitions, *relations[name].columns))
                 relations[name].settled = (placed,)
             if self._archive is not None:
@@ -229,7 +236,7 @@ class SparkEngine:
 
     @cached_property
     def _archive(self) -> Archive | None:
-        return archive_of(self.spark, self._frames.partitions)
+        return archive_of(self.spark)
 
     def _keepers(self) -> frozenset[str]:
         return frozenset() if self._archive is None else keepers(self.spark)
@@ -250,7 +257,15 @@ class SparkEngine:
 
     def _safely(self, work: Callable[[], T]) -> T:
         """Do some work on the last commit, again if rows are lost on the way."""
-        return work() if is_local(self.spark) else attempted(work, self._doubt)
+        return work() if is_local(self.spark) else attempted(work, self._doubt, self._relieve, self._gone)
+
+    def _gone(self) -> str:
+        internals = internals_of(self.spark)
+        return "" if internals is None else internals.gone()
+
+    def _relieve(self) -> str:
+        self._frames.relieve()
+        return f"{self._frames.partitions:,} partitions, and joins that can spill"
 
     # --- updating ----------------------------------------------------------------------------------------------------
 
@@ -261,6 +276,8 @@ class SparkEngine:
     def _updated(self, facts: Mapping[str, Delta], plan: Plan, watch: Watch) -> Update:
         watch.restart()
         before, there = self._last().committed, self._keepers()
+        if self._partitions is None:
+            self._frames.cut(self._pieces(before.relations, facts))
         load_of = loading(plan, self._strategy, self._frames)
         store = Store(plan, self._frames, kept_relations(before, plan), before, watch, load_of)
         follower = Follower(store, Chooser(store, before.earlier, self._strategy))
@@ -270,6 +287,12 @@ class SparkEngine:
                 self._archive.save(store.touched[name], committed.relations[name])
         self._state = State(committed, there | self._keepers())
         return update
+
+    def _pieces(self, relations: Mapping[str, Relation], facts: Mapping[str, Delta]) -> int:
+        """Return into how many partitions the largest relation is to be cut, with what it is given."""
+        held = [relation.bytes for relation in relations.values()]
+        given = [size_given(change.inserted) for change in facts.values()]
+        return partitions_for(max([0, *held, *given]), self._tuning.spark)
 
 
 def _problems(relations: Sequence[Relation]) -> list[str]:

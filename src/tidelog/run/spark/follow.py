@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from tidelog.plan.nodes import Stratum
+from tidelog.plan.nodes import Rule, Stratum
 from tidelog.run.contract.engine import Work
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.choose import Strategy, maintain, strategy_of
@@ -14,7 +14,10 @@ from tidelog.run.maintain.cost import NOTHING, Costs
 from tidelog.run.maintain.rounds import reads_change
 from tidelog.run.maintain.seminaive import bootstrap
 from tidelog.run.spark.choose_way import Choice, Chooser, affected
+from tidelog.run.spark.fit import Fit
+from tidelog.run.spark.frames.grouped import grouped
 from tidelog.run.spark.partitions.by_key import refresh
+from tidelog.run.spark.partitions.components import connect
 from tidelog.run.spark.partitions.driver import finish_on_driver, on_driver
 from tidelog.run.spark.partitions.fixpoint import Fixpoint
 from tidelog.run.spark.store import Store
@@ -30,7 +33,7 @@ class Follower:
 
     store: Store
     chooser: Chooser
-    how: dict[int, Choice] = field(default_factory=dict)
+    how: dict[int, Fit] = field(default_factory=dict)
     _tail: int = 0
     """The rounds that the driver has taken of the stratum at work; below 0: they were too many."""
 
@@ -42,15 +45,15 @@ class Follower:
     def _together(self) -> list[Work] | None:
         store, start = self.store, time.perf_counter()
         strata = affected(store, store.plan, self.chooser.earlier) if store.tuning.spark.whole_rows else []
-        choice, reasons = self.chooser.together(strata)
-        if choice is None:
+        fit, reasons = self.chooser.together(strata)
+        if fit is None:
             return None
         heads = [name for stratum in strata for name in stratum.relations]
         store.begin()
         for name in heads:
             store.reset(name)
         made = Fixpoint(store, store.watch)
-        if not made.one(strata, choice.room[1]):
+        if not made.one(strata, fit.room[1]):
             store.drop()
             return None
         found = {name: store.count(name) for name in heads}
@@ -60,8 +63,8 @@ class Follower:
             Work(
                 stratum.number,
                 stratum.relations,
-                choice.how,
-                f"{reason}; {choice.reason}",
+                fit.how,
+                f"{reason}; {fit.reason}",
                 max(made.rounds[name] for name in stratum.relations),
                 sum(found[name] for name in stratum.relations),
                 share,
@@ -72,6 +75,9 @@ class Follower:
     def _maintain(self, stratum: Stratum, costs: Costs) -> Work | None:
         """Bring a stratum up to date; one that is empty is evaluated from scratch, which costs fewer jobs."""
         store, chooser = self.store, self.chooser
+        rules = chooser.components(stratum)
+        if rules is not None:
+            return self._connect(stratum, rules)
         pieces = chooser.pieces(stratum)
         if pieces is not None:
             lost, gained = chooser.earlier.changes(stratum)
@@ -79,11 +85,11 @@ class Follower:
                 return None
             start, spent = time.perf_counter(), store.derivations
             assert pieces.way is not None, "it decomposes"
-            rounds = refresh(store, stratum, pieces.way, (lost, gained), pieces.room)
+            rounds = refresh(store, stratum, pieces.way, (lost, gained), pieces.fit)
             if rounds is not None:
                 used, seconds = store.derivations - spent, time.perf_counter() - start
-                reason = f"only the pieces touched; {pieces.reason}"
-                return Work(stratum.number, stratum.relations, pieces.how, reason, rounds, used, seconds)
+                reason = f"only the pieces touched; {pieces.fit.reason}"
+                return Work(stratum.number, stratum.relations, pieces.fit.how, reason, rounds, used, seconds)
         reason = chooser.from_scratch(stratum)
         store.patience = None if reason else chooser.patience(stratum)
         name = "recompute" if reason else strategy_of(stratum, store.plan, chooser.strategy)
@@ -93,17 +99,30 @@ class Follower:
             reason = f"the update took more than {store.tuning.spark.update_rounds} rounds"
             members = frozenset(stratum.relations)  # how many rounds it takes the size of a change does not tell
             costs[members] = replace(costs[members], past=NOTHING.past)
-        choice = self.how.get(stratum.number)
-        if done is None or choice is None:
+        fit = self.how.get(stratum.number)
+        if done is None or fit is None:
             return done
-        why = "; ".join(filter(None, (reason or done.reason, choice.reason)))
-        how = LAST_ON_DRIVER if self._tail > 0 else STRATEGY.get(choice.how, choice.how)
+        why = "; ".join(filter(None, (reason or done.reason, fit.reason)))
+        how = LAST_ON_DRIVER if self._tail > 0 else STRATEGY.get(fit.how, fit.how)
         return replace(done, strategy=how, reason=why)
+
+    def _connect(self, stratum: Stratum, rules: Sequence[Rule]) -> Work | None:
+        """Bring components up to date, if a change reaches them."""
+        store, known = self.store, (frozenset(stratum.relations), stratum.recursive) in self.chooser.earlier.strata
+        changed = any(self.chooser.earlier.changes(stratum)) or any(reads_change(store, rule) for rule in stratum.rules)
+        (name,) = stratum.relations
+        if known and not changed and (grouped(store.relation(name).settled) or not store.count(name)):
+            return None
+        start, spent = time.perf_counter(), store.derivations
+        rounds = connect(store, stratum, rules)
+        used, seconds = store.derivations - spent, time.perf_counter() - start
+        reason = f"{name} is read by groups only"
+        return Work(stratum.number, stratum.relations, "components", reason, rounds, used, seconds)
 
     def _evaluate(self, store: Store, stratum: Stratum, watch: Watch) -> int:
         """Evaluate a stratum from scratch in the first way that does not give up; return the number of rounds."""
         for choice in self.chooser.scratch(stratum):
-            self.how[stratum.number] = choice
+            self.how[stratum.number] = choice.fit
             rounds = self._by(choice, store, stratum, watch)
             if rounds:
                 return rounds
@@ -112,25 +131,25 @@ class Follower:
     def _by(self, choice: Choice, store: Store, stratum: Stratum, watch: Watch) -> int:
         """Evaluate a stratum in one way; 0: it has given up."""
         self._tail = 0
-        made = Fixpoint(store, watch)
-        match choice.how:
+        made, fit = Fixpoint(store, watch), choice.fit
+        match fit.how:
             case "driver":
-                return on_driver(store, stratum, choice.room[1], tracked=self.chooser.strategy != "recompute")
+                return on_driver(store, stratum, fit.room[1], tracked=self.chooser.strategy != "recompute")
             case "by key":
                 assert choice.way is not None, "it decomposes"
-                done = made.by_key(stratum, choice.way, choice.room)
+                done = made.by_key(stratum, choice.way, fit)
             case "exchanging":
-                done = made.exchanging(stratum, choice.room)
+                done = made.exchanging(stratum, fit)
             case _:
                 finish = self._finish(stratum) if store.tuning.spark.driver_rows else None
-                return bootstrap(store, stratum, watch, finish) + self._tail
+                return max(1, bootstrap(store, stratum, watch, finish) + max(0, self._tail))
         return max(made.rounds.values()) if done else 0
 
     def _finish(self, stratum: Stratum) -> Callable[[int], bool]:
         def finish(rounds: int) -> bool:
-            choice = None if self._tail < 0 else self.chooser.last_rounds(stratum)
-            if choice is not None:
-                self._tail = finish_on_driver(self.store, stratum, rounds, choice.room[1])
-            return choice is not None and self._tail >= 0
+            fit = None if self._tail < 0 else self.chooser.last_rounds(stratum)
+            if fit is not None:
+                self._tail = finish_on_driver(self.store, stratum, rounds, fit.room[1])
+            return fit is not None and self._tail >= 0
 
         return finish

@@ -7,7 +7,8 @@ Relations are copied before their first change and DataFrames never change, so u
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any
 
 import pyarrow as pa
@@ -23,9 +24,12 @@ from tidelog.plan.nodes import Aggregate, Plan, Rule, Unit
 from tidelog.run.base_store import BaseStore
 from tidelog.run.contract.engine import Delta, Row, Rows
 from tidelog.run.contract.phase import Job, Phase
-from tidelog.run.limits import OverBudgetError, Watch
+from tidelog.run.limits import OverBudgetError, Watch, tell
 from tidelog.run.maintain.commit import Committed
 from tidelog.run.phases import AFTER, BEFORE, DELETED, INSERTED, View
+from tidelog.run.spark.cluster.memory import Share, share_of
+from tidelog.run.spark.cluster.session import SHUFFLE
+from tidelog.run.spark.fit import Capacity
 from tidelog.run.spark.frames.checkpoint import (
     Part,
     Question,
@@ -55,6 +59,8 @@ from tidelog.run.spark.rules.absorb import Outcome, Told, absorbed, bootstrapped
 from tidelog.run.spark.rules.query import Pipeline
 
 Bags = Mapping[str, DataFrame]
+RELIEF = 4
+"""How many times more partitions there are when an executor has run out of memory."""
 
 
 class Frames:
@@ -63,9 +69,36 @@ class Frames:
     def __init__(self, spark: SparkSession, tuning: Tuning = DEFAULT) -> None:
         self.spark = spark
         self.tuning = tuning
-        self.partitions = int(spark.conf.get("spark.sql.shuffle.partitions") or "2")
+        self.partitions = int(spark.conf.get(SHUFFLE) or "2")
+        self.lost = 0
+        """How often executors have run out of memory: what goes on then is smaller."""
         self._one_row: DataFrame | None = None
         self._empty: dict[tuple[str, ...], DataFrame] = {}
+
+    @cached_property
+    def _share(self) -> Share:
+        return share_of(self.spark)
+
+    @property
+    def capacity(self) -> Capacity:
+        """What a worker may hold, and how many partitions there are."""
+        share, tuning = self._share, self.tuning.spark
+        held = min(share.bytes // int(tuning.worker_copies) >> self.lost, tuning.worker_bytes)
+        return Capacity(max(1, held), share.reason, self.partitions, self.lost)
+
+    def cut(self, partitions: int) -> None:
+        """Let relations have more partitions from now on."""
+        if partitions > self.partitions:
+            tell(f"relations are cut into {partitions:,} partitions, as they are large")
+            self.partitions = int(partitions)
+            self.spark.conf.set(SHUFFLE, self.partitions)
+
+    def relieve(self) -> None:
+        """Let executors that ran out of memory have less at a time: more partitions, and joins that can spill."""
+        self.lost += 1
+        self.partitions *= RELIEF
+        self.spark.conf.set(SHUFFLE, self.partitions)
+        self.spark.conf.set("spark.sql.optimizer.disableHints", "true")  # those for tables in memory
 
     def one_row(self) -> DataFrame:
         """Return one row that says nothing."""
@@ -112,6 +145,11 @@ class Store(BaseStore[Relation]):
         return self.frames.tuning
 
     @property
+    def capacity(self) -> Capacity:
+        """What a worker may hold, and how many partitions there are."""
+        return self.frames.capacity
+
+    @property
     def broadcast_rows(self) -> int:
         """Rows of at most this number are sent to all executors."""
         return self.tuning.spark.broadcast_rows
@@ -151,7 +189,11 @@ class Store(BaseStore[Relation]):
 
     def changeable(self, relation: Relation) -> Relation:
         """Return a copy: the relations given remain as they were."""
-        return relation.copy()
+        made = relation.copy()
+        if made.partitions != self.partitions:
+            made.partitions = self.partitions
+            made.settled = tuple(replace(part, placed=False) for part in made.settled)
+        return made
 
     # --- the backend's operations ------------------------------------------------------------------------------------
 

@@ -46,7 +46,7 @@ def saving(spark: SparkSession, folder: Path, replicate_rows: int = 0) -> tuple[
     """An engine that saves its commits, as on a cluster."""
     tuning = Tuning(spark=Spark(driver_rows=0, replicate_rows=replicate_rows, most_parts=3))
     engine = SparkEngine(plan_text(CLOSURE), spark=spark, tuning=tuning, partitions=2)
-    archive = engine.__dict__["_archive"] = Archive(engine.spark, 2, folder.as_uri())
+    archive = engine.__dict__["_archive"] = Archive(engine.spark, folder.as_uri())
     return engine, archive
 
 

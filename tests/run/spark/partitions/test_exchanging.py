@@ -133,7 +133,7 @@ def test_facts_in_parcels_through_rule_changes_rollbacks_and_losses(spark: Spark
     more = plan_text(TRIPLES + "T(x, 5, z) :- T(x, 5, y), T(y, 5, z).\n")  # another fragment may have to be everywhere
     read = plan_text(TRIPLES + "output relation R(s: u32)\nR(s) :- E(s, _, _).\n")
     engine = SparkEngine(first, spark=spark, driver_rows=0, partitions=2)
-    engine.__dict__["_archive"] = Archive(engine.spark, 2, tmp_path.as_uri())
+    engine.__dict__["_archive"] = Archive(engine.spark, tmp_path.as_uri())
     columnar = ColumnarEngine(first)
     rows = [*triples(), (1, 5, 2), (2, 5, 3)]
     kept = []

@@ -25,6 +25,7 @@ from tidelog.run.limits import tell
 from tidelog.run.spark.cluster.explain import check_master, check_session
 from tidelog.run.spark.cluster.java import provide_java
 
+SHUFFLE = "spark.sql.shuffle.partitions"
 PREFIX = "spark.tidelog."
 SETTINGS = {"partitions": 1, "driverRows": 0, "broadcastRows": 0, "replicateRows": 0, "wholeRows": 0}
 """What a session can be told about the engine, after the prefix, and the least it may be."""
@@ -168,8 +169,9 @@ def engine_session(spark: SparkSession, partitions: int | None = None, tuning: S
     count = partitions or max(2, cores if is_local(spark) else 2 * cores)
     for name, value in {
         "spark.sql.adaptive.enabled": "false",
-        "spark.sql.shuffle.partitions": str(count),
+        SHUFFLE: str(count),
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(int(tuning.arrow_rows)),
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(4 * int(tuning.parcel_bytes)),  # rows may be wide
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.ui.explainMode": "simple",  # nobody reads the plan of every round, yet Spark writes it down
         "spark.sql.maxPlanStringLength": "1000",

@@ -23,11 +23,13 @@ from typing import Any
 from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
+from pyspark.sql import types as s
 
 from tidelog.base.errors import UserError
 from tidelog.run.limits import tell
-from tidelog.run.spark.cluster.session import is_local
-from tidelog.run.spark.frames.checkpoint import gathered, settle, told, united
+from tidelog.run.spark.cluster.session import SHUFFLE, is_local
+from tidelog.run.spark.frames.checkpoint import Part, gathered, settle, told, united
+from tidelog.run.spark.frames.grouped import GROUP, NODE, Grouped, grouped
 from tidelog.run.spark.frames.relation import RANK, SUPPORT, Parts, Relation, Saved, by_hash, last_of_like_size, size_of
 
 _TURN, _LAST = "turn", "last"
@@ -38,9 +40,8 @@ _unused: deque[str] = deque()
 class Archive:
     """The files of one engine."""
 
-    def __init__(self, spark: SparkSession, partitions: int, directory: str) -> None:
+    def __init__(self, spark: SparkSession, directory: str) -> None:
         self._spark = spark
-        self._partitions = partitions
         self._directory = directory
         jvm: Any = spark._jvm  # noqa: SLF001
         self._path = jvm.org.apache.hadoop.fs.Path
@@ -53,9 +54,13 @@ class Archive:
         self._delete_unused()
         parts = (*before.removed, *before.inserted, *before.replaced, *before.changes)
         held, touched = size_of(after.settled), size_of(parts)
+        groups = grouped(after.settled)
         if not held:
             after.saved = ()
-        elif not before.saved or touched + sum(one.count for one in before.saved[1:]) > before.saved[0].count:
+        elif groups is not None:
+            same = groups is grouped(before.settled) and bool(before.saved)
+            after.saved = before.saved if same else (self._write(groups.nodes, groups.count, grouped=True),)
+        elif not before.saved or before.saved[0].grouped or _is_outgrown(before.saved, touched):
             after.saved = (self._write(gathered(after.settled), held),)
         elif not touched:
             after.saved = before.saved
@@ -69,15 +74,29 @@ class Archive:
         found.counted, found.saved = relation.counted, relation.saved
         if not relation.saved:
             return found
+        if relation.saved[0].grouped:
+            return self._read_groups(relation, found)
         rows = self._latest(relation.saved, relation).where(f.col(RANK).isNotNull())
-        whole, _ = settle(rows.repartition(self._partitions, *relation.columns))
-        if whole.count != size_of(relation.settled):
-            raise UserError(
-                f"{relation.name} had {size_of(relation.settled)} rows, but {whole.count} were saved in"
-                f" {self._directory}; Spark's checkpoint directory must be one that all machines of the cluster share"
-            )
+        found.partitions = int(self._spark.conf.get(SHUFFLE) or "2")
+        whole, _ = settle(rows.repartition(found.partitions, *relation.columns))
+        self._check(relation, whole.count, size_of(relation.settled))
         found.settled = (whole,)
         return found
+
+    def _read_groups(self, relation: Relation, found: Relation) -> Relation:
+        """Let a relation have the groups that were saved of it."""
+        schema = s.StructType([field for field in relation.empty.schema.fields if field.name in (NODE, GROUP)])
+        nodes, _ = settle(self._spark.read.schema(schema).parquet(relation.saved[0].path))
+        self._check(relation, nodes.count, relation.saved[0].count)
+        found.settled = (Part(Grouped(nodes.frame, nodes.count), size_of(relation.settled), placed=False, made=False),)
+        return found
+
+    def _check(self, relation: Relation, found: int, expected: int) -> None:
+        if found != expected:
+            raise UserError(
+                f"{relation.name} had {expected} rows, but {found} were saved in"
+                f" {self._directory}; Spark's checkpoint directory must be one that all machines of the cluster share"
+            )
 
     def _merged(self, saved: tuple[Saved, ...], relation: Relation) -> tuple[Saved, ...]:
         """Make one table of the last ones if there are many; the first is left alone."""
@@ -96,8 +115,8 @@ class Archive:
         last = f.max_by(f.struct(RANK, SUPPORT), _TURN).alias(_LAST)
         return numbered.groupBy(*relation.columns).agg(last).select(*relation.columns, f"{_LAST}.*")
 
-    def _write(self, rows: DataFrame, count: int) -> Saved:
-        saved = Saved(f"{self._directory}/{uuid.uuid4()}", count)
+    def _write(self, rows: DataFrame, count: int, *, grouped: bool = False) -> Saved:
+        saved = Saved(f"{self._directory}/{uuid.uuid4()}", count, grouped)
         weakref.finalize(saved, _unused.append, saved.path).atexit = False
         try:
             rows.write.parquet(saved.path)
@@ -111,6 +130,10 @@ class Archive:
                 self._files.delete(self._path(_unused.popleft()), True)
 
 
+def _is_outgrown(saved: Sequence[Saved], touched: int) -> bool:
+    return touched + sum(one.count for one in saved[1:]) > saved[0].count
+
+
 def _changed(before: Relation, parts: Parts, after: Relation) -> DataFrame:
     """Return the rows that an update has set, with rank and support null if they are gone."""
     if parts == before.inserted:
@@ -119,14 +142,14 @@ def _changed(before: Relation, parts: Parts, after: Relation) -> DataFrame:
     return by_hash(keys).join(gathered(after.settled), before.columns, "left")
 
 
-def archive_of(spark: SparkSession, partitions: int) -> Archive | None:
+def archive_of(spark: SparkSession) -> Archive | None:
     """Return where an engine saves what it commits; None where executors end only with the driver."""
     if is_local(spark):
         return None
     given = spark.sparkContext.getCheckpointDir()
     if given is not None:
-        return Archive(spark, partitions, f"{given.rstrip('/')}/tidelog-{uuid.uuid4()}")
+        return Archive(spark, f"{given.rstrip('/')}/tidelog-{uuid.uuid4()}")
     if (spark.sparkContext.master or "").startswith("local-cluster["):
-        return Archive(spark, partitions, f"file:{tempfile.mkdtemp(prefix='tidelog-spark-')}")
+        return Archive(spark, f"file:{tempfile.mkdtemp(prefix='tidelog-spark-')}")
     tell("no checkpoint directory: what two executors hold is lost with them (set spark.checkpoint.dir)")
     return None

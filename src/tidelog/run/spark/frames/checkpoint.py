@@ -46,6 +46,8 @@ class Part:
     rows: DataFrame | Held
     count: int
     placed: bool = True
+    made: bool = True
+    """Whether the rows are there: others are made of fewer when they are read."""
 
     @property
     def frame(self) -> DataFrame:

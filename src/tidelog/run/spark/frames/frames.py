@@ -63,8 +63,8 @@ def _shown(cell: Column, type: Type) -> Column:
     return f.when(cell < 0, wide + f.lit(str(WORD)).cast(_WIDE)).otherwise(wide).cast(_WIDE)
 
 
-def taken_in(frame: DataFrame, relation: str, columns: Sequence[Field]) -> tuple[DataFrame, int] | None:
-    """Return a user's DataFrame as cells, and its number of rows; None if it must go by the driver.
+def taken_in(frame: DataFrame, relation: str, columns: Sequence[Field]) -> tuple[DataFrame, int, float] | None:
+    """Return a user's DataFrame as cells, its number of rows, and the bytes of one; None if it must go by the driver.
 
     Raises `DataError` for a missing column, a column of another type, a null, or a number out of range.
     """
@@ -87,20 +87,23 @@ def taken_in(frame: DataFrame, relation: str, columns: Sequence[Field]) -> tuple
         for column in columns
         for kind, test in _mistakes(f.col(f"`{column.name}`"), column.type, found[column.name])
     }
-    rows, mistakes = _counted(frame, [reduce(Column.__or__, wrong.values())])
+    texts = [f.octet_length(f"`{column.name}`") for column in columns if content(column.type) == t.String()]
+    length = reduce(Column.__add__, texts, f.lit(0))
+    mistaken = f.count_if(reduce(Column.__or__, wrong.values()))
+    rows, mistakes, size = _counted(frame, [mistaken, f.sum(length)])
     if mistakes:
-        for (kind, name), count in zip(wrong, _counted(frame, list(wrong.values()))[1:], strict=True):
+        for (kind, name), count in zip(wrong, _counted(frame, list(map(f.count_if, wrong.values())))[1:], strict=True):
             if count:
                 raise DataError(f"{relation}.{name}: {count} rows are {'null' if kind == 'null' else 'out of range'}")
     cells = [_cell(f.col(f"`{c.name}`"), c.type).alias(column_name(i)) for i, c in enumerate(columns)]
-    return frame.select(*cells), rows
+    return frame.select(*cells), rows, (size + 8 * rows * (len(columns) - len(texts))) / max(1, rows)
 
 
-def _counted(frame: DataFrame, tests: Sequence[Column]) -> list[int]:
-    """Return the number of rows, and of those for which each test is true."""
-    counts = [f.count(f.lit(1)), *map(f.count_if, tests)]
+def _counted(frame: DataFrame, others: Sequence[Column]) -> list[int]:
+    """Return the number of rows, and what else is to be counted."""
+    counts = [f.count(f.lit(1)), *others]
     (row,) = collect(frame.agg(*[count.alias(str(number)) for number, count in enumerate(counts)])).to_pylist()
-    return list(row.values())
+    return [int(found or 0) for found in row.values()]
 
 
 def are_simple(types: Sequence[Type]) -> bool:

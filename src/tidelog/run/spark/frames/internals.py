@@ -8,6 +8,8 @@ classes, and in sessions with `spark.tidelog.internals` false. What they are for
 * `together`: rows that are partitioned alike become one scan; a union in the plan costs analysis and planning for each
   of its branches, in every round.
 * `compute`: several queries by one job.
+* `gone`: why executors ended; without it what fails is all there is to tell a want of memory by.
+* `jobs`, `stage`: what tasks have read and spilled, for `accounts`.
 * `observed`: counts are read from a plan; Spark's `Observation` waits for an event that comes later.
 """
 
@@ -72,6 +74,7 @@ class Internals:
     """What is used of Spark's own classes, looked up once: to find a class by its name takes several calls."""
 
     def __init__(self, jvm: Any) -> None:
+        self._jvm = jvm
         spark = jvm.org.apache.spark
         self._nothing = jvm.scala.Option.empty()
         self._logical = spark.sql.execution.LogicalRDD
@@ -121,7 +124,39 @@ class Internals:
         context = frames[0].sparkSession.sparkContext._jsc.sc()  # noqa: SLF001
         return int(self._union(context, self._sequence(rdds), rdds[0].elementClassTag()).count())
 
+    def gone(self) -> str:
+        """Return why executors are gone, the earliest first: what fails later does not say."""
+        listed = self._books().executorList(False)
+        found = [listed.apply(number) for number in range(listed.size())]
+        removed = [one for one in found if not one.isActive() and one.removeReason().isDefined()]
+        removed.sort(key=lambda one: str(one.removeTime().get().getTime()))
+        return "".join(f"{one.removeReason().get()}\n" for one in removed)
+
+    def _books(self) -> Any:
+        context = self._jvm.org.apache.spark.SparkContext.getOrCreate()
+        context.listenerBus().waitUntilEmpty()
+        return context.statusStore()
+
+    def jobs(self) -> list[tuple[int, list[int]]]:
+        """Return the jobs there were, each with its stages."""
+        listed = self._books().jobsList(None)
+        found = [listed.apply(number) for number in range(listed.size())]
+        return [(int(job.jobId()), [int(one) for one in _numbers(job.stageIds())]) for job in found]
+
+    def stage(self, number: int) -> tuple[int, int]:
+        """Return how many records a stage has read, and the bytes that it spilled to disk; 0 if it was left out."""
+        try:
+            told = self._books().lastStageAttempt(number)
+        except Py4JError:
+            return 0, 0
+        return int(told.inputRecords()) + int(told.shuffleReadRecords()), int(told.diskBytesSpilled())
+
     def observed(self, frame: DataFrame, name: str) -> list[int]:
         """Return what was counted under a name while a DataFrame was computed, 0 for null."""
         found = frame._jdf.queryExecution().observedMetrics().apply(name)  # noqa: SLF001
         return [0 if number == "null" else int(number) for number in found.mkString(",").split(",")]
+
+
+def _numbers(sequence: Any) -> list[str]:
+    text = str(sequence.mkString(","))
+    return text.split(",") if text else []

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql import types as s
 
@@ -130,6 +130,11 @@ class Packed:
                 yield from parcel.rows.to_batches()
 
         return self.chosen.mapInArrow(rows, tuples).select("*", integer(self.rank, RANK), integer(1, SUPPORT))
+
+
+def bytes_of(chosen: Column) -> Column:
+    """Return the bytes of the tuples in the parcels chosen of a DataFrame."""
+    return f.sum(f.when(chosen, f.octet_length(BODY)))
 
 
 def places(column: Any, count: int) -> Any:

@@ -11,17 +11,25 @@ A relation without columns has one that is always true.
 from __future__ import annotations
 
 import gc
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as f
+from pyspark.sql import types as s
 
 from tidelog.base.types import BOOL, Type
-from tidelog.run.phases import AFTER, ALIVE, DYING, View
+from tidelog.run.phases import AFTER, ALIVE, BEFORE, DELETED, DYING, INSERTED, View
 from tidelog.run.spark.frames.checkpoint import Part, gathered, settle, united
+from tidelog.run.spark.frames.encode import spark_type
 from tidelog.run.spark.frames.named import missing, named, total, truth
 
 RANK, SUPPORT, TIMES, CHANGE, KNOWN = "rank", "support", "times", "change", "known"
+TEXTS = "texts"
+"""The name under which the bytes of cells that are text are counted."""
+_CELL, _TEXT = 8, 24
+"""Bytes of a cell: of a number, and of a text nobody has measured yet."""
 Parts = tuple[Part, ...]
 
 
@@ -75,6 +83,8 @@ class Saved:
 
     path: str
     count: int
+    grouped: bool = False
+    """Whether the rows are nodes and their groups (`grouped`)."""
 
 
 class Relation:
@@ -103,6 +113,12 @@ class Relation:
         """Whether ranks and support are those of the rules, so that an update can go on from them."""
         self.saved: tuple[Saved, ...] = ()
         """The files that have what the relation held at the last commit."""
+        self.text_columns = [
+            name for name, type in zip(self.columns, self.types, strict=False) if spark_type(type) == s.StringType()
+        ]
+        self._numbers = _CELL * (len(self.columns) - len(self.text_columns))
+        self.width = float(self._numbers + _TEXT * len(self.text_columns))
+        """Bytes of a tuple, on average: measured when tuples are written."""
         self._placed: dict[tuple[str, ...], tuple[Parts, Part]] = {}
 
     def copy(self) -> Relation:
@@ -113,7 +129,9 @@ class Relation:
 
     def emptied(self) -> Relation:
         """Return a relation of no tuples that can hold the same."""
-        return Relation(self.name, self.types, self.empty, self.most_parts, self.partitions)
+        found = Relation(self.name, self.types, self.empty, self.most_parts, self.partitions)
+        found.width = self.width
+        return found
 
     def apart(self, name: str) -> Relation:
         """Return a relation of the same tuples under another name, which rules do not derive."""
@@ -139,6 +157,25 @@ class Relation:
         """Let facts be what this update inserts."""
         self.inserted = parts
 
+    def texts_in(self, chosen: Column | None = None) -> dict[str, Column]:
+        """Return what is to be counted of rows, or of those `chosen`, so that `measure` knows their bytes."""
+        if not self.text_columns:
+            return {}
+        lengths = [f.octet_length(name) for name in self.text_columns]
+        length = reduce(Column.__add__, lengths)
+        return {TEXTS: f.sum(length if chosen is None else f.when(chosen, length)).alias(TEXTS)}
+
+    def measure(self, rows: int, counts: Mapping[str, int]) -> None:
+        """Let tuples that are written, and were counted, tell how many bytes a tuple has."""
+        if self.text_columns:
+            self.weigh(rows, rows * self._numbers + counts.get(TEXTS, 0))
+
+    def weigh(self, rows: int, size: int) -> None:
+        """Let tuples that are written, and have so many bytes, tell how many a tuple has on average."""
+        if rows:
+            before = 0 if not self.settled else size_of(self.settled)
+            self.width = (before * self.width + size) / (before + rows)
+
     @property
     def cell_types(self) -> tuple[Type, ...]:
         """The types of the columns there are."""
@@ -153,6 +190,21 @@ class Relation:
         count += size_of(self.inserted) if view.inserted else 0
         count += self.delta.count if view.delta else 0
         return count + (size_of(self.deleted) if view.deleted else 0)
+
+    def held(self, view: View) -> Parts:
+        """Return the parts that a view is made of, if they are all there is to it; nothing if rows are hidden."""
+        if view == AFTER and self.final is not None:
+            return self.final
+        if view in (DELETED, INSERTED):
+            return self.deleted if view == DELETED else self.inserted
+        changed = self.removed or self.inserted or self.delta.count
+        return () if view == AFTER and changed else self.settled if view in (BEFORE, AFTER) else ()
+
+    @property
+    def bytes(self) -> int:
+        """The bytes of the tuples, as this update leaves them; of those that are made when they are read, none."""
+        parts = (*self.settled, *self.inserted) if self.final is None else self.final
+        return int(self.width * sum(part.count for part in parts if part.made))
 
     def frame(self, view: View) -> DataFrame:
         """Return the tuples of a view with rank and support."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,6 +21,10 @@ from tidelog.run.spark.frames.recovery import attempted
 from tidelog.run.spark.frames.relation import column_name, columns_of
 
 T = TypeVar("T")
+_SAMPLE = 64
+BATCH_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
+BATCH_BYTES = 4 << 20
+"""Bytes of an Arrow batch on its way to or from Spark."""
 
 
 class SparkRows(Collection[Row]):
@@ -42,6 +47,8 @@ class SparkRows(Collection[Row]):
         self.types = tuple(types)
         self._count = count
         self._cells = cells
+        self.width = 8.0 * len(self.types)
+        """Bytes of a row, on average, if somebody has measured them."""
 
     @property
     def frame(self) -> DataFrame:
@@ -114,7 +121,32 @@ def frame_of(rows: Rows, types: Sequence[Type], cells: Cells, spark: SparkSessio
     """Return facts as a DataFrame of cells, with whatever repetitions they have."""
     if isinstance(rows, SparkRows):
         return rows.frame.select(*columns_of(len(types)))
-    return spark.createDataFrame(table_of(rows, types, cells))
+    return arrow_frame(spark, table_of(rows, types, cells))
+
+
+def size_given(rows: Rows) -> int:
+    """Return about how many bytes facts have: of those in Python some are looked at."""
+    if isinstance(rows, SparkRows):
+        return int(len(rows) * rows.width)
+    some = list(islice(rows, _SAMPLE))
+    texts = sum(len(cell) for row in some for cell in row if isinstance(cell, str))
+    return len(rows) * (8 * max(map(len, some), default=0) + texts // max(1, len(some)))
+
+
+def arrow_frame(spark: SparkSession, table: Any) -> DataFrame:
+    """Return an Arrow table as a DataFrame, sent in pieces that are not larger because rows are wide.
+
+    Spark counts the rows of a piece, which is one cell to it, and not their bytes.
+    """
+    most = int(spark.conf.get(BATCH_ROWS) or 0)
+    fitting = max(1, BATCH_BYTES * table.num_rows // max(1, table.nbytes))
+    if not most or fitting >= min(most, table.num_rows):
+        return spark.createDataFrame(table)
+    spark.conf.set(BATCH_ROWS, fitting)
+    try:
+        return spark.createDataFrame(table)
+    finally:
+        spark.conf.set(BATCH_ROWS, most)
 
 
 def table_of(rows: Rows, types: Sequence[Type], cells: Cells) -> Any:

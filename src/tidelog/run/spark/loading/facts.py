@@ -60,7 +60,13 @@ def _asked(
         gone = by_hash(taken).join(stored, columns).select(*columns, RANK, SUPPORT)
         yield Question(gone), lambda part, _: relation.delete(_parts(part))
     if fresh is not None:
-        yield Question(relation.new_in(fresh, relation.settled)), lambda part, _: relation.insert(_parts(part))
+        new = relation.new_in(fresh, relation.settled)
+        yield Question(new, relation.texts_in()), lambda part, counts: _insert(relation, part, counts)
+
+
+def _insert(relation: Relation, part: Part, counts: Mapping[str, int]) -> None:
+    relation.measure(part.count, counts)
+    relation.insert(_parts(part))
 
 
 def _parts(part: Part) -> Parts:

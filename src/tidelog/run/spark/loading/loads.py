@@ -23,7 +23,19 @@ from tidelog.base.record import record
 from tidelog.plan.closures.exchange import Fragment
 from tidelog.run.spark.frames.checkpoint import Part, Question, collect, united
 from tidelog.run.spark.frames.encode import Cells, arrow_type
-from tidelog.run.spark.frames.parcels import KIND, PARCELS, PLACE, ROWS, Batches, Packed, Parcel, opened, scattered
+from tidelog.run.spark.frames.parcels import (
+    BODY,
+    KIND,
+    PARCELS,
+    PLACE,
+    ROWS,
+    Batches,
+    Packed,
+    Parcel,
+    bytes_of,
+    opened,
+    scattered,
+)
 from tidelog.run.spark.frames.relation import Parts, Relation, column_name
 from tidelog.run.spark.frames.sets import distinct, without
 
@@ -77,6 +89,7 @@ class Load:
         placed = united([*parcels, *([before.chosen] if before else [])]).repartitionById(self.partitions, PLACE)
         kinds = (OWN, _NEW, _GONE, *map(_kind, range(len(self.candidates))))
         wanted = {kind: f.sum(f.when(f.col(KIND) == kind, f.col(ROWS))).alias(kind) for kind in kinds}
+        wanted[BODY] = bytes_of(f.col(KIND) == OWN).alias(BODY)
         return Question(placed.mapInArrow(self._united(changing=before is not None), PARCELS), wanted)
 
     def answer(self, relation: Relation, part: Part, counts: Mapping[str, int]) -> None:
@@ -85,6 +98,7 @@ class Load:
         given = (self.target, OWN, relation.empty.schema, (self.column, self.partitions), 0)
         held = Loaded(part.frame, *given, sizes=sizes)
         relation.final = _parts(held, counts[OWN])
+        relation.weigh(counts[OWN], counts[BODY])
         if relation.settled:
             new, gone = (replace(held, kind=kind, sizes={}) for kind in (_NEW, _GONE))
             relation.delete(_parts(gone, counts[_GONE]))

@@ -10,6 +10,7 @@ of are not opened.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -22,9 +23,11 @@ from tidelog.plan.closures.linearise import Linearised
 from tidelog.plan.nodes import Rule, Stratum
 from tidelog.run.limits import Watch, tell
 from tidelog.run.maintain.rounds import gain, lose
+from tidelog.run.spark.fit import Fit
 from tidelog.run.spark.frames.checkpoint import collect, gathered, settle, united
 from tidelog.run.spark.frames.difference import OLD, changed, compared, counts_of, packed, placed
 from tidelog.run.spark.frames.parcels import (
+    BODY,
     KIND,
     PARCELS,
     PLACE,
@@ -33,10 +36,12 @@ from tidelog.run.spark.frames.parcels import (
     Batches,
     Packed,
     Parcel,
+    bytes_of,
     opened,
     places,
 )
 from tidelog.run.spark.frames.relation import Relation
+from tidelog.run.spark.frames.rows import arrow_frame
 from tidelog.run.spark.frames.sets import among
 from tidelog.run.spark.loading.loads import OWN
 from tidelog.run.spark.partitions.fixpoint import Fixpoint, owned
@@ -51,7 +56,7 @@ Rules = tuple[Sequence[Rule], Sequence[Rule]]
 """Those that a stratum has lost, and those that it has gained."""
 
 
-def refresh(store: Store, stratum: Stratum, way: Way, rules: Rules, room: tuple[int, int]) -> int | None:
+def refresh(store: Store, stratum: Stratum, way: Way, rules: Rules, fit: Fit) -> int | None:
     """Evaluate anew the pieces touched by changes below and of rules; return the rounds.
 
     None: a partition has given up, and nothing has changed.
@@ -63,8 +68,8 @@ def refresh(store: Store, stratum: Stratum, way: Way, rules: Rules, room: tuple[
     made = Fixpoint(store, watch)
     watch.strategy = "by key"
     found = made.seeds(way)
-    task = made.task_by_key(way, room)
     target = store.touch(name)
+    task = made.task_by_key(way, replace(fit, partitions=max(fit.partitions, _places(target, way))))
     column = target.columns[way.column]
     at = sorted({int(place) for place in places(keys[column], task.partitions)})
     tell(f"{name}: {keys.num_rows:,} keys touched, in {len(at)} of {task.partitions} partitions")
@@ -76,7 +81,7 @@ def refresh(store: Store, stratum: Stratum, way: Way, rules: Rules, room: tuple[
     everywhere: Tables = {}
     if found is not None:
         seeds, everywhere = found
-        chosen = store.frames.spark.createDataFrame(keys)
+        chosen = arrow_frame(store.frames.spark, keys)
         given.append(made.scattered(task, name, seeds.join(f.broadcast(chosen), column, "left_semi")))
     shared = store.frames.spark.sparkContext.broadcast((everywhere, keys))
     anew = united(given).repartitionById(task.partitions, PLACE).mapInArrow(_refreshing(task, name, shared), PARCELS)
@@ -89,9 +94,16 @@ def refresh(store: Store, stratum: Stratum, way: Way, rules: Rules, room: tuple[
     target.deleted = target.removed
     target.final = (owned(store, rows, counts[OWN]),) if counts[OWN] else ()
     target.counted = False
+    target.weigh(counts[OWN], counts[BODY])
     watch.add_tuples(sum(part.count for part in target.inserted))
     store.derivations += counts["derived"]
     return max(1, counts[ROUNDS])
+
+
+def _places(relation: Relation, way: Way) -> int:
+    """Return at how many places a relation has the tuples of its keys, 0 if it is not placed by them."""
+    rows = packed(relation.settled)
+    return rows.placed[1] if rows is not None and rows.placed[0] == way.column else 0
 
 
 def _counts(name: str) -> dict[str, Column]:
@@ -99,6 +111,7 @@ def _counts(name: str) -> dict[str, Column]:
     return {
         OVER: f.sum(f.when(f.col(KIND) == OVER, rows)),
         OWN: f.sum(f.when(own, rows)),
+        BODY: bytes_of(own),
         "derived": f.sum(f.when(own & (f.col(ROUNDS) > 0), rows)),
         ROUNDS: f.max(f.when(own, f.col(ROUNDS))),
         **counts_of([name]),

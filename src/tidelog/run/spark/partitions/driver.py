@@ -21,6 +21,7 @@ from tidelog.run.limits import tell
 from tidelog.run.phases import CURRENT
 from tidelog.run.spark.frames.checkpoint import Part, collect, settle
 from tidelog.run.spark.frames.relation import RANK, SUPPORT
+from tidelog.run.spark.frames.rows import arrow_frame
 from tidelog.run.spark.partitions.local import evaluate, part_of, seed_name, seeded_plan
 from tidelog.run.spark.store import Store
 
@@ -81,6 +82,7 @@ def _add(store: Store, name: str, table: Any) -> None:
     store.watch.add_tuples(table.num_rows)
     if table.num_rows:
         target = store.touch(name)
-        rows = store.frames.spark.createDataFrame(table)
+        rows = arrow_frame(store.frames.spark, table)
+        target.weigh(table.num_rows, table.nbytes)
         placed, _ = settle(rows.repartition(store.partitions, *target.columns))
         target.settled = target.with_part(target.settled, placed)

@@ -31,8 +31,21 @@ from tidelog.plan.nodes import Rule, Stratum
 from tidelog.run.contract.phase import Phase
 from tidelog.run.limits import Watch, tell
 from tidelog.run.phases import AFTER
+from tidelog.run.spark.fit import Fit
 from tidelog.run.spark.frames.checkpoint import Part, collect, settle, united
-from tidelog.run.spark.frames.parcels import KIND, PARCELS, PLACE, RELATION, ROUNDS, ROWS, Packed, opened, scattered
+from tidelog.run.spark.frames.parcels import (
+    BODY,
+    KIND,
+    PARCELS,
+    PLACE,
+    RELATION,
+    ROUNDS,
+    ROWS,
+    Packed,
+    bytes_of,
+    opened,
+    scattered,
+)
 from tidelog.run.spark.frames.relation import column_name
 from tidelog.run.spark.loading.loads import OWN, SENT, Loaded, loaded
 from tidelog.run.spark.partitions.local import evaluate, part_of, seed_name, seeded_plan
@@ -64,7 +77,7 @@ class Fixpoint:
         given = united([self._whole(name) for name in below if store.relation(name).size(AFTER)])
         return self._run(task, given.repartitionById(1, PLACE), {}, {})
 
-    def by_key(self, stratum: Stratum, way: Way, room: tuple[int, int]) -> bool:
+    def by_key(self, stratum: Stratum, way: Way, fit: Fit) -> bool:
         """Evaluate a stratum by partitions of its keys."""
         (name,) = stratum.relations
         self._begin("by key", stratum, stratum.relations)
@@ -73,15 +86,15 @@ class Fixpoint:
             self.rounds = {name: 1}
             return True
         frame, everywhere = seeds
-        task = self.task_by_key(way, room)
+        task = self.task_by_key(way, fit)
         return self._run(task, self._placed(task, [(name, frame)]), everywhere, {})
 
-    def task_by_key(self, way: Way, room: tuple[int, int]) -> Task:
+    def task_by_key(self, way: Way, fit: Fit) -> Task:
         """Return what partitions by key must know."""
         (name,) = way.stratum.relations
         plan = seeded_plan(self.store.plan, way.stratum, way.closure)
         placing = Spread({name: (way.column,)}, (), free=True)
-        return self._task(plan, (name,), placing, self.store.partitions, room, exchanging=False)
+        return self._task(plan, (name,), placing, fit.partitions, fit.room, exchanging=False)
 
     def seeds(self, way: Way) -> tuple[DataFrame, Tables] | None:
         """Return what the rules without recursion derive now, and the relations that are to be everywhere."""
@@ -99,7 +112,7 @@ class Fixpoint:
             tables[way.closure.step] = collect(seeds)
         return seeds, tables
 
-    def exchanging(self, stratum: Stratum, room: tuple[int, int]) -> bool:
+    def exchanging(self, stratum: Stratum, fit: Fit) -> bool:
         """Evaluate a stratum by partitions that exchange what is new."""
         self._begin("exchanging", stratum, stratum.relations)
         seeds = self._seeds(stratum)
@@ -110,7 +123,7 @@ class Fixpoint:
         if found is None:
             return False
         plan = seeded_plan(self.store.plan, stratum)
-        task = self._task(plan, stratum.relations, found, self.store.partitions, room, exchanging=True)
+        task = self._task(plan, stratum.relations, found, fit.partitions, fit.room, exchanging=True)
         tables = {name: self.store.collected(name) for name in relations_below(stratum)}
         fragments = self._closed(task, tables, self._fragments(task, seeds))
         return self._run(task, self._placed(task, seeds), tables, fragments)
@@ -146,7 +159,7 @@ class Fixpoint:
             found, counts = settle(placed.mapInArrow(run, PARCELS), **_counts(task.wanted))
             held = [*(held if last else ()), (found.frame, counts)]
             if counts[OVER]:
-                tell("a partition derives too much: another way")
+                tell(f"one of {task.partitions} partitions derives too much: another way")
                 return False
             if not counts[SENT] and not counts[NEWS]:
                 self._take(task, held, rounds)
@@ -172,6 +185,7 @@ class Fixpoint:
             rows = Packed(parcels, name, OWN, target.empty.schema, (column, task.partitions))
             target.settled = (owned(self.store, rows, count),) if count else ()
             target.counted = False
+            target.weigh(count, sum(counts[f"{BODY}{number}"] for _, counts in held))
             self.watch.add_tuples(count)
             self.store.spend(count)
 
@@ -295,6 +309,7 @@ def _counts(relations: Sequence[str]) -> dict[str, Column]:
     for number, name in enumerate(relations):
         mine = (f.col(KIND) == OWN) & (f.col(RELATION) == name)
         counts[f"{OWN}{number}"] = f.sum(f.when(mine, rows))
+        counts[f"{BODY}{number}"] = bytes_of(mine)
         counts[f"{ROUNDS}{number}"] = f.max(f.when(mine, f.col(ROUNDS)))
     return counts
 

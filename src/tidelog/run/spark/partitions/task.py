@@ -147,7 +147,7 @@ def derived(task: Task, place: int, known: Tables, everywhere: Tables, fragments
     limits = task.limits_for(given)
     try:
         found, rounds = evaluate(task.plan, {**everywhere, **given}, task.wanted, limits, task.tuning, threads=1)
-    except LimitError:
+    except (LimitError, MemoryError):
         return iter([Parcel(place, "", OVER, pa.table({"one": [1]}))])
     except EvaluationError as error:
         raise EvaluationFailedError(f"{BEGIN}{error}{END}") from error

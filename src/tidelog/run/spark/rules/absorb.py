@@ -43,11 +43,12 @@ def bootstrapped(relation: Relation, bag: DataFrame, known: DataFrame | None) ->
     derivations = {"derivations": total(SUPPORT, "derivations")}
 
     def told(delta: Part, counts: Mapping[str, int]) -> Outcome:
+        relation.measure(delta.count, counts)
         return Outcome(delta, None, counts["derivations"])
 
     if known is None:
-        return Question(heads, derivations), told
-    wanted = {"rows": missing_in(KNOWN, "rows"), **derivations}
+        return Question(heads, {**derivations, **relation.texts_in()}), told
+    wanted = {"rows": missing_in(KNOWN, "rows"), **derivations, **relation.texts_in(missing(KNOWN))}
     return Question(relation.marked(heads, known), wanted, lambda rows: rows.where(missing(KNOWN)).drop(KNOWN)), told
 
 

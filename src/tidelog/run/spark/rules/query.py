@@ -19,18 +19,21 @@ from pyspark.sql import types as s
 from tidelog.base.expr import Const, Expr, Function, Var
 from tidelog.base.record import record
 from tidelog.base.types import TypeDefinition
+from tidelog.plan.closures.components import is_grouping
 from tidelog.plan.nodes import Aggregate, AntiJoin, Extend, Project, Rule, Scan, Select, Unnest, Version
 from tidelog.run.columnar.rules.join_plan import Step, steps_of
 from tidelog.run.phases import AFTER, View
 from tidelog.run.spark.frames import worker
 from tidelog.run.spark.frames.checkpoint import settle
 from tidelog.run.spark.frames.encode import Cells, spark_type
+from tidelog.run.spark.frames.grouped import GROUP, NODE, Grouped, Regrouped, grouped
 from tidelog.run.spark.frames.named import integer, named, once, renamed, truth
 from tidelog.run.spark.frames.relation import RANK, TIMES, Relation, by_hash, column_name, columns_of
 from tidelog.run.spark.rules.aggregate import reduction
 from tidelog.run.spark.rules.scalars import column, constant
 
 _OTHER_RANK = "other_rank"
+_GROUP = "group"
 
 
 class Reading(Protocol):
@@ -264,6 +267,10 @@ class Pipeline:
 
     def groups(self, step: Aggregate, view: View, keys: DataFrame | None) -> Bindings:
         """Return keys and results of all groups of a view, or of those with the given keys (named as in `_name`)."""
+        parts = self._store.relation(step.input.relation).held(view)
+        equal = grouped(parts) if is_grouping(step) else None
+        if equal is not None:
+            return self._of_groups(step, equal, keys)
         rows = self.scan_view(step.input, view, ranked=False)
         names = [self._name(key) for key in step.keys]
         frame = rows.frame
@@ -279,6 +286,28 @@ class Pipeline:
             # without keys Spark makes a group of nothing
             made = made.where(f.col(TIMES) > 0).select(*names, self._name(step.result))
         return Bindings(made, (*step.keys, step.result), ranked=False, size=rows.size)
+
+    def _of_groups(self, step: Aggregate, equal: Grouped, keys: DataFrame | None) -> Bindings:
+        """Return for each node the result of the group it is in, or for those nodes that are keys: one a group."""
+        (key,) = step.keys
+        other = next(term for term in step.input.terms if isinstance(term, Var) and term.name != key.name)
+        name, group = self._name(key), _GROUP
+        nodes = equal.nodes.select(f.col(NODE).alias(name), f.col(GROUP).alias(group))
+        members = equal.nodes.select(f.col(GROUP).alias(group), f.col(NODE).alias(self._name(other)))
+        if keys is not None:
+            nodes = nodes.join(f.broadcast(keys), name, "left_semi")
+            members = members.join(nodes.select(group).distinct(), group, "left_semi")
+        rows = Bindings(members, (other,), ranked=False, size=equal.count)
+        reduced = reduction(step, column(step.value, self._scope(rows), self._store.cells))
+        result = self._name(step.result)
+        if reduced is None:
+            representative = replace(step, keys=(replace(key, name=group),))
+            self._names[group] = group
+            made = self._reduced_in_python(representative, members, (replace(key, name=group), other))
+        else:
+            made = members.groupBy(group).agg(reduced.alias(result))
+        found = nodes.join(made, group).select(name, result)
+        return Bindings(found, (*step.keys, step.result), ranked=False, size=equal.count)
 
     def _reduced_in_python(self, step: Aggregate, frame: DataFrame, variables: Sequence[Var]) -> DataFrame:
         names = [self._name(key) for key in step.keys]
@@ -297,6 +326,10 @@ class Pipeline:
 
     def keys(self, step: Aggregate, view: View) -> DataFrame:
         """Return the keys of the groups of a view, with repetitions."""
+        parts = self._store.relation(step.input.relation).held(view)
+        rows = parts[0].rows if len(parts) == 1 else None
+        if isinstance(rows, Regrouped | Grouped) and is_grouping(step):
+            return rows.nodes.select(f.col(NODE).alias(self._name(step.keys[0])))
         return self.scan_view(step.input, view, ranked=False).frame.select(*[self._name(key) for key in step.keys])
 
     # --- expressions -------------------------------------------------------------------------------------------------
