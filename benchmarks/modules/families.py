@@ -153,7 +153,24 @@ def universities(count: int, staff: int, seed: int = 1) -> Facts:
     }
 
 
+SAME = """input relation W(s: u32, p: string, o: u32)
+output relation P(s: u32, p: string, o: u32)
+P(s, p, o) :- W(s, p, o).
+P(y, "same", x) :- P(x, "same", y).
+P(x, "same", z) :- P(x, "same", y), P(y, "same", z).
+P(y, p, o) :- P(x, "same", y), P(x, p, o).
+P(s, p, y) :- P(x, "same", y), P(s, p, x).
+"""
+
+
+def names(n: int) -> Facts:
+    """Return n names of one thing, and what is said of some of them."""
+    said = [(3, "in", 1_000), (5, "near", 1_001), (1_002, "has", 9)]
+    return {"W": [*((i, "same", i + 1) for i in range(n - 1)), *said]}
+
+
 FAMILIES = (
+    Family("200 names of one thing", SAME, lambda _: names(200), "W", 1),
     Family("inverse, chain of 200", INVERSE, lambda _: {"E": chain(200)}, "E", 1),
     Family("SKOS-like, 1,820 facts", SKOS, lambda _: categories(1_011), "Broad"),
     Family("  by hand, without inverses", SKOS_BY_HAND, lambda _: categories(1_011), "Broad"),
@@ -169,9 +186,7 @@ FAMILIES = (
 )
 """Those of the goals."""
 PAPER = (
-    Family(
-        "Claros-like", PLACES, lambda tiny: objects(*((200, 10) if tiny else (40_000, 100))), "Part", 1_000, large=0.25
-    ),
+    Family("Claros-like", PLACES, lambda tiny: objects(*((200, 10) if tiny else (3_000, 20))), "Part", 100, large=0.25),
     Family(
         "LUBM-like",
         UNIVERSITY,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.generate.pipeline import plan_text
+from tidelog.logic.print import print_rule
 from tidelog.plan.closures.recognise import Kind
 from tidelog.plan.closures.split_modules import ClosureRule
 from tidelog.plan.closures.split_parts import parts, split_parts
@@ -76,6 +77,34 @@ def test_any_number_of_parts() -> None:
 )
 def test_what_asks_for_more_is_no_part(rule: str) -> None:
     assert not closing(split(rule))
+
+
+SAME = """
+P(y, "same", x) :- P(x, "same", y).
+P(x, "same", z) :- P(x, "same", y), x != y, P(y, "same", z).
+"""
+
+
+def test_a_step_from_a_node_to_itself_may_be_left_out() -> None:
+    (rule,) = closing(split(SAME))
+    assert rule.closure is not None
+    assert rule.closure.kind is Kind.SYMMETRIC_TRANSITIVE
+
+
+@pytest.mark.parametrize(
+    ("rule", "narrowed"),
+    [
+        ('P(y, p, o) :- P(x, "same", y), x != y, P(x, p, o).', True),
+        ('P(s, p, y) :- P(x, "same", y), P(s, p, x).', True),
+        ('P(s, p, y) :- P(s, p, x), P(y, "same", x), s != x.', True),
+        ('P(s, p, y) :- P(x, "of", y), P(s, p, x).', False),
+        ('P(s, p, y) :- P(x, "same", y), P(x, p, s).', False),
+    ],
+)
+def test_equals_replaced_by_equals_are_closed_already(rule: str, narrowed: bool) -> None:
+    stratum = next(stratum for stratum in split(SAME + rule).strata if stratum.recursive)
+    sources = [rule.source for rule in stratum.rules if rule.head == "P" and rule.source is not None]
+    assert any('p != "same"' in print_rule(source) for source in sources) is narrowed
 
 
 def test_a_closure_that_is_all_of_its_stratum_is_none() -> None:

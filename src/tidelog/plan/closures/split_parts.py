@@ -16,13 +16,14 @@ engine alone: nobody else sees the plan that comes out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import permutations
+from itertools import permutations, product
 
-from tidelog.base.expr import Const, Var
+from tidelog.base.expr import Const, Operate, Var
 from tidelog.base.record import record
-from tidelog.logic.program import Atom, Literal, Negative, Positive
+from tidelog.base.types import Bool
+from tidelog.logic.program import Atom, Condition, Literal, Negative, Positive
 from tidelog.logic.program import Rule as Source
 from tidelog.plan.closures.recognise import Closure, Form, Kind, chain, closure_of
 from tidelog.plan.closures.split_closures import Wanted
@@ -32,6 +33,7 @@ from tidelog.plan.join.plan_rules import plan_rule
 from tidelog.plan.nodes import Plan, Relation, Rule, Stratum
 
 Terms = tuple[Var | Const, ...]
+Known = Mapping[tuple[str, str], Rule]
 Place = tuple[int, int, tuple[int, ...], tuple[tuple[int, Const], ...]]
 
 
@@ -67,7 +69,7 @@ def split_parts(plan: Plan, wanted: Wanted, earlier: Plan | None = None) -> Plan
     for stratum in plan.strata:
         found = parts(stratum) if wanted(stratum, plan) else ()
         gone = {id(rule) for part in found for rule in (part.rule, part.symmetric)}
-        rules = [rule for rule in stratum.rules if id(rule) not in gone]
+        rules = [_narrowed(rule, found, known) for rule in stratum.rules if id(rule) not in gone]
         names = list(stratum.relations)
         for part in found:
             own = relations[part.rule.head]
@@ -83,9 +85,7 @@ def split_parts(plan: Plan, wanted: Wanted, earlier: Plan | None = None) -> Plan
     return replace(plan, relations=relations, strata=tuple(strata)) if len(relations) > len(plan.relations) else plan
 
 
-def _module(
-    part: Part, own: Relation, fed: Relation, closed: Relation, known: Mapping[tuple[str, str], Rule]
-) -> Iterator[Rule]:
+def _module(part: Part, own: Relation, fed: Relation, closed: Relation, known: Known) -> Iterator[Rule]:
     """Yield the rules that make a part a module."""
     origin = part.rule.origin
     edges = Source(fed.name, part.terms, (*part.others, Positive(Atom(own.name, part.terms))), origin)
@@ -115,8 +115,11 @@ def _part(rule: Rule, stratum: Stratum) -> Part | None:
         place = chain(head, left, right) if left is not None and right is not None else None
         if place is None or left is None:
             continue
-        others = tuple(literal for literal in source.body if literal is not first and literal is not second)
-        inner = {head[place[0]], left[place[1]], head[place[1]]}
+        x, y, z = head[place[0]], left[place[1]], head[place[1]]
+        inner = {x, y, z}
+        rest = (literal for literal in source.body if literal is not first and literal is not second)
+        # A step from a node to itself leads nowhere new: a rule may leave it out.
+        others = tuple(literal for literal in rest if _unequal(literal) not in ({x, y}, {y, z}))
         if not all(_is_apart(literal, inner) for literal in others) or not (others or place[3]):
             continue
         turned = (
@@ -128,9 +131,54 @@ def _part(rule: Rule, stratum: Stratum) -> Part | None:
     return None
 
 
+def _narrowed(rule: Rule, found: Sequence[Part], known: Known) -> Rule:
+    """Let a rule that replaces equals by equals leave out the tuples that say what is equal: these are closed already.
+
+    P(y, p, o) :- P(x, "same", y), P(x, p, o).   =>   P(y, p, o) :- P(x, "same", y), P(x, p, o), p != "same".
+    """
+    source = rule.source
+    for part in found if source is not None else ():
+        assert source is not None
+        for column, constant in part.place[3] if _replaces(source, part) else ():
+            term = source.arguments[column]
+            if isinstance(term, Var):
+                source = replace(source, body=(*source.body, Condition(Operate("!=", (term, constant), Bool()))))
+    if source is None or source is rule.source:
+        return rule
+    before = known.get((rule.head, rule.identity))
+    return before if before is not None and before.source == source else plan_rule(source, rule.identity, Estimate())
+
+
+def _replaces(source: Source, part: Part) -> bool:
+    """Tell whether a rule replaces a node in one of the two columns of a part by one of the same component."""
+    begin, end, partition, constants = part.place
+    head = _plain(source.arguments)
+    if part.symmetric is None or partition or head is None or source.head != part.rule.head:
+        return False
+    own = [one.atom.arguments for one in source.body if isinstance(one, Positive) and one.atom.relation == source.head]
+    for equal, other in permutations(own, 2):
+        pair, terms = _plain(equal), _plain(other)
+        if pair is None or terms is None or any(pair[column] != constant for column, constant in constants):
+            continue
+        nodes = pair[begin], pair[end]
+        for column, (old, new) in product((begin, end), (nodes, nodes[::-1])):
+            if terms[column] == old and old != new and (*terms[:column], new, *terms[column + 1 :]) == head:
+                return True
+    return False
+
+
 def _plain(terms: tuple[object, ...]) -> Terms | None:
     found = tuple(term for term in terms if isinstance(term, Var | Const))
     return found if len(found) == len(terms) else None
+
+
+def _unequal(literal: Literal) -> set[Var] | None:
+    """Return the two variables that a condition says are not equal."""
+    match literal:
+        case Condition(Operate("!=", (Var() as one, Var() as other))):
+            return {one, other}
+        case _:
+            return None
 
 
 def _is_apart(literal: Literal, inner: set[Var | Const]) -> bool:

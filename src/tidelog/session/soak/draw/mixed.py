@@ -95,6 +95,12 @@ class Mixed:
         choices = [
             [rule(triple(x, a, z), triple(x, a, y), triple(y, a, z))],
             [rule(triple(y, a, x), triple(x, a, y)), rule(triple(x, a, z), triple(x, a, y), triple(y, a, z))],
+            [
+                rule(triple(y, a, x), triple(x, a, y)),
+                rule(triple(x, a, z), triple(x, a, y), Compare("!=", x, y), triple(y, a, z)),
+                rule(triple(y, p, z), triple(x, a, y), triple(x, p, z)),
+                rule(triple(z, p, y), triple(x, a, y), Compare("!=", x, y), triple(z, p, x)),
+            ],
             [rule(triple(x, p, z), Atom("G", (p,)), triple(x, p, y), triple(y, p, z))],
             [rule(triple(x, p, z), triple(x, p, y), triple(y, p, z))],
             [rule(triple(x, b, y), triple(x, a, y)), rule(triple(y, a, x), triple(x, b, y))],
