@@ -22,6 +22,7 @@ from benchmarks.reach import run_reach
 from benchmarks.spark import LANES, RACE, run_spark
 from benchmarks.start import run_start
 from benchmarks.strategies import run_strategies
+from benchmarks.university.run import run_university
 from benchmarks.updates import run_updates
 from benchmarks.workloads import WORKLOADS, chosen
 
@@ -38,6 +39,7 @@ WHAT = {
     "start": {"timeout", "memory"},
     "regret": {"suite", "data", "quick", "seed", "count", "memory"},
     "compare": {"suite", "data", "work", "base", "runs", "timeout", "memory"},
+    "university": {"work", "count", "quick"},
     "spark": {"data", "work", "only", "lanes", "timeout"},
 }
 """The benchmarks, and the options that each takes besides `--json`."""
@@ -63,7 +65,7 @@ def _arguments() -> argparse.ArgumentParser:
     arguments.add_argument("--only", help="of spark: some workloads, with commas between")
     arguments.add_argument("--lanes", default=",".join(LANES), help="of spark: who runs")
     arguments.add_argument("--seed", type=int, help="of regret: where to begin; drawn anew unless it is given")
-    arguments.add_argument("--count", type=int, help="of regret: how many workloads")
+    arguments.add_argument("--count", type=int, help="of regret: how many workloads; of university: universities")
     arguments.add_argument("--json", type=Path, help="write all results there")
     return arguments
 
@@ -98,6 +100,8 @@ def main(given: list[str] | None = None) -> int:
             mistakes = run_dyre(options.suite, settings)
         case "modules":
             mistakes = run_modules(options.suite, settings, quick=options.quick)
+        case "university":
+            mistakes = run_university(options.count, settings, quick=options.quick)
         case "papers":
             mistakes = run_papers(options.suite, settings)
         case "spark":
