@@ -12,7 +12,8 @@ What users need is here:
 * `Subscription`: a callback for changes; an error that it raises becomes a `SubscriptionWarning`.
 * `Externs`: Python functions for programs.
 * `Pipeline`: a data pipeline, as a file describes it: sources in, versions, sinks out.
-* `load_facts`, `save_outputs`: folders of files, as `tidelog run` reads and writes them; `read_rdf`: triples.
+* `load_facts`, `save_facts`, `save_outputs`: folders of files, as `tidelog run` reads and writes
+  them; `read_rdf`: triples.
 * `engines`: the engines that this installation has; `EngineName` and `StrategyName` are the types of their names.
 * `tidelog.dbsp`: a library of its own, streams of Z-sets and circuits over them.
 * `CacheWarning`: compiled kernels could not be kept, or read; they are compiled, and nothing else is wrong.
@@ -69,7 +70,7 @@ if TYPE_CHECKING:
     from tidelog.session.database import Database
     from tidelog.session.engines import EngineName, StrategyName
     from tidelog.session.engines import available as engines
-    from tidelog.session.exchange import load_facts, read_rdf, save_outputs
+    from tidelog.session.exchange import load_facts, read_rdf, save_facts, save_outputs
     from tidelog.session.live import Feed, View
     from tidelog.session.pipeline.run import Pipeline
     from tidelog.session.program.rules import Rule
@@ -120,6 +121,7 @@ __all__ = [
     "engines",
     "load_facts",
     "read_rdf",
+    "save_facts",
     "save_outputs",
 ]
 
@@ -132,7 +134,7 @@ _HOMES = {
     "session.changes": "Change Changes Commit",
     "session.database": "Database",
     "session.engines": "EngineName StrategyName",
-    "session.exchange": "load_facts read_rdf save_outputs",
+    "session.exchange": "load_facts read_rdf save_facts save_outputs",
     "session.queries.answers": "Answers",
     "session.queries.index": "IndexView",
     "session.pipeline.run": "Pipeline",

@@ -300,8 +300,8 @@ def _has_result(tx: Transaction) -> bool:
 
 def _differences(before: Rows, after: Rows) -> Mapping[str, list[tuple[tuple[Any, ...], int]]]:
     found = {}
-    for name in before:
-        old, new = set(before[name]), set(after[name])
+    for name in after:
+        old, new = set(before.get(name, ())), set(after[name])
         if old != new:
             found[name] = [(row, 1) for row in sorted(new - old)] + [(row, -1) for row in sorted(old - new)]
     return found

@@ -71,6 +71,12 @@ def keys(tx: Transaction) -> None:
     tx.modify("Stock", "salt", {"count": lambda count: count + 1})
 
 
+def declare(tx: Transaction) -> None:
+    """Declare a relation, with rows and a rule."""
+    tx.add("input relation More(a: u8)  Lost(a) :- More(a).")
+    tx.insert("More", [(9,)])
+
+
 def more(tx: Transaction) -> None:
     """What a subscriber does."""
     tx.insert("Off", [(1,)])
@@ -84,6 +90,9 @@ def back(tx: Transaction) -> None:
     tx.add_rules('#[name = "step"] Reach(x, z) :- Reach(x, y), Reach(y, z).')
     with suppress(tidelog.UserError):  # it may not have been added
         tx.remove_rules(ADDED)
+    if "More" in tx.declarations.relations:
+        tx.remove("Lost(a) :- More(a).")
+        tx.remove("More")
 
 
 @dataclass
@@ -199,6 +208,7 @@ class Scene:
 
 SCENES = (
     *(Scene(step.__name__, partial(Stage.commit, step=step), (step,)) for step in (facts, rules, both, keys)),
+    Scene("declared", partial(Stage.commit, step=declare), (declare,)),
     Scene("in hand", in_hand, (facts,)),
     Scene("rolled back", rolled_back, ()),
     Scene("subscribed", subscribed, (facts, more)),

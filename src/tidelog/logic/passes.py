@@ -39,6 +39,7 @@ from tidelog.logic.names.declare import declare
 from tidelog.logic.names.environment import Declarations
 from tidelog.logic.names.modules import MAIN, Modules, Place, load_modules
 from tidelog.logic.names.prefixes import Prefixes, expanded, prefixes_of
+from tidelog.logic.names.redeclare import NAMED, redeclared, users
 from tidelog.logic.program import Origin, Program, Relation, Rule
 from tidelog.logic.rewrite import checked
 from tidelog.logic.rewrite.auxiliaries import Auxiliaries
@@ -103,6 +104,34 @@ class Analysis:
     program: Program
     declarations: Declarations
     functions: Functions
+    modules: Modules
+    externs: tuple[Externs, ...]
+
+    def with_declarations(
+        self,
+        program: Program,
+        declarations: Sequence[syntax.Declaration],
+        gone: Collection[str],
+        report: Report,
+    ) -> Analysis | None:
+        """Return the analysis of a program with further declarations and rules, and without declarations of some names.
+
+        `program` is the one that was analysed, or has more or fewer rules. Everything is looked at again.
+        """
+        more = expanded(tuple(declarations), self._prefixes, report)
+        in_force = [rule.origin.span for rule in program.rules]
+        with collector_paused():
+            return _analyse(redeclared(self.modules, in_force, more, gone), self.externs, report)
+
+    def users(self, program: Program, spans: Sequence[Span]) -> list[str]:
+        """Return what the declarations and rules of a program are, in words, in which some places are."""
+        return users(redeclared(self.modules, [rule.origin.span for rule in program.rules], (), ()), spans)
+
+    def declares(self) -> dict[str, str]:
+        """Return what the main module declares, by name: `relation`, `function`, `type` or `index`."""
+        kinds = {"RelationDef": "relation", "FunctionDef": "function", "TypeDef": "type", "IndexDef": "index"}
+        main = self.modules.by_path[MAIN].declarations
+        return {one.name: kinds[type(one).__name__] for one in main if isinstance(one, NAMED)}
 
     def with_rules(
         self, program: Program, text: Source, report: Report, removed: Collection[Place] = ()
@@ -142,7 +171,7 @@ class Analysis:
         return _complete(program, relations, goal.rules, self.declarations, self.functions, report, goal.values)
 
 
-def _analyse(modules: Modules, externs: Sequence[Externs], report: Report) -> Analysis | None:
+def _analyse(modules: Modules, externs: tuple[Externs, ...], report: Report) -> Analysis | None:
     names: dict[str, Span] = {}
     for path, module in modules.by_path.items():
         if path not in modules.library:
@@ -154,7 +183,7 @@ def _analyse(modules: Modules, externs: Sequence[Externs], report: Report) -> An
     functions.check()
     empty = Program({}, {}, {}, (), indexes)
     program = _extend(empty, relations, modules.by_path, declarations, functions, report)
-    return None if program is None else Analysis(program, declarations, functions)
+    return None if program is None else Analysis(program, declarations, functions, modules, externs)
 
 
 def _extend(

@@ -15,7 +15,7 @@ from tidelog.base.span import Source
 from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.plan import nodes
 from tidelog.plan.demand.choose_demanded import Extent
-from tidelog.run.contract.engine import NO_LIMITS, Fallback, Limits, Row, Work
+from tidelog.run.contract.engine import NO_LIMITS, Fallback, Limits, Row, Rows, Work
 from tidelog.session.engines import EngineName, Options, StrategyName
 from tidelog.session.formats.remarks import Header, Remarks
 from tidelog.session.frames.rows import GivenRows
@@ -299,3 +299,8 @@ class Database:
 def plan_of(database: Database) -> nodes.Plan:
     """Return the nodes of a database's plan, for other modules of Tidelog: they are no part of what users have."""
     return database._store.plan  # noqa: SLF001  (this module's own class)
+
+
+def facts_of(database: Database, relation: str) -> Rows:
+    """Return the facts of an input relation that were given, without those that the program states."""
+    return database._store.stored(relation)  # noqa: SLF001  (this module's own class)

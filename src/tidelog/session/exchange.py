@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tidelog.base.arguments import expect
 from tidelog.base.errors import UserError
 from tidelog.run.contract.columns import ValueColumns
-from tidelog.session.database import Database, plan_of
+from tidelog.session.database import Database, facts_of, plan_of
 from tidelog.session.formats.remarks import Header
 from tidelog.session.frames.plain import Plain
 from tidelog.session.queries.answers import Answers
@@ -28,14 +28,8 @@ def load_facts(database: Database, folder: str | Path, *, header: Header = "auto
     """
     expect(database, Database, "database", "tidelog.Database")
     expect(folder, (str, Path), "folder", "the path of a folder")
-    from tidelog.session.formats.files import read_facts  # noqa: PLC0415  (a program with its facts in it reads none)
-
-    plan = plan_of(database)
-    facts = read_facts(Path(folder), plan.relations, Plain(plan.types), database.tuning, header)
     with database.transaction() as tx:
-        for relation, rows in facts.rows.items():
-            tx.insert(relation, rows)
-    return facts
+        return tx.load(folder, header=header)
 
 
 def read_rdf(source: str | Path, syntax: str | None = None) -> ValueColumns:
@@ -78,6 +72,21 @@ def save_outputs(database: Database, folder: str | Path) -> dict[Path, int]:
     from tidelog.session.formats.files import write_outputs  # noqa: PLC0415  (and may write none)
 
     rows = {view.name: view.raw_rows() for view in outputs(database)}
+    plan = plan_of(database)
+    paths = write_outputs(Path(folder), rows, plan.relations, Plain(plan.types), database.tuning)
+    return dict(zip(paths, map(len, rows.values()), strict=True))
+
+
+def save_facts(database: Database, folder: str | Path) -> dict[Path, int]:
+    """Write the facts of every input relation to a file, as `load_facts` reads them; return the numbers of rows.
+
+    Facts that the program itself states are not written.
+    """
+    expect(database, Database, "database", "tidelog.Database")
+    expect(folder, (str, Path), "folder", "the path of a folder")
+    from tidelog.session.formats.files import write_outputs  # noqa: PLC0415  (few are written)
+
+    rows = {view.name: facts_of(database, view.name) for view in database.relations() if view.role == "input"}
     plan = plan_of(database)
     paths = write_outputs(Path(folder), rows, plan.relations, Plain(plan.types), database.tuning)
     return dict(zip(paths, map(len, rows.values()), strict=True))

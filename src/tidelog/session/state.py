@@ -87,3 +87,12 @@ def live_changes(rules: RuleBase, update: Update) -> dict[str, Delta]:
     """Return what changed of the goals that are watched."""
     names = (goal.name for goal in rules.goals.values())
     return {name: update.changes[name] for name in names if name in update.changes}
+
+
+def kept(rows: Rows, many: int) -> Rows:
+    """Return a copy that does not follow the engine; of many rows in Arrow, if that is offered."""
+    if len(rows) >= many and hasattr(rows, "__arrow_c_stream__"):
+        from tidelog.session.frames.arrow import TableRows, as_table  # noqa: PLC0415  (loads pyarrow)
+
+        return TableRows(as_table(rows))
+    return tuple(rows)

@@ -35,7 +35,7 @@ from tidelog.run.contract.columns import ValueColumns
 from tidelog.run.contract.engine import NO_LIMITS, Delta, Engine, Fallback, Limits, Lookups, Row, Rows, Update, Work
 from tidelog.session.changes import Change, Changes, Commit, check_known
 from tidelog.session.engines import EngineName, Options, StrategyName, make_engine
-from tidelog.session.facts.keys import KeyedRows, key_function
+from tidelog.session.facts.keys import Keys, key_function, shower
 from tidelog.session.facts.pending import PendingFacts, PendingKeyed
 from tidelog.session.facts.reading import Reading
 from tidelog.session.frames.plain import Plain
@@ -45,7 +45,7 @@ from tidelog.session.queries.answers import Answers
 from tidelog.session.queries.goal import Goal, Goals, Selection, stand
 from tidelog.session.queries.index import Index
 from tidelog.session.queries.tables import Tables
-from tidelog.session.state import Outcome, State, Unfinished, Use, VerificationError, asking, live_changes
+from tidelog.session.state import Outcome, State, Unfinished, Use, VerificationError, asking, kept, live_changes
 from tidelog.session.subscriptions import LiveGoal, Subscriptions, Watched
 
 Found = TypeVar("Found")
@@ -72,7 +72,7 @@ class Store:
         self._state = State(0, rules, self._new_engine(strategy, fallback), strategy, fallback)
         self._unfinished: Unfinished | None = None
         self._checker: Reading | None = None
-        self._keyed: dict[str, KeyedRows] = {}
+        self._keys = Keys(self._rows_now)
         self._tables = Tables()
         self._goals = Goals(rules)
         self._live: dict[str, LiveGoal] = {}
@@ -81,8 +81,6 @@ class Store:
         self._using = Lock()
         self.writing = Lock()
         """The lock of writers, which an open transaction holds."""
-        self._checked: Plan | None = None
-        self.plain = Plain(rules.plan.types)
         self.limits = NO_LIMITS
         """Those of the database: evaluations from scratch keep to all of them, whoever reads keeps to its memory."""
         self.subscriptions = Subscriptions(lambda: self._state.number)
@@ -93,7 +91,7 @@ class Store:
         given = {name: self._first(name, rows) for name, rows in facts.items()}
         given = {name: change for name, change in given.items() if change}
         update = _update(self._engine, given, self.plan, limits)
-        self._check_keys(self.plan)
+        self._keys.check(self.plan)
         return update.work
 
     def _first(self, name: str, rows: GivenRows) -> Delta:
@@ -115,6 +113,11 @@ class Store:
         return self._state.engine
 
     @property
+    def plain(self) -> Plain:
+        """The values of the last commit in plain form."""
+        return self.reading(self._state.rules).plain
+
+    @property
     def plan(self) -> Plan:
         """How the rules in force are computed."""
         return self._state.rules.plan
@@ -134,6 +137,7 @@ class Store:
 
     def _seen(self, relation: str) -> Rows:
         seen = self._state.seen.get(relation)
+        check_known(relation, self.plan.relations)
         if seen is None:
             with self._use():
                 if relation in self.plan.partial:
@@ -145,17 +149,18 @@ class Store:
 
     def _read_rows(self, relation: str) -> Rows:
         ask(ROW_BYTES * self._engine.count(relation))
-        return _kept(self._engine.rows(relation), self.tuning.rows.kept_rows)
+        return kept(self._engine.rows(relation), self.tuning.rows.kept_rows)
 
     def _use(self) -> Use:
         return Use(self._using, self._undo)
 
     def stored(self, relation: str) -> Rows:
         """Return the rows of an input relation that transactions gave, without those that the program states."""
-        return self.rows(stored_in(relation, self.plan.relations))
+        return self.rows(stored_in(relation, self.plan.relations)) if relation in self.plan.relations else ()
 
     def count(self, relation: str) -> int:
         """Return the number of rows of a relation."""
+        check_known(relation, self.plan.relations)
         if relation in self.plan.partial:
             return len(self.rows(relation))
         with self._use():
@@ -163,6 +168,7 @@ class Store:
 
     def contains(self, relation: str, row: Row) -> bool:
         """Tell whether a row is in a relation."""
+        check_known(relation, self.plan.relations)
         if relation in self.plan.partial:
             return bool(self.look_up(relation, dict(enumerate(row))))
         with self._use():
@@ -337,6 +343,11 @@ class Store:
             for goal, rows in before.asked.items()
         }
 
+    def open_goals(self) -> list[str]:
+        """Return the texts of the goals that are watched."""
+        asked, goals = self._watched(self._state), self._state.rules.goals.values()
+        return [goal.text for goal in goals if asked.get(goal.name)]
+
     def _still_asked(self, before: State) -> Mapping[str, frozenset[Row]]:
         """Return what was given for parameters without that of which all views were closed."""
         asked = dict(before.asked)
@@ -370,13 +381,13 @@ class Store:
             self._unfinished = Unfinished(before, before.engine.snapshot(), outcome)
             try:
                 update = _update(before.engine, {**facts, **asking(before.asked, asked)}, plan, limits)
-                changes = Changes(update.changes, rules.plan, self.plain, number)
-                self._check_deleted(facts)
-                for name, keyed in self._keyed.items():
-                    if name in update.changes:
-                        keyed.apply(update.changes[name])
+                changes = Changes(update.changes, rules.plan, self.reading(rules).plain, number)
+                self._check_deleted(facts, rules.plan)
+                if rules.analysis is not before.rules.analysis:
+                    self._forget()
+                self._keys.follow(update.changes)
                 self._tables.follow(update.changes, number)
-                self._check_keys(rules.plan)
+                self._keys.check(rules.plan)
                 gone = update.changes.keys() | rules.plan.demanded
                 seen = {name: rows for name, rows in before.seen.items() if name not in gone}
                 live, took = live_changes(rules, update), time.perf_counter() - started
@@ -391,7 +402,7 @@ class Store:
     def try_out(self, facts: Mapping[str, Delta], rules: RuleBase, limits: Limits) -> Changes:
         """Return the changes that a commit would make."""
         update = self._tried(facts, self._changed_plan(rules), limits, lambda update: update)
-        return Changes(update.changes, rules.plan, self.plain, None)
+        return Changes(update.changes, rules.plan, self.reading(rules).plain, None)
 
     def _tried(
         self, facts: Mapping[str, Delta], plan: Plan | None, limits: Limits, read: Callable[[Update], Found]
@@ -401,7 +412,7 @@ class Store:
             self._unfinished = Unfinished(self._state, self._engine.snapshot())
             try:
                 update = _update(self._engine, facts, plan, limits)
-                self._check_deleted(facts)
+                self._check_deleted(facts, self.plan if plan is None else plan)
                 return read(update)
             finally:
                 self._undo()
@@ -420,7 +431,7 @@ class Store:
             if unfinished.outcome is not None:
                 unfinished.outcome.commit = None
                 self.subscriptions.withdraw()
-                self._keyed, self._checked, self._tables = {}, None, Tables()
+                self._forget()
             self._engine.restore(unfinished.token)
         self._unfinished = None
 
@@ -434,29 +445,24 @@ class Store:
         found = self.reading(rules).input(relation)
         if found.primary_key is None:
             return PendingFacts()
-        keyed = self._by_key(found, self.plan)
-        return PendingKeyed(keyed.rows, keyed.key, lambda row: self._show(found, row))
-
-    def _by_key(self, relation: Relation, plan: Plan) -> KeyedRows:
+        if relation not in self.plan.relations or rules.analysis is not self._state.rules.analysis:
+            program = rules.program  # it may be another one, of the same name
+            return PendingKeyed({}, key_function(found, program), shower(found, program))
         with self._use():
-            found = self._keyed.get(relation.name)
-            if found is None:
-                rows, key = self._engine.rows(relation.name), key_function(relation, plan)
-                found = KeyedRows(rows, key, lambda row: self._show(relation, row))
-                self._keyed[relation.name] = found
-        return found
+            keyed = self._keys.of(found, self.plan)
+        return PendingKeyed(keyed.rows, keyed.key, shower(found, self.plan))
 
-    def _check_keys(self, plan: Plan) -> None:
-        """Refuse facts of the program that have the key of another row; those of transactions are checked as given."""
-        for rule in (rule for stratum in plan.strata for rule in stratum.rules if plan is not self._checked):
-            if plan.relations[rule.head].primary_key is not None:
-                self._by_key(plan.relations[rule.head], plan)
-        self._checked = plan
+    def _rows_now(self, relation: str) -> Rows:
+        return self._engine.rows(relation)
 
-    def _check_deleted(self, facts: Mapping[str, Delta]) -> None:
+    def _forget(self) -> None:
+        """Forget what is kept beside the engine, which is made anew from its rows."""
+        self._keys, self._tables = Keys(self._rows_now), Tables()
+
+    def _check_deleted(self, facts: Mapping[str, Delta], plan: Plan) -> None:
         """Refuse to take away by key a row that the program states: it would still be there beside its replacement."""
         for name, change in facts.items():
-            relation = self.relation(name)
+            relation = plan.relations[name]
             if relation.primary_key is not None:
                 for row in change.deleted:
                     if self._engine.contains(name, row):
@@ -489,12 +495,3 @@ class Store:
 def _update(engine: Engine, facts: Mapping[str, Delta], plan: Plan | None, limits: Limits) -> Update:
     """Update an engine, in a context of its own: an interrupt leaves none of its context variables set."""
     return copy_context().run(engine.update, facts, plan, limits)
-
-
-def _kept(rows: Rows, many: int) -> Rows:
-    """Return a copy that does not follow the engine; of many rows in Arrow, if that is offered."""
-    if len(rows) >= many and hasattr(rows, "__arrow_c_stream__"):
-        from tidelog.session.frames.arrow import TableRows, as_table  # noqa: PLC0415  (loads pyarrow)
-
-        return TableRows(as_table(rows))
-    return tuple(rows)

@@ -13,21 +13,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 from weakref import ref
 
 from tidelog.base.arguments import expect
 from tidelog.base.errors import DataError, UserError
 from tidelog.base.process.lock import Hold, Life, ending
+from tidelog.logic.program import Program
 from tidelog.run.contract.engine import Delta, Limits, Rows
 from tidelog.session.changes import Changes, Commit
 from tidelog.session.facts.pending import PendingFacts, PendingKeyed
 from tidelog.session.facts.reading import Reading
+from tidelog.session.formats.remarks import Header
 from tidelog.session.frames.rows import GivenRows
 from tidelog.session.program.rules import RuleBase
 from tidelog.session.queries.answers import Answers
 from tidelog.session.state import Outcome
 from tidelog.session.store import Store
+
+if TYPE_CHECKING:
+    from tidelog.session.formats.files import Facts
 
 
 class Transaction:
@@ -51,6 +57,8 @@ class Transaction:
         self._limits = limits
         self._facts: dict[str, PendingFacts | PendingKeyed] = {}
         self._rules: RuleBase | None = None
+        self._dropped: set[str] = set()
+        """The names of relations that were removed."""
         self._hold: Hold | None = None
         self._outcome = Outcome()
         self.block: Life = lambda: None
@@ -94,6 +102,18 @@ class Transaction:
         reading = self._reading
         (proper,) = reading.keys(relation, [key])
         pending.modify(proper, lambda row: reading.revised(relation, row, changes))
+
+    def load(self, folder: str | Path, *, header: Header = "auto") -> Facts:
+        """Insert the facts of a folder's files, and return them with remarks; see `tidelog.load_facts`."""
+        self._check_open()
+        expect(folder, (str, Path), "folder", "the path of a folder")
+        from tidelog.session.formats.files import read_facts  # noqa: PLC0415  (few transactions read files)
+
+        reading = self._reading
+        facts = read_facts(Path(folder), reading.program.relations, reading.plain, self._store.tuning, header)
+        for relation, rows in facts.rows.items():
+            self.insert(relation, rows)
+        return facts
 
     def clear(self, relation: str) -> None:
         """Delete all rows of an input relation, also those that this transaction has inserted so far.
@@ -140,6 +160,45 @@ class Transaction:
         self._check_open()
         expect(rule, str, "rule", "the name or the text of a rule")
         self._rules = self._now.remove(rule)
+
+    # --- declarations ------------------------------------------------------------------------------------------------
+
+    def add(self, text: str) -> None:
+        """Add declarations, of relations, functions, types and indexes, and rules.
+
+        >>> import tidelog
+        >>> db = tidelog.Database("input relation Edge(a: u8, b: u8)", facts={"Edge": [(1, 2), (2, 2)]})
+        >>> with db.transaction() as tx:
+        ...     tx.add("output relation Loop(a: u8)  Loop(x) :- Edge(x, x).")
+        >>> db["Loop"].rows()
+        [(2,)]
+        """
+        self._check_open()
+        expect(text, str, "text", "declarations and rules as text")
+        self._rules = self._now.declare(text)
+        for name in self._dropped & self._now.program.relations.keys():
+            if self._now.program.relations[name].role == "input":
+                self._pending(name).clear(self._store.stored(name))  # one of the same name, which begins empty
+                self._dropped.discard(name)
+
+    def remove(self, name: str) -> None:
+        """Remove the relation, function, type or index of a name, or else rules, by name or by text.
+
+        A relation goes with its rows. What is in use is refused, with what uses it.
+        """
+        self._check_open()
+        expect(name, str, "name", "the name of what was declared, or the name or the text of a rule")
+        if name not in self._now.analysis.declares():
+            self.remove_rules(name)
+            return
+        self._rules = self._now.undeclare(name, self._store.open_goals())
+        self._facts.pop(name, None)
+        self._dropped.add(name)
+
+    @property
+    def declarations(self) -> Program:
+        """The program as a commit would leave it: its relations and types."""
+        return self._now.program
 
     # --- the end -----------------------------------------------------------------------------------------------------
 

@@ -16,14 +16,24 @@ from tidelog.session.engines import EngineName, StrategyName
 from tidelog.shell.interactive.interpreter import Interpreter
 from tidelog.shell.interactive.scripts import run_script
 from tidelog.shell.limits import limit_options, limits_of
-from tidelog.shell.options import externs_option, library_option, load_externs, load_source, program_argument
-from tidelog.shell.terminal import escape, say_diagnostics
+from tidelog.shell.options import (
+    FOLDER,
+    externs_option,
+    header_option,
+    library_option,
+    load_externs,
+    load_source,
+    program_argument,
+)
+from tidelog.shell.terminal import escape, say_diagnostics, say_note, say_warning
 
 
 @click.command("shell")
 @program_argument
 @click.option("--engine", metavar="ENGINE", help="Engine to use; `tidelog doctor` lists them.")
 @click.option("--strategy", default="auto", show_default=True, help="How derived relations follow changes.")
+@click.option("--facts", type=FOLDER, metavar="DIR", help="Read input relations from a folder, as `tidelog run` does.")
+@header_option
 @library_option
 @externs_option
 @click.option("--init-snapshot/--no-init-snapshot", default=True, help="Show what is true at the beginning.")
@@ -42,10 +52,24 @@ def command(
     **bounds: Any,
 ) -> None:
     """Execute commands on the living database of PROGRAM; `:help` lists them."""
-    source, limits = load_source(program), limits_of(bounds)
+    source, facts, header = load_source(program), bounds.pop("facts"), bounds.pop("header")
+    limits = limits_of(bounds)
     functions = load_externs(externs)
-    database = Database(source, engine=engine, strategy=strategy, limits=limits, externs=functions, library=library)
+    database = Database(
+        source,
+        facts=facts,
+        header=header,
+        engine=engine,
+        strategy=strategy,
+        limits=limits,
+        externs=functions,
+        library=library,
+    )
     say_diagnostics(database.warnings)
+    for text in database.remarks.warnings:
+        say_warning(text)
+    for text in database.remarks.notes:
+        say_note(text)
     interpreter = Interpreter(database, say, ("output", "internal") if internal else ("output",))
     if init_snapshot:
         interpreter.snapshot()

@@ -6,4 +6,5 @@
 * `resolve`, `unify`: from written types to `base.types`; first-order unification of types that are not known yet.
 * `attributes`, `externs`: what stands before declarations, or comes from Python.
 * `patterns`: which expressions are patterns, and what they bind.
+* `redeclare`: the modules with more declarations, or without some.
 """

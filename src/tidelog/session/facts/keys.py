@@ -11,13 +11,14 @@ from tidelog.base.errors import DataError
 from tidelog.base.expr import Expr, MakeTuple, Var
 from tidelog.base.text.write import show_row
 from tidelog.base.values import Value
+from tidelog.logic.program import Program
 from tidelog.plan.nodes import Plan, Relation
 from tidelog.run.contract.engine import Delta, Row, Rows
 from tidelog.session.frames.misfit import Misfit
 from tidelog.session.frames.plain import Plain
 
 
-def key_function(relation: Relation, plan: Plan) -> Callable[[Row], Value]:
+def key_function(relation: Relation, plan: Plan | Program) -> Callable[[Row], Value]:
     """Return the function from a row to its primary key."""
     key = relation.primary_key
     assert key is not None, f"{relation.name} has no primary key"
@@ -89,3 +90,38 @@ class KeyedRows:
             other = self.rows.setdefault(self.key(row), row)
             if other != row:
                 raise DataError(f"{self._show(row)} has the same primary key as {self._show(other)}")
+
+
+class Keys:
+    """The rows of relations by primary key, of those relations where somebody has asked for them."""
+
+    def __init__(self, rows: Callable[[str], Rows]) -> None:
+        self._rows = rows
+        self._keyed: dict[str, KeyedRows] = {}
+        self._checked: Plan | None = None
+
+    def of(self, relation: Relation, plan: Plan) -> KeyedRows:
+        """Return the rows of a relation of a plan."""
+        found = self._keyed.get(relation.name)
+        if found is None:
+            found = KeyedRows(self._rows(relation.name), key_function(relation, plan), shower(relation, plan))
+            self._keyed[relation.name] = found
+        return found
+
+    def follow(self, changes: Mapping[str, Delta]) -> None:
+        """Follow a commit; raise `DataError` if two rows would have one key."""
+        for name, keyed in self._keyed.items():
+            if name in changes:
+                keyed.apply(changes[name])
+
+    def check(self, plan: Plan) -> None:
+        """Refuse facts of the program that have the key of another row; those of transactions are checked as given."""
+        for rule in (rule for stratum in plan.strata for rule in stratum.rules if plan is not self._checked):
+            if plan.relations[rule.head].primary_key is not None:
+                self.of(plan.relations[rule.head], plan)
+        self._checked = plan
+
+
+def shower(relation: Relation, plan: Plan | Program) -> Callable[[Row], str]:
+    """Return the function that writes a row of a relation as the language does."""
+    return lambda row: show_row(relation.name, relation.columns, row, plan.types)

@@ -11,7 +11,8 @@ Like facts, rules form a set: adding one that is in force, or back one that was 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+import re
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -23,8 +24,8 @@ from tidelog.base.record import record
 from tidelog.base.span import Source
 from tidelog.base.tuning.plans import Planning
 from tidelog.base.tuning.table import DEFAULT
-from tidelog.lang.parse.parse import parse_rules
-from tidelog.lang.syntax import ImperativeRule, RuleDef, StringLiteral
+from tidelog.lang.parse.parse import parse, parse_rules
+from tidelog.lang.syntax import Declaration, ImperativeRule, Import, Prefix, RuleDef, StringLiteral
 from tidelog.logic import program as logic
 from tidelog.logic.passes import Analysis, analyse_openly
 from tidelog.logic.program import Origin, Program
@@ -156,6 +157,51 @@ class RuleBase:
         if program is None:
             raise ProgramError(report.errors)
         return replace(base, program=program, texts=self.texts + 1, earlier=self.latest_plan)
+
+    def declare(self, text: str) -> RuleBase:
+        """Return the base with declarations and rules; raise `ProgramError` if they do not fit the program."""
+        source, report = Source(f"{ADDED}{self.texts + 1}>", text), Report()
+        given = parse(source, report).declarations
+        if report.errors:
+            raise ProgramError(report.errors)
+        if all(isinstance(one, RuleDef | ImperativeRule) for one in given):
+            return self.add(text)
+        if any(isinstance(one, Import | Prefix) for one in given):
+            raise UserError("imports and prefixes belong to the program's text: they cannot be added later")
+        in_force = {_identity(origin) for origin in self.origins.values()}
+        new = [
+            one
+            for one in given
+            if not isinstance(one, RuleDef | ImperativeRule) or (_canonical(one), _name(one)) not in in_force
+        ]
+        return self._redeclared(new, (), report, self.texts + 1)
+
+    def undeclare(self, name: str, watched: Iterable[str]) -> RuleBase:
+        """Return the base without what has a name; raise `UserError` with what uses it. `watched` are open goals."""
+        kind = self.analysis.declares()[name]
+        report = Report()
+        analysis = self.analysis.with_declarations(self.program, (), (name,), report)
+        using = self.analysis.users(self.program, [mistake.span for mistake in report.errors])
+        using += [
+            f"the goal `{text}`, which is watched" for text in watched if re.search(rf"\b{re.escape(name)}\b", text)
+        ]
+        if using or analysis is None:
+            raise UserError(
+                f"the {kind} `{name}` is in use by {', '.join(using) or 'something else'}: remove that first"
+            )
+        base = self._redeclared((), (name,), Report(), self.texts)
+        spans = {
+            p: removed
+            for p, removed in self.removed.items()
+            if not re.search(rf"\b{re.escape(name)}\b", removed.origin.text)
+        }
+        return replace(base, removed=spans)
+
+    def _redeclared(self, more: Sequence[Declaration], gone: Collection[str], report: Report, texts: int) -> RuleBase:
+        analysis = self.analysis.with_declarations(self.program, more, gone, report)
+        if analysis is None:
+            raise ProgramError(report.errors)
+        return replace(self, analysis=analysis, program=analysis.program, texts=texts, earlier=self.latest_plan)
 
     def brought_back(self, place: Place) -> RuleBase:
         """Return the base with a removed rule in force again."""

@@ -7,8 +7,9 @@
     echo text; timestamp; sleep 100; log_level 1; profile; profile cpu on; exit; # comment
 
 A comma after an update says that more belong to the same batch; `;` ends it. Commands that begin with a colon are
-Tidelog's own: one line each, except `:rule add`, whose text ends with the line that ends in a dot. What begins like a
-goal is one, up to the line that ends in `?`, and the same as `:query` without it.
+Tidelog's own: one line each, except `:rule add`, whose text ends with the line that ends in a dot, and `:add`, whose
+text ends with the line that ends a declaration. What begins like a goal is one, up to the line that ends in `?`, and
+the same as `:query` without it.
 """
 
 from __future__ import annotations
@@ -151,7 +152,11 @@ _UPDATE = re.compile(r"(insert_or_update|insert|delete_key|delete|modify)\b")
 _ECHO = re.compile(r"\s*([^;]*);")
 _LINE = re.compile(r":(\w*)[ \t]*([^\n]*)\n")
 _ADD = re.compile(r":rule[ \t]+add\b")
+_TEXT = re.compile(r":(add)\b[ \t]*([^\n]*)\n")
+_GOES_ON = re.compile(r"(?:[,=|:]|:-)$")
 _GOAL = re.compile(r"(?:[A-Z(]|not\b|var\b)")
+_NEXT = re.compile(r"([^\n]*)\n")
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*')
 _ASKED = re.compile(r"(.*?)\?[ \t]*;?[ \t]*\n", re.DOTALL)
 _ENDED = re.compile(r"[^?\s]\s*;\s*$")
 _RULE = re.compile(r":(rule)[ \t]+(add\b(?:[^\n]*\n)*?[^\n]*\.[ \t]*;?[ \t]*)\n")
@@ -258,7 +263,35 @@ def _sleep(reader: RecordReader) -> Sleep:
     return Sleep(max(0, reader.integer()))
 
 
+def _added(reader: RecordReader) -> Colon | None:
+    """Read `:add` with declarations or rules: up to the line that ends one, as far as brackets and dots tell."""
+    found = reader.match(_TEXT)
+    if found is None:
+        return None
+    lines = [found[2]]
+    while not _is_whole("\n".join(lines)):
+        more = reader.match(_NEXT)
+        if more is None:
+            raise IncompleteError("a text that goes on")
+        lines.append(more[1])
+    return Colon("add", "\n".join(lines).strip())
+
+
+def _is_whole(text: str) -> bool:
+    """Tell whether a text may end here.
+
+    >>> [_is_whole(text) for text in ("relation R(x: u8)", "function f(x: u8): u8 {", "R(x) :- S(x)", "R(x) :- S(x).")]
+    [True, False, False, True]
+    """
+    text = _QUOTED.sub("", text).strip()
+    is_open = any(text.count(one) > text.count(other) for one, other in ("()", "[]", "{}"))
+    return not is_open and not _GOES_ON.search(text) and (":-" not in text.rpartition(".")[2])
+
+
 def _colon(reader: RecordReader) -> Colon:
+    added = _added(reader)
+    if added is not None:
+        return added
     if _ADD.match(reader.text, reader.position):
         found = reader.match(_RULE)
         if found is None:

@@ -49,8 +49,7 @@ class Interpreter:
         self._shown = shown
         self._batch: list[Update] = []
         self._began = time.monotonic_ns()
-        self._converter = Converter(plan_of(database).types)
-        self._dumper = Dumper(plan_of(database).types)
+        self._typed: tuple[Any, Converter, Dumper] | None = None
         self._filled = {view.name for view in database.relations() if view.count()}
         self._own = OwnCommands(self)
 
@@ -166,7 +165,7 @@ class Interpreter:
                     self._modify(transaction, relation, update)
 
     def _modify(self, transaction: Transaction, relation: str, update: Update) -> None:
-        declared = plan_of(self.database).relations[relation]
+        declared = self._declared(relation)
         if not isinstance(update.record, Struct):
             raise DataError(f"modify {relation}: the changes are written like `{relation}{{.column = value}}`")
         given = self._converter.changes(update.record, relation, declared.columns)
@@ -176,10 +175,35 @@ class Interpreter:
 
     def _relation(self, name: str) -> str:
         proper = STD + name.removeprefix(DDLOG_STD) if name.startswith(DDLOG_STD) else name
+        if self.transaction is not None and proper in self.transaction.declarations.relations:
+            return proper
         return self.database.relation(proper).name
 
+    def _declared(self, relation: str) -> Any:
+        """Return the declaration of a relation, which may be of the open transaction."""
+        if self.transaction is not None:
+            found = self.transaction.declarations.relations.get(relation)
+            if found is not None:
+                return found
+        return plan_of(self.database).relations[relation]
+
+    def _by_types(self) -> tuple[Any, Converter, Dumper]:
+        """Return what reads and shows values of the types that there are now."""
+        whole = plan_of(self.database) if self.transaction is None else self.transaction.declarations
+        if self._typed is None or self._typed[0] is not whole.relations:
+            self._typed = whole.relations, Converter(whole.types), Dumper(whole.types)
+        return self._typed
+
+    @property
+    def _converter(self) -> Converter:
+        return self._by_types()[1]
+
+    @property
+    def _dumper(self) -> Dumper:
+        return self._by_types()[2]
+
     def _row(self, relation: str, update: Update) -> tuple[Any, ...]:
-        declared = plan_of(self.database).relations[relation]
+        declared = self._declared(relation)
         if update.whole:
             assert update.record is not None
             return self._converter.row(update.record, declared.columns, declared.element)
@@ -187,7 +211,7 @@ class Interpreter:
         return self._converter.fields(update.record, relation, declared.columns)
 
     def _key(self, relation: str, key: Record | None) -> Any:
-        declared = plan_of(self.database).relations[relation]
+        declared = self._declared(relation)
         if declared.primary_key is None:
             raise DataError(f"{relation} has no primary key: its declaration needs `primary key (x) x.column`")
         assert key is not None
@@ -196,8 +220,9 @@ class Interpreter:
     # --- output ------------------------------------------------------------------------------------------------------
 
     def _dumped(self) -> list[str]:
-        views = [view for view in self.database.relations() if view.role in self._shown]
-        return sorted((view.name for view in views), key=ddlog_name)
+        whole = plan_of(self.database) if self.transaction is None else self.transaction.declarations
+        shown = [one for one in whole.relations.values() if one.role in self._shown and not one.auxiliary]
+        return sorted((one.name for one in shown), key=ddlog_name)
 
     def _dump(self, relation: str | None) -> None:
         if relation is not None:
@@ -222,11 +247,11 @@ class Interpreter:
         self._say_rows(relation, rows)
 
     def _say_rows(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> None:
-        declared = plan_of(self.database).relations[relation]
+        declared = self._declared(relation)
         if rows:  # in one go: a line at a time is flushed a line at a time
             self.say("\n".join(self._dumper.row(row, declared.columns, declared.element) for row in rows))
 
     def _say_changes(self, relation: str, changes: Any) -> None:
-        declared = plan_of(self.database).relations[relation]
+        declared = self._declared(relation)
         lines = self._dumper.changes(changes, declared.columns, declared.element)
         self.say("\n".join([f"{ddlog_name(relation)}:", *lines]))

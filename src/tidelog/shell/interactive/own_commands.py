@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Protocol, cast
 
 from tidelog.base.diagnostic import did_you_mean
@@ -11,6 +12,8 @@ from tidelog.base.errors import UserError
 from tidelog.session.changes import Changes, Commit
 from tidelog.session.database import Database
 from tidelog.session.engines import StrategyName
+from tidelog.session.exchange import save_facts
+from tidelog.session.program.sources import read_source
 from tidelog.session.program.static import PLAN_FORMATS
 from tidelog.session.transaction import Transaction
 from tidelog.shell.tables import answers_table
@@ -33,6 +36,10 @@ echo text; sleep 100; exit;       show a text; wait (milliseconds); leave
 :rule add TEXT                    add rules, in the open transaction or else at once
 :rule remove NAME-OR-TEXT         remove rules
 :rule list                        show the rules in force
+:add TEXT                         add declarations and rules, in the open transaction or else at once
+:remove NAME                      remove a relation, function, type, index, or rules
+:load DIR  :load FILE.dl          insert the facts of a folder's files; add the declarations and rules of a file
+:save DIR                         write the facts of each input relation, as `:load` reads them
 :plan [text|dot|mermaid|json]     show how they are computed
 :preview                          show what a commit would change now
 :verify                           compute everything from scratch and compare
@@ -60,6 +67,10 @@ class OwnCommands:
         self._execute: dict[str, Callable[[str], None]] = {
             "query": self._query,
             "rule": self._rule,
+            "add": self._add,
+            "remove": self._remove,
+            "load": self._load,
+            "save": self._save,
             "plan": self._plan,
             "preview": self._preview,
             "verify": self._verify,
@@ -94,6 +105,31 @@ class OwnCommands:
                     self._shell.say(f"{name}{rule.text}{'' if rule.active else '  // removed'}")
             case _:
                 raise UserError("`:rule` is followed by `add`, `remove` or `list`")
+
+    def _add(self, text: str) -> None:
+        with self._transaction() as transaction:
+            transaction.add(text)
+
+    def _remove(self, text: str) -> None:
+        with self._transaction() as transaction:
+            transaction.remove(text)
+
+    def _load(self, text: str) -> None:
+        if not text:
+            raise UserError("`:load` is followed by a folder of facts, or a file of declarations and rules, `NAME.dl`")
+        with self._transaction() as transaction:
+            if text.endswith(".dl"):
+                transaction.add(read_source(Path(text)).text)
+                return
+            facts = transaction.load(text)
+        for note in facts.remarks.notes:
+            self._shell.say(f"note: {note}")
+
+    def _save(self, text: str) -> None:
+        if not text:
+            raise UserError("`:save` is followed by a folder, where the facts of each input relation are written")
+        for path, rows in save_facts(self._shell.database, text).items():
+            self._shell.say(f"{path}: {rows} row{'' if rows == 1 else 's'}")
 
     @contextmanager
     def _transaction(self) -> Iterator[Transaction]:

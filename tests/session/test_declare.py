@@ -1,0 +1,151 @@
+"""Relations, functions, types and indexes come and go in transactions, as rules do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import tidelog
+from tests.session.graph import Open, edges
+from tidelog import Database, DataError, ProgramError, UserError
+
+MORE = """
+typedef Kind = Host | Port{n: u8}
+function twice(x: u8): u8 { x * 2 }
+input relation Thing(k: Kind, n: u8) primary key (t) t.n
+output relation Big(n: u8)
+index by_n(n: u8) on Thing(_, n)
+Big(twice(n)) :- Thing(_, n).
+Reach(x, x) :- Edge(_, x).
+"""
+RULE = "Big(twice(n)) :- Thing(_, n)."
+
+
+def test_added(opened: Open) -> None:
+    db = opened()
+    edges(db, (1, 2))
+    with db.transaction() as tx:
+        tx.add(MORE)
+        tx.insert("Thing", [("Host", 3)])
+        tx.upsert("Thing", [({"tag": "Port", "n": 1}, 3)])
+        assert tx.preview()["Big"].inserted == [(6,)]
+        assert tx.query("Big(x)").rows() == [(6,)]
+    assert [*tx.result.changes] == ["Big", "Reach", "Thing"]
+    assert (db["Reach"].rows(), len(db.query_index("by_n", 3))) == ([(1, 2), (2, 2)], 1)
+    with db.transaction() as tx:
+        tx.modify("Thing", 3, {"k": "Host"})
+        with pytest.raises(DataError, match="same primary key"):
+            tx.insert("Thing", [({"tag": "Port", "n": 2}, 3)])
+    db.verify()
+
+
+def test_what_is_not_committed_leaves_no_trace(opened: Open) -> None:
+    db = opened()
+    before = [view.name for view in db.relations()], str(db.plan), db.rules()
+    with db.transaction() as tx:
+        tx.add(MORE)
+        tx.insert("Thing", [("Host", 3)])
+        tx.preview()
+        tx.rollback()
+    with pytest.raises(ProgramError, match="unknown type"), db.transaction() as tx:
+        tx.add("input relation Other(x: Missing)")
+    with pytest.raises(ProgramError, match="Edge"), db.transaction() as tx:
+        tx.add("input relation Edge(x: u8)")
+    with pytest.raises(UserError, match="belong to the program's text"), db.transaction() as tx:
+        tx.add("import vec")
+    assert ([view.name for view in db.relations()], str(db.plan), db.rules()) == before
+    with pytest.raises(UserError, match="no relation `Thing`"):
+        db.relation("Thing")
+
+
+@pytest.mark.parametrize(
+    ("name", "by"),
+    [
+        ("Kind", "type `Kind` is in use by relation `Thing`"),
+        ("twice", "function `twice` is in use by the rule `Big"),
+        ("Thing", "relation `Thing` is in use by index `by_n`, the rule `Big"),
+        ("Big", "relation `Big` is in use by the rule `Big"),
+        ("Edge", "relation `Edge` is in use by the rule"),
+        ("Nothing", "no rule in force has the name or text"),
+    ],
+)
+def test_what_is_in_use_stays(opened: Open, name: str, by: str) -> None:
+    db = opened()
+    with db.transaction() as tx:
+        tx.add(MORE)
+    with pytest.raises(UserError, match=by), db.transaction() as tx:
+        tx.remove(name)
+    db.verify()
+
+
+def test_removed(opened: Open) -> None:
+    db = opened()
+    with db.transaction() as tx:
+        tx.add(MORE)
+        tx.insert("Thing", [("Host", 3)])
+    held = db["Thing"]
+    with db.transaction() as tx:
+        for name in (RULE, "Big", "by_n", "Thing", "Kind", "twice"):
+            tx.remove(name)
+    assert [view.name for view in db.relations()] == ["Edge", "Owner", "Reach", "Owned"]
+    with pytest.raises(UserError, match="no relation `Thing`"):
+        held.rows()
+    with db.transaction() as tx:
+        tx.add(MORE)
+    assert db["Thing"].rows() == []
+    db.verify()
+
+
+def test_another_relation_of_the_same_name_begins_empty(opened: Open) -> None:
+    db = opened()
+    with db.transaction() as tx:
+        tx.add("input relation A(x: u8)")
+        tx.insert("A", [(1,), (2,)])
+    with db.transaction() as tx:
+        tx.remove("A")
+        tx.add("input relation A(x: u8)  output relation B(x: u8)  B(x) :- A(x).")
+        tx.insert("A", [(2,), (3,)])
+    assert db["A"].rows() == db["B"].rows() == [(2,), (3,)]
+    with db.transaction() as tx:
+        tx.remove("B(x) :- A(x).")
+        tx.remove("A")
+        tx.add("input relation A(y: string)")
+    assert (db["A"].rows(), db["B"].rows(), db["A"].columns) == ([], [], {"y": "string"})
+    db.verify()
+
+
+def test_rules_and_views_live_on(opened: Open) -> None:
+    db = opened()
+    view = db.watch("Reach($from, x)", {"from": 1})
+    feed = view.changes()
+    with db.transaction() as tx:
+        tx.remove_rules("step")
+    edges(db, (1, 2))
+    with db.transaction() as tx:
+        tx.add("input relation Extra(a: u32, b: u32)  Reach(a, b) :- Extra(a, b).")
+        tx.insert("Extra", [(1, 9)])
+    assert [change.inserted for change in feed] == [[(9,)]]
+    assert not any(rule.name == "step" and rule.active for rule in db.rules())
+    rules = [rule.text for rule in db.rules() if rule.active and rule.text.startswith("Reach")]
+    with pytest.raises(UserError, match="the goal `Reach"), db.transaction() as tx:
+        _remove(tx, *rules, "Reach")
+    view.close()
+    with db.transaction() as tx:
+        tx.add_rules('#[name = "step"] Reach(a, b) :- Edge(a, b).')
+    assert db["Reach"].rows() == [(1, 2), (1, 9)]
+    db.verify()
+
+
+def _remove(tx: tidelog.Transaction, *names: str) -> None:
+    for name in names:
+        tx.remove(name)
+
+
+def test_facts_are_saved_and_loaded(tmp_path: Path) -> None:
+    db = Database("input relation Edge(a: u8, b: u8)  Edge(9, 9).", facts={"Edge": [(1, 2)]})
+    assert tidelog.save_facts(db, tmp_path) == {tmp_path / "Edge.csv": 1}
+    other = Database("input relation Edge(a: u8, b: u8)")
+    with other.transaction() as tx:
+        tx.load(tmp_path)
+    assert other["Edge"].rows() == [(1, 2)]
