@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 
 from tidelog.base.diagnostic import shortened
-from tidelog.base.expr import Const, Expr, Function, Var
+from tidelog.base.expr import Const, Expr, Function, Pattern, Var
 from tidelog.base.record import record
 from tidelog.base.span import Placed, Span
 from tidelog.base.types import Field, Tuple, Type, TypeDefinition
@@ -148,11 +148,15 @@ class Rule:
 
 @record
 class Index(Placed):
-    """A declared index: look up rows of a relation by some of its columns. `atom` has the parameters as variables."""
+    """A declared index: look up rows of a relation by some of its columns, or by parts of them.
+
+    `atom` has the parameters as variables; where a column has a pattern, it has a wildcard, and `patterns` the pattern.
+    """
 
     name: str
     parameters: tuple[Var, ...]
     atom: Atom
+    patterns: tuple[tuple[int, Pattern], ...] = ()
 
 
 @record

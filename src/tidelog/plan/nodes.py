@@ -29,7 +29,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from enum import Enum
 
-from tidelog.base.expr import Const, Expr, Function, Var
+from tidelog.base.expr import Const, Expr, Function, Pattern, Var
 from tidelog.base.record import record
 from tidelog.base.types import TypeDefinition
 from tidelog.logic import program as logic
@@ -254,12 +254,16 @@ class Index:
 
 @record
 class DeclaredIndex:
-    """An `index` of the program: its parameters in order, and for each column of the relation a variable or None."""
+    """An `index` of the program: its parameters in order, and for each column of the relation a variable or None.
+
+    `patterns` are of columns of which parameters stand for parts; their terms are None.
+    """
 
     name: str
     parameters: tuple[Var, ...]
     relation: str
     terms: tuple[Var | Const | None, ...]
+    patterns: tuple[tuple[int, Pattern], ...] = ()
 
 
 @record

@@ -105,4 +105,6 @@ def _is_recursive(names: list[str], rules: list[Rule]) -> bool:
 
 
 def _declared(index: logic.Index) -> DeclaredIndex:
-    return DeclaredIndex(index.name, index.parameters, index.atom.relation, scan_of(index.atom, 0).terms)
+    return DeclaredIndex(
+        index.name, index.parameters, index.atom.relation, scan_of(index.atom, 0).terms, index.patterns
+    )

@@ -124,3 +124,34 @@ def test_looking_up_keeps_to_the_limits(engine: EngineName) -> None:
             db["R"].where(x=7)
     else:
         assert len(db["R"].where(x=7)) == 300
+
+
+def test_indexes_by_parts_of_columns() -> None:
+    """A pattern that parameters determine is looked up; otherwise rows that fit are kept."""
+    db = Database("""
+        typedef Host = Host{id: Option<string>, at: (u8, string)}
+        typedef Place = Port{n: u8} | Nowhere
+        input relation Host[Host]
+        input relation At[Place]
+        input relation &Disk(host: u8, size: Option<u8>)
+        index by_id(id: string) on Host[Host{.id = Some{id}}]
+        index by_room(room: string) on Host[Host{.at = (_, room)}]
+        index by_both(id: string, room: string) on Host(Some{id}, (1, room))
+        index by_port(n: u8) on At[Port{n}]
+        index by_size(size: u8) on &Disk(_, Some{size})
+        index by_same(x: u8) on &Disk(x, Some{x})
+    """)
+    with db.transaction() as tx:
+        tx.insert("Host", [("a", (1, "red")), ("b", (2, "red")), (None, (1, "blue"))])
+        tx.insert("Disk", [(4, 4), (1, 4), (2, None)])
+    ids = {row[0].fields[0] for row in db.query_index("by_room", "red")}
+    assert ids == {"a", "b"}
+    assert [row[1] for row in db.query_index("by_id", "b")] == [(2, "red")]
+    assert [row[1] for row in db.query_index("by_both", "a", "red")] == [(1, "red")]
+    assert db.query_index("by_both", "b", "red") == []
+    assert len(db.dump_index("by_id")) == 2
+    assert [row[0] for row in db.query_index("by_size", 4)] == [1, 4]
+    assert [row[0] for row in db.query_index("by_same", 4)] == [4]
+    assert [row[0] for row in db.dump_index("by_same")] == [4]
+    assert db.query_index("by_port", 3) == []
+    assert "Port{.n = n}" in db.plan.json()

@@ -2,6 +2,7 @@
 
 input relation Owner(host: string, who: string) primary key (o) o.host      key: the expression `host`
 index ByOs(os: string) on Host(_, os)                                       look up by the second column
+index ById(id: u8) on Disk(Some{id}, _)                                     look up by a part of the first
 """
 
 from __future__ import annotations
@@ -10,19 +11,22 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tidelog.base.diagnostic import Report, did_you_mean
-from tidelog.base.expr import Const, Var
-from tidelog.base.free import free_variables, substitute
+from tidelog.base.expr import Const, Pattern, Var
+from tidelog.base.free import free_variables, pattern_variables, substitute
 from tidelog.base.types import Field, Type, show
 from tidelog.lang import syntax
-from tidelog.logic.check.check_atoms import place_atom
+from tidelog.lang.syntax.walk import subexpressions
+from tidelog.logic.check.check_atoms import place_atom, row_atom
+from tidelog.logic.infer.finish import Finisher
 from tidelog.logic.infer.infer import BodyInference
 from tidelog.logic.names.environment import Declarations, Environment
 from tidelog.logic.names.modules import Modules
 from tidelog.logic.names.names import declared_twice
+from tidelog.logic.names.patterns import is_pattern
 from tidelog.logic.names.scope import Scope
 from tidelog.logic.program import Atom, Index, Relation, Term, Wildcard
 from tidelog.logic.rewrite.fold_constants import fold_expression
-from tidelog.logic.rewrite.rows import make_row
+from tidelog.logic.rewrite.rows import make_row, row_constructor
 
 
 def check_relations(declarations: Declarations, report: Report) -> Mapping[str, Relation]:
@@ -124,12 +128,14 @@ def _check_index(declared: syntax.IndexDef, name: str, environment: Environment,
     relation = environment.relation(declared.atom.relation, declared.atom.span, report)
     if relation is None:
         return None
-    given = place_atom(_with_columns(declared.atom), relation, report).arguments
+    written = _with_columns(row_atom(declared.atom, relation, environment), relation, environment)
+    given = place_atom(written, relation, report).arguments
     inference = BodyInference(environment, report)
     scope = Scope()
     for variable in parameters.values():
         scope.declare(variable.name, variable.type, "parameter", variable.span)
     terms: list[Term] = []
+    patterns: list[tuple[int, Pattern]] = []
     for i, column in enumerate(relation.columns):
         match given[i]:
             case None | syntax.Wildcard():
@@ -140,17 +146,23 @@ def _check_index(declared: syntax.IndexDef, name: str, environment: Environment,
                 terms.append(parameters[word])
             case syntax.Name((word,), span=span):
                 hint = did_you_mean(word, parameters) or f"declare it: `index {declared.name}({word}: ...)`"
-                note = "the columns of an index are its parameters, constants or `_`"
+                note = "the columns of an index are its parameters, patterns with these, constants or `_`"
                 report.add("E0419", f"`{word}` is not a parameter of the index", span, note=note, hint=hint)
+            case expression if is_pattern(expression) and not _is_constant(expression):
+                patterns.append((i, inference.pattern(expression, scope, column.type, binds=False)))
+                terms.append(Wildcard(column.type))
             case expression:
                 term = fold_expression(inference.finish(inference.expression(expression, scope, column.type)))
                 if isinstance(term, Const):
                     terms.append(term)
                 elif report.mistakes == mistakes:
-                    note = "the columns of an index are its parameters, constants or `_`"
+                    note = "the columns of an index are its parameters, patterns with these, constants or `_`"
                     hint = "put the computed value into a relation, and declare the index on that"
                     report.add("E0419", "an index cannot compute a column", expression.span, note=note, hint=hint)
+    inference.settle()
+    patterns = [(i, Finisher(inference).pattern(pattern)) for i, pattern in patterns] if patterns else []
     used = {term.name for term in terms if isinstance(term, Var)}
+    used |= {variable.name for _, pattern in patterns for variable in pattern_variables(pattern)}
     for parameter in declared.parameters:
         if parameter.name not in used and report.mistakes == mistakes:
             report.add(
@@ -162,17 +174,20 @@ def _check_index(declared: syntax.IndexDef, name: str, environment: Environment,
             )
     if report.mistakes > mistakes:
         return None
-    return Index(
-        name, tuple(parameters.values()), Atom(relation.name, tuple(terms), span=declared.atom.span), span=declared.span
-    )
+    atom = Atom(relation.name, tuple(terms), span=declared.atom.span)
+    return Index(name, tuple(parameters.values()), atom, tuple(patterns), span=declared.span)
 
 
-def _with_columns(atom: syntax.Atom) -> syntax.Atom:
-    """Return `R[C{a, b}]` as `R(a, b)`, and `R[a]` as `R(a)`."""
-    match atom.whole:
-        case None:
-            return atom
-        case syntax.Construct(_, arguments):
-            return replace(atom, arguments=arguments, whole=None)
-        case e:
-            return replace(atom, arguments=(syntax.Argument(None, e, span=e.span),), whole=None)
+def _is_constant(pattern: syntax.Expr) -> bool:
+    return not any(isinstance(e, syntax.Name | syntax.Wildcard | syntax.At) for e in subexpressions(pattern))
+
+
+def _with_columns(atom: syntax.Atom, relation: Relation, environment: Environment) -> syntax.Atom:
+    """Return `R[C{a, b}]` as `R(a, b)` if C has the columns as fields, and `R[a]` as `R(a)`."""
+    whole = atom.whole
+    if whole is None:
+        return atom
+    opened = whole.operand if isinstance(whole, syntax.Unary) and whole.operator == "&" else whole
+    if isinstance(opened, syntax.Construct) and row_constructor(relation, environment.definition) is not None:
+        return replace(atom, arguments=opened.arguments, whole=None)
+    return replace(atom, arguments=(syntax.Argument(None, whole, span=whole.span),), whole=None)

@@ -23,8 +23,8 @@ import json
 from dataclasses import fields
 from typing import Any
 
-from tidelog.base.expr import Const
-from tidelog.base.text.show import show_expression
+from tidelog.base.expr import AnyPattern, Const, ConstPattern, ConstructorPattern, TuplePattern, VarPattern
+from tidelog.base.text.show import show_expression, show_pattern
 from tidelog.base.types import show
 from tidelog.plan import nodes
 from tidelog.plan.join.spine import spine
@@ -108,6 +108,8 @@ def _field(name: str, value: Any) -> Any:
             return _step(value)
         case nodes.Rule():
             return _rule(value)
+        case AnyPattern() | VarPattern() | ConstPattern() | TuplePattern() | ConstructorPattern():
+            return show_pattern(value)
         case _:
             return show_expression(value)
 
