@@ -142,20 +142,25 @@ REF, INTERN = "std::Ref", "std::Intern"
 
 @record
 class Field:
-    """A named field of a constructor or a column of a relation."""
+    """A named field of a constructor or a column of a relation; `json` is its name in JSON if that is another one."""
 
     name: str
     type: Type
+    json: str = field(default="", compare=False, repr=False)
 
 
 @dataclass(frozen=True)
 class Constructor:
-    """One alternative of a struct or union: `position` orders values, `fields` are in declaration order."""
+    """One alternative of a struct or union: `position` orders values, `fields` are in declaration order.
+
+    `json` is its name in JSON if that is another one.
+    """
 
     name: str
     type_name: str
     position: int
     fields: tuple[Field, ...]
+    json: str = field(default="", compare=False, repr=False)
 
     @cached_property
     def index(self) -> dict[str, int]:

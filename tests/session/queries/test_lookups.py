@@ -154,4 +154,4 @@ def test_indexes_by_parts_of_columns() -> None:
     assert [row[0] for row in db.query_index("by_same", 4)] == [4]
     assert [row[0] for row in db.dump_index("by_same")] == [4]
     assert db.query_index("by_port", 3) == []
-    assert "Port{.n = n}" in db.plan.json()
+    assert "Port{n}" in db.plan.json()

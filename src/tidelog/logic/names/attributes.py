@@ -7,6 +7,7 @@ say nothing about meaning; they are accepted (`STORAGE`), so that its programs r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from tidelog.base.diagnostic import Label, Report, did_you_mean
@@ -49,6 +50,15 @@ def text_of(name: str, attributes: Attributes) -> str | None:
             case _:
                 pass
     return None
+
+
+def name_in_json(attributes: Attributes) -> str:
+    """Return the name that `#[rust = "serde(rename = ...)"]` gives a field or constructor in JSON, or nothing."""
+    found = _RENAMED.match(text_of("rust", attributes) or "")
+    return found[1] if found else ""
+
+
+_RENAMED = re.compile(r'\s*serde\s*\(.*\brename\s*=\s*"([^"]*)"')
 
 
 def _inner(declaration: Declaration) -> Iterator[Attribute]:
@@ -124,17 +134,22 @@ def _check_demand(attribute: Attribute, declaration: syntax.RelationDef, report:
 
 
 def _unknown(attribute: Attribute, is_rule: bool, report: Report) -> None:
+    misplaced = {
+        "name": ("only rules have names of this kind", "remove the attribute"),
+        "strategy": ("only relations follow changes by a strategy", "put it before the relation"),
+        "demand": ("only relations are computed by demand", "put it before the relation"),
+    }
+    if attribute.name in misplaced:
+        note, hint = misplaced[attribute.name]
+        report.add("E0416", f"`{attribute.name}` is no attribute of this", attribute.span, note=note, hint=hint)
+        return
     known = STORAGE | {"name"} if is_rule else STORAGE | {"strategy", "demand"}
-    if attribute.name == "name":
-        note, hint = "only rules have names of this kind", "remove the attribute"
-    elif attribute.name == "strategy":
-        note, hint = "only relations follow changes by a strategy", "put it before the relation"
-    elif attribute.name == "demand":
-        note, hint = "only relations are computed by demand", "put it before the relation"
-    else:
-        note = (
-            "the attribute of rules is `name`, those of relations `strategy` and `demand`; attributes of DDlog about"
-            " storage are accepted and ignored"
-        )
-        hint = did_you_mean(attribute.name, known) or "remove the attribute"
-    report.add("E0416", f"unknown attribute `{attribute.name}`", attribute.span, note=note, hint=hint)
+    report.add(
+        "W0405",
+        f"unknown attribute `{attribute.name}`, which has no effect",
+        attribute.span,
+        note="the attribute of rules is `name`, those of relations `strategy` and `demand`; attributes of DDlog about"
+        " storage are accepted and ignored",
+        hint=did_you_mean(attribute.name, known) or "remove the attribute",
+        severity="warning",
+    )

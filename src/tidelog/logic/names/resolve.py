@@ -19,7 +19,7 @@ from tidelog.base.text.integers import show_integer
 from tidelog.base.types import Bit, Constructor, Field, Named, Signed, Type, TypeSizeError, TypeVariable
 from tidelog.lang import syntax
 from tidelog.lang.syntax.walk import TYPES
-from tidelog.logic.names.attributes import text_of
+from tidelog.logic.names.attributes import name_in_json, text_of
 from tidelog.logic.names.names import declared_twice
 from tidelog.logic.names.unify import ERROR
 from tidelog.logic.program import Relation
@@ -169,6 +169,7 @@ def resolve_constructors(
                     type_name,
                     position,
                     _fields(environment, c.fields, report, variables),
+                    name_in_json(c.attributes),
                 )
                 for position, c in enumerate(body)
             )
@@ -184,7 +185,9 @@ def _fields(
         if field.name in seen:
             declared_twice("field", field.name, field.span, report)
         seen.add(field.name)
-    return tuple(Field(f.name, resolve_type(environment, f.type, report, variables)) for f in fields)
+    return tuple(
+        Field(f.name, resolve_type(environment, f.type, report, variables), name_in_json(f.attributes)) for f in fields
+    )
 
 
 def resolve_columns(environment: Environment, declared: syntax.RelationDef, report: Report) -> Relation:

@@ -228,3 +228,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "local_format": lambda d, offset, pattern: format_parts(pattern, d.fields[0], d.fields[1], offset),
     "local_parse": lambda s, pattern: read_parts(s, pattern, _read_local),
 }
+LITERALS: dict[str, Callable[[str], Variant]] = {
+    "time::Time": FUNCTIONS["string2time"],
+    "time::Date": FUNCTIONS["string2date"],
+    "time::DateTime": FUNCTIONS["string2datetime"],
+}
+"""How texts of facts are read where a type of this module is expected."""

@@ -82,10 +82,11 @@ def _constructed_to_plain(value: Value, type: t.Named, types: Types) -> Plain:
         raise MisfitError(f"JSON has no values of type {t.show(type)}")
     constructor = constructors[value.position]
     inner = zip(constructor.fields, value.fields, fields_of(type, constructor, types), strict=True)
-    fields = {field.name: to_plain(x, kind, types) for field, x, kind in inner}
+    fields = {field.json or field.name: to_plain(x, kind, types) for field, x, kind in inner}
     if len(constructors) == 1:
         return fields
-    return {_local(constructor.name): fields} if fields else _local(constructor.name)
+    name = constructor.json or _local(constructor.name)
+    return {name: fields} if fields else name
 
 
 def document(value: Variant) -> Plain:
@@ -169,7 +170,7 @@ def _constructed_from_plain(plain: Plain, type: t.Named, types: Types, place: st
     constructors = () if type.name == t.GROUP else types[type.name].constructors
     if not constructors:
         raise MisfitError(f"JSON has no values of type {t.show(type)}")
-    by_name = {_local(c.name): c for c in constructors}
+    by_name = {c.json or _local(c.name): c for c in constructors}
     if len(constructors) == 1:
         (constructor,), fields = constructors, plain
     elif isinstance(plain, str) and plain in by_name and not by_name[plain].fields:
@@ -182,9 +183,10 @@ def _constructed_from_plain(plain: Plain, type: t.Named, types: Types, place: st
     given = _expect(fields, dict, f"an object with the fields of {_local(constructor.name)}", place)
     values = []
     for field, kind in zip(constructor.fields, fields_of(type, constructor, types), strict=True):
-        if field.name not in given and not (isinstance(kind, t.Named) and kind.name == OPTION):
-            raise MisfitError(f"missing field `{field.name}`{f' in {place}' if place else ''}")
-        values.append(from_plain(given.get(field.name), kind, types, f"{place}.{field.name}"))
+        name = field.json or field.name
+        if name not in given and not (isinstance(kind, t.Named) and kind.name == OPTION):
+            raise MisfitError(f"missing field `{name}`{f' in {place}' if place else ''}")
+        values.append(from_plain(given.get(name), kind, types, f"{place}.{name}"))
     return Variant(constructor.name, constructor.position, tuple(values))
 
 

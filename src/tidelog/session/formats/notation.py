@@ -1,12 +1,13 @@
-"""Values in JSON by their type, as the library module `json` reads them; for those who write commands."""
+"""Values in JSON, dates and times as text, by their type as the library reads them; for who writes commands."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from tidelog.base.errors import DataError
-from tidelog.base.types import Type, TypeDefinition, show
+from tidelog.base.types import Named, Type, TypeDefinition, show
 from tidelog.base.values import Value
+from tidelog.logic.std.clock import LITERALS
 from tidelog.logic.std.documents import MisfitError, from_plain, read
 
 
@@ -23,3 +24,18 @@ def value_of_json(text: str, type: Type, types: Mapping[str, TypeDefinition]) ->
         raise DataError(f"JSON for a {show(type)}: {error}") from None
     except RecursionError:
         raise DataError(f"JSON for a {show(type)} is nested too deeply") from None
+
+
+def value_of_text(text: str, type: Named) -> Value | None:
+    """Return the date or time that a text stands for; None if the type is neither.
+
+    >>> value_of_text("2024-02-29", Named("time::Date")).fields
+    (2024, 2, 29)
+    """
+    reader = LITERALS.get(type.name)
+    if reader is None:
+        return None
+    outcome = reader(text)
+    if outcome.position:
+        raise DataError(f"expected a {show(type)}: {outcome.fields[0]}")
+    return outcome.fields[0]

@@ -40,7 +40,7 @@ from tidelog.base.types import (
     show,
 )
 from tidelog.base.values import FrozenMap, Value, Variant, real, single
-from tidelog.session.formats.notation import value_of_json
+from tidelog.session.formats.notation import value_of_json, value_of_text
 from tidelog.shell.interactive.records import Items, Record, Serialized, Struct
 
 DDLOG_STD, STD = "ddlog_std::", "std::"
@@ -105,6 +105,8 @@ class Converter:
                 constructor = self._constructor(record, type)
                 values = self.fields(record, constructor.name, self._fields(type, constructor))
                 return Variant(constructor.name, constructor.position, values)
+            case _ if isinstance(record, str) and (value := value_of_text(record, type)) is not None:
+                return value
             case _:
                 raise _misfit(record, type)
 
