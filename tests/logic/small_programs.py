@@ -14,6 +14,7 @@ from tidelog.base.types import show
 from tidelog.lang import syntax
 from tidelog.lang.parse.parse import parse, parse_expression
 from tidelog.logic.check.functions import Functions
+from tidelog.logic.check.instantiate import instantiate
 from tidelog.logic.infer.infer import BodyInference
 from tidelog.logic.infer.typed_rewrite import called_functions
 from tidelog.logic.names.declare import declare
@@ -100,7 +101,7 @@ def instances(text: str, expression: str, externs: Externs | None = None) -> dic
     parsed = parse_expression(Source("expression", expression), report)
     assert parsed is not None
     found = inference.finish(inference.expression(parsed, Scope(rule=True)))
-    made = dict(functions.instantiate(called_functions(found)))
+    made = dict(instantiate(functions, called_functions(found)))
     assert messages(report) == []
     return made
 

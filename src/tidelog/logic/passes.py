@@ -29,6 +29,7 @@ from tidelog.logic.check import rule_mistakes
 from tidelog.logic.check.check_goal import ValueOf, check_goal
 from tidelog.logic.check.check_rules import SourceRule, check_rules
 from tidelog.logic.check.functions import Functions
+from tidelog.logic.check.instantiate import instantiate
 from tidelog.logic.check.order_body import order_body
 from tidelog.logic.check.relations import check_indexes, check_relations
 from tidelog.logic.check.warn import warn
@@ -220,7 +221,7 @@ def _complete(
     warn(rules, program.rules, every, report)
     new = [relation for name, relation in every.items() if name not in program.relations]
     functions.report = report
-    made = functions.instantiate(_called(rules, new))
+    made = instantiate(functions, _called(rules, new))
     if report.errors:  # of generic functions, at the types they are called with
         return None
     columns = [type for r in new for type in (r.element, *(column.type for column in r.columns))]

@@ -1,20 +1,19 @@
 """The functions of a program: bodies checked once, generic ones too; externs bound to Python.
 
 `Functions` is made after `declare`. `check` reports the mistakes of all functions of the program's own modules; the
-library's bodies are checked when something calls them. `instantiate` (in `instantiate.py`) then makes what rules call.
+library's bodies are checked when something calls them. `instantiate` then makes what rules call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 
 from tidelog.base import types
 from tidelog.base.diagnostic import Report
-from tidelog.base.expr import Expr, Function, Parameter
+from tidelog.base.expr import Expr, Parameter
 from tidelog.base.extern import Extern, Externs
 from tidelog.base.record import record
 from tidelog.base.types import TypeSizeError
-from tidelog.logic.check.instantiate import Instantiation
 from tidelog.logic.infer.infer import BodyInference
 from tidelog.logic.infer.typed_rewrite import called_functions
 from tidelog.logic.names.environment import Declarations, Signature
@@ -61,10 +60,6 @@ class Functions:
             found = self._extern(signature) if is_extern else self._with_body(signature)
             self._checked[signature] = found
         return found
-
-    def instantiate(self, names: Iterable[str]) -> Mapping[str, Function]:
-        """Return the functions reached from calls (`Call.function`, `FunctionValue.function`), instantiated."""
-        return Instantiation(self).run(names)
 
     def _with_body(self, signature: Signature) -> CheckedFunction:
         assert signature.definition.body is not None

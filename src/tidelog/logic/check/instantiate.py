@@ -11,25 +11,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from tidelog.base import expr, types
 from tidelog.base.expr import Expr, Function, Parameter
 from tidelog.base.graph import components
 from tidelog.base.span import Span
 from tidelog.base.types import STRING, Type, TypeSizeError
+from tidelog.logic.check.functions import CheckedFunction, Functions
 from tidelog.logic.infer.literals import is_built_in
 from tidelog.logic.infer.typed_rewrite import Rewriter
 from tidelog.logic.names.environment import Environment, Signature
 from tidelog.logic.names.resolve import too_large
 from tidelog.logic.names.unify import ERROR, Unifier
 
-if TYPE_CHECKING:
-    from tidelog.logic.check.functions import CheckedFunction, Functions
-
 _DEEPEST_TYPE = 40
 MOST_INSTANCES = 10_000
 """The most functions that are made of generic ones: a second's work."""
+
+
+def instantiate(functions: Functions, names: Iterable[str]) -> Mapping[str, Function]:
+    """Return the functions reached from calls (`Call.function`, `FunctionValue.function`), instantiated."""
+    return Instantiation(functions).run(names)
 
 
 class Instantiation:
