@@ -229,7 +229,7 @@ class _Attempt:
             reason = "it was empty, and at least half of what it reads is new"
             return self.scratch.evaluate(reason, last, counted=not self._need_not_count)
         try:
-            rounds = self._update(budget, start)
+            rounds = self._update(budget, budgets, start)
         except OverBudgetError as over:
             reason = str(over) or f"the update took more than {budget}"
             watch.unbind()
@@ -292,12 +292,12 @@ class _Attempt:
         new = sum(backend.changed(relation)[1] for relation in below)
         return new >= self.strategy.budgets.load * sum(map(backend.count, below))
 
-    def _update(self, budget: Budget, start: float) -> int:
+    def _update(self, budget: Budget, budgets: Budgets, start: float) -> int:
         """Run the algorithm within a budget; return the number of rounds."""
         backend, watch = self.scratch.backend, self.scratch.watch
         watch.budget, watch.patience = budget.work, start + budget.seconds
         if budget.work < math.inf:
-            stratum, budgets = self.scratch.stratum, self._budgets
+            stratum = self.scratch.stratum
             watch.less = partial(_less, backend, stratum, budget, budgets, *_counts(backend, stratum))
         backend.begin()
         watch.strategy = _named(self.strategy.name)

@@ -35,7 +35,8 @@ def lose(backend: Backend, stratum: Stratum, kept: Sequence[Rule], removed: Sequ
 
 def leads_nowhere(backend: Backend, stratum: Stratum) -> bool:
     """Tell whether what has changed below a stratum surely does nothing to it, where that can be told at once."""
-    if backend.sieving is None or stratum.aggregates:
+    changed = sum(sum(backend.changed(name)) for name in stratum.below)
+    if backend.sieving is None or stratum.aggregates or not backend.sieving.is_small(changed):
         return False
     for phase, losing in ((Phase.LOSE, True), (Phase.GAIN, False)):
         jobs = changed_below(backend, stratum, stratum.rules, losing=losing)

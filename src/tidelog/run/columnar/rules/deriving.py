@@ -64,6 +64,10 @@ class Deriving(Store):
         """The store itself."""
         return self
 
+    def is_small(self, changed: int) -> bool:
+        """Tell whether a change of so many tuples may be held against what rules read."""
+        return changed <= self.tuning.joins.tiny
+
     def may_derive(self, jobs: Sequence[Job]) -> bool:
         """Tell whether trees may have derivations, as far as that can be told at once."""
         plans = ((rule, self.orders.best(rule, tree, self.relation)) for rule, tree in jobs)
