@@ -32,6 +32,7 @@ ORDER = (
     "json",
     "base64",
     "uuid",
+    "print",
     "net::ipv4",
     "net::ipv6",
     "net::ipaddr",
@@ -63,7 +64,7 @@ Names and types are DDlog's. What differs:
 * some regular expressions of Rust's crate are refused: see `regex`;
 * dates, times, patterns and addresses are structs, so facts can contain them;
 * `Ref` and `Intern` cost nothing and change nothing: values are shared anyway;
-* what runs Rust code or has effects (`log`, `print`, `debug`, transformers) is absent.
+* what runs Rust code or has effects (`log`, transformers) is absent.
 """
 
 

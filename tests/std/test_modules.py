@@ -271,3 +271,14 @@ output relation O(v: string)
 O(to_string_debug(v)) :- R(x, _), var v = x.group_by(()).{call}.
 """
     assert reference_answers(text, {})["O"] == {(expected,)}
+
+
+def test_print(capsys: pytest.CaptureFixture[str]) -> None:
+    text = """
+        import print
+        function seen(x: u8): u8 { print("x = ${x}"); debug(Some{x}); x + 1 }
+        output relation O(x: u8)
+        O(seen(1)) :- printTrue("rule").
+    """
+    assert reference_answers(text, {})["O"] == {(2,)}
+    assert set(capsys.readouterr().err.splitlines()) == {"rule", "x = 1", "Some{.x = 1}"}  # once or several times
