@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
+from functools import partial
 from random import Random
 
 import pytest
 
 from tests.generate.checking import follow
 from tests.generate.pipeline import plan_text
+from tidelog.base.tuning.table import DEFAULT, Tuning
+from tidelog.base.tuning.thresholds import Paths
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract.engine import Delta
+from tidelog.run.contract.engine import Delta, Fallback
 from tidelog.session.soak.draw.closures import Closures
+from tidelog.session.soak.draw.mixed import mixed_history
 from tidelog.session.soak.histories import history_of
 
 DECLARED = """
@@ -62,6 +67,40 @@ def test_random_programs() -> None:
             history_of(Closures(random, mixed=True).program(), random, 8),
             lambda plan: ColumnarEngine(plan, strategy="modular"),
         )
+
+
+@pytest.mark.long(reason="320 random histories; with those that the soak draws of this family they are some 500")
+def test_random_programs_of_modules_under_all_strategies() -> None:
+    for seed in range(320):
+        random = Random(seed)
+        strategy = random.choice(("modular", "auto", "auto", "recompute"))
+        fallback = Fallback(math.inf) if strategy == "auto" and random.random() < 0.7 else None
+        tuning = Tuning.drawn(random, Paths()) if random.random() < 0.7 else DEFAULT
+        made = partial(ColumnarEngine, strategy=strategy, fallback=fallback, tuning=tuning)
+        follow(mixed_history(random, 8), made)
+
+
+INVERSE = DECLARED + "R(y, x) :- T(x, y). T(y, x) :- R(x, y)."
+
+
+@pytest.mark.parametrize(
+    ("rules", "edges", "published"),
+    [
+        (INVERSE, [(i, i + 1) for i in range(200)], 60_299),
+        (DECLARED + MIXED["symmetric"], [(i, i + 1) for i in range(199)], 200 * 200),
+        (DECLARED + MIXED["step"], [(i, i + 1) for i in range(200)], 200 * 201),
+    ],
+    ids=["inverse", "clique", "path"],
+)
+@pytest.mark.parametrize("strategy", ["auto", "modular", "recompute"])
+def test_derivations_are_within_twice_those_of_algorithm_2(
+    strategy: str, rules: str, edges: list[tuple[int, int]], published: int
+) -> None:
+    """With edges walked and words written inside the module, which count like derivations."""
+    engine = ColumnarEngine(plan_text(rules), strategy=strategy)
+    work = engine.update({"E": Delta(edges), "F": Delta([(5, 7)])}).work
+    assert sum(one.derivations for one in work) <= 2 * published
+    assert {name for one in work for name in one.relations} == {"T", "R"}
 
 
 def test_a_path_takes_a_square_not_a_cube_of_instances() -> None:
