@@ -35,7 +35,7 @@ WHAT = {
     "papers": {"suite"},
     "modules": {"suite", "quick", "timeout", "memory"},
     "loading": {"work", "quick", "rows", "timeout", "memory"},
-    "queries": {"quick"},
+    "queries": {"data", "work", "peers", "timeout", "quick"},
     "start": {"timeout", "memory"},
     "regret": {"suite", "data", "quick", "seed", "count", "memory"},
     "compare": {"suite", "data", "work", "base", "runs", "timeout", "memory"},

@@ -34,6 +34,11 @@ def test_added(opened: Open) -> None:
     assert [*tx.result.changes] == ["Big", "Reach", "Thing"]
     assert (db["Reach"].rows(), len(db.query_index("by_n", 3))) == ([(1, 2), (2, 2)], 1)
     with db.transaction() as tx:
+        tx.add("output relation Other(n: u8)")
+        tx.upsert("Thing", [("Host", 3)])
+        tx.delete_keys("Owner", [1])
+    assert db["Thing"].rows() == [(tidelog.Variant("Host", 0, ()), 3)]
+    with db.transaction() as tx:
         tx.modify("Thing", 3, {"k": "Host"})
         with pytest.raises(DataError, match="same primary key"):
             tx.insert("Thing", [({"tag": "Port", "n": 2}, 3)])

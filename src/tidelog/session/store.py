@@ -76,8 +76,7 @@ class Store:
         self._tables = Tables()
         self._goals = Goals(rules)
         self._live: dict[str, LiveGoal] = {}
-        self._closed: list[tuple[str, Row]] = []
-        """The views that were closed: their goals and parameters."""
+        self._closed: list[tuple[str, Row]] = []  # the goals and parameters of views that were closed
         self._using = Lock()
         self.writing = Lock()
         """The lock of writers, which an open transaction holds."""
@@ -445,15 +444,19 @@ class Store:
         found = self.reading(rules).input(relation)
         if found.primary_key is None:
             return PendingFacts()
-        if relation not in self.plan.relations or rules.analysis is not self._state.rules.analysis:
-            program = rules.program  # it may be another one, of the same name
-            return PendingKeyed({}, key_function(found, program), shower(found, program))
+        if not self.holds(found):
+            return PendingKeyed({}, key_function(found, rules.program), shower(found, rules.program))
         with self._use():
             keyed = self._keys.of(found, self.plan)
         return PendingKeyed(keyed.rows, keyed.key, shower(found, self.plan))
 
     def _rows_now(self, relation: str) -> Rows:
         return self._engine.rows(relation)
+
+    def holds(self, relation: Relation) -> bool:
+        """Tell whether rows of a relation are committed, with these columns."""
+        there = self.plan.relations.get(relation.name)
+        return there is not None and there.columns == relation.columns
 
     def _forget(self) -> None:
         """Forget what is kept beside the engine, which is made anew from its rows."""

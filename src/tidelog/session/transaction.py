@@ -176,10 +176,13 @@ class Transaction:
         self._check_open()
         expect(text, str, "text", "declarations and rules as text")
         self._rules = self._now.declare(text)
-        for name in self._dropped & self._now.program.relations.keys():
-            if self._now.program.relations[name].role == "input":
-                self._pending(name).clear(self._store.stored(name))  # one of the same name, which begins empty
-                self._dropped.discard(name)
+        for name in sorted(self._dropped & self._now.program.relations.keys()):
+            found = self._now.program.relations[name]
+            if found.role == "input" and self._store.holds(found):  # one of the same name, which begins empty
+                if found.primary_key != self._store.relation(name).primary_key:
+                    raise UserError(f"{name} was removed in this transaction: add it with another key in the next one")
+                self._pending(name).clear(self._store.stored(name))
+            self._dropped.discard(name)
 
     def remove(self, name: str) -> None:
         """Remove the relation, function, type or index of a name, or else rules, by name or by text.
