@@ -96,7 +96,7 @@ class Frames:
     def relieve(self) -> None:
         """Let executors that ran out of memory have less at a time: more partitions, and joins that can spill."""
         self.lost += 1
-        self.partitions *= RELIEF
+        self.partitions = max(self.partitions, min(self.partitions * RELIEF, int(self.tuning.spark.most_partitions)))
         self.spark.conf.set(SHUFFLE, self.partitions)
         self.spark.conf.set("spark.sql.optimizer.disableHints", "true")  # those for tables in memory
 
