@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import tidelog
+from tests.engines import IN_PROCESS
 from tests.session.graph import Open, edges
 from tidelog import Database, DataError, ProgramError, UserError
 
@@ -19,6 +21,11 @@ index by_n(n: u8) on Thing(_, n)
 Big(twice(n)) :- Thing(_, n).
 Reach(x, x) :- Edge(_, x).
 """
+SETTINGS = [
+    *((engine, "auto") for engine in IN_PROCESS),
+    *(("columnar", strategy) for strategy in ("ranked", "dred", "elastic", "modular", "recompute", "dbsp")),
+    *(("tuples", strategy) for strategy in ("ranked", "dred", "elastic", "modular")),
+]
 RULE = "Big(twice(n)) :- Thing(_, n)."
 
 
@@ -154,3 +161,32 @@ def test_facts_are_saved_and_loaded(tmp_path: Path) -> None:
     with other.transaction() as tx:
         tx.load(tmp_path)
     assert other["Edge"].rows() == [(1, 2)]
+
+
+@pytest.mark.parametrize(("engine", "strategy"), SETTINGS)
+def test_a_relation_gets_other_columns(engine: Any, strategy: Any) -> None:
+    """What rules derived and read under its name goes, and is derived anew."""
+    text = """
+    input relation S(a: u8, b: string)
+    output relation R(a: u8)  output relation T(a: u8)  output relation U(a: u8)
+    #[name = "r"] R(a) :- S(a, _).
+    #[name = "t"] T(a) :- R(a), a < 2.
+    #[name = "u"] U(a) :- S(a, _), not T(a).
+    """
+    db = Database(text, engine=engine, strategy=strategy)
+    with db.transaction() as tx:
+        tx.insert("S", [(1, "x"), (2, "y"), (3, "y")])
+    with db.transaction() as tx:
+        for name in ("t", "r", "R"):
+            tx.remove(name)
+        tx.add('output relation R(a: u8, b: string)  R(a, b) :- S(a, b).  #[name = "t"] T(a) :- R(a, "y"), a < 3.')
+        tx.delete("S", [(3, "y")])
+    assert [db[name].rows() for name in "RTU"] == [[(1, "x"), (2, "y")], [(2,)], [(1,)]]
+    assert {name: sorted(tx.result.changes[name]) for name in "TU"} == {
+        "T": [((1,), -1), ((2,), 1)],
+        "U": [((1,), 1), ((2,), -1), ((3,), -1)],
+    }
+    with db.transaction() as tx:
+        tx.delete("S", [(2, "y")])
+    assert [db[name].rows() for name in "RTU"] == [[(1, "x")], [], [(1,)]]
+    db.verify()

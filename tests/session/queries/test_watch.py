@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.engines import IN_PROCESS
 from tests.session.graph import GRAPH, Open, edges
 from tidelog import Database, DataError, ProgramError, SubscriptionWarning, UserError
 
@@ -145,3 +146,30 @@ def test_feeds_that_nobody_has_are_dropped() -> None:
     feed = view.changes()
     edges(db, (1, 2))
     assert (len(feed), repr(view)) == (1, "<View of Edge(x, y)>")
+
+
+@pytest.mark.parametrize("engine", IN_PROCESS)
+def test_rules_that_go_change_what_a_goal_keeps_beside_it(engine: Any) -> None:
+    """The relation of a shared prefix gets other columns when the join order changes."""
+    program = """
+    input relation A3(c0: bit<8>, c1: bit<8>, c2: bit<8>)
+    input relation A0(c0: u64, c1: bit<8>, c2: string)
+    output relation D1b(c0: bit<8>, c1: bit<8>, c2: bit<8>)
+    output relation D2a(c0: bit<8>, c1: string)
+    output relation D2b(c0: bit<8>, c1: bit<8>, c2: u64, c3: bit<8>)
+    #[name = "first"] D2b(i, i, 1, 3) :- A3(_, _, n), var i = n % 6.
+    D2a(3, "c").
+    #[name = "second"] D2b(i, i, 7, 3) :- D2a(n, _), var i = min(n, 4).
+    """
+    db = Database(program, engine=engine, demand=True)
+    with db.transaction() as tx:
+        tx.insert("A3", [(5, 0, 2)])
+    view = db.watch("D2b(i, i, w, j), D2a(k, s), A0(v, i, s), not D1b(_, k, i)")
+    with db.transaction() as tx:
+        tx.insert("A0", [(4, 2, "c")])
+    assert view.rows() == [(2, 1, 3, 3, "c", 4)]
+    for name in ("second", "first"):
+        assert len(view.rows()) == 1
+        with db.transaction() as tx:
+            tx.remove_rules(name)
+    assert view.rows() == []

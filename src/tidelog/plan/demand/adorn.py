@@ -317,7 +317,8 @@ class _Body:
         if not variables:
             return
         body, columns = tuple(self.prefix), tuple(variables.values())
-        text = f"{self.head} {self.rule.origin.text}"
+        # With other columns it is another relation, also in the plan that an update goes over to.
+        text = f"{self.head} {self.rule.origin.text} {[(column.name, column.type) for column in columns]}"
         name, number = "", 0
         while not name or name in self.adorning.relations:
             digest = blake2b(f"{number} {text}".encode(), digest_size=2).hexdigest()

@@ -141,6 +141,7 @@ class ColumnarEngine(Recoverable[State]):
         claims = before.claims
         if given is not claims.given:
             claims = Claims(given, self._wants_closure, lasting=self._lasting, modules=self._closures, earlier=claims)
+        before = replace(before, committed=before.committed.towards(claims.plan))
         store, closed = self._store(before, claims, watch), dict(before.closed)
 
         def follow(strata: Iterator[Stratum], costs: Costs) -> Iterator[Work | None]:

@@ -127,6 +127,25 @@ class Earlier:
         strata = frozenset((frozenset(s.relations), s.recursive) for s in plan.strata)
         return Earlier(plan, rules, strata, readers, frozenset(map(id, plan.strata)))
 
+    def towards(self, plan: Plan) -> Earlier:
+        """Return this without the strata that derive or read a relation with other columns in another plan.
+
+        Under such a name there is another relation, of which an update could lose nothing.
+        """
+        if plan is self.plan:
+            return self
+        others = {
+            name
+            for name, relation in self.plan.relations.items()
+            if name in plan.relations
+            and [column.type for column in relation.columns] != [column.type for column in plan.relations[name].columns]
+        }
+        if not others:
+            return self
+        kept = [s for s in self.plan.strata if others.isdisjoint(s.members | s.below)]
+        strata = frozenset((frozenset(s.relations), s.recursive) for s in kept)
+        return replace(self, strata=strata, known=frozenset(map(id, kept)))
+
     def has(self, stratum: Stratum) -> bool:
         """Tell whether a stratum is one of this plan, so that its rules are what they were."""
         return id(stratum) in self.known

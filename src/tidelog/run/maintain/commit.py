@@ -19,6 +19,7 @@ visible by one assignment, and undoing can be interrupted and done again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from tidelog.base.expr import Function
@@ -97,6 +98,10 @@ class Committed(Generic[R]):
     def plan(self) -> Plan:
         """The plan as the engine follows it."""
         return self.earlier.plan
+
+    def towards(self, plan: Plan) -> Committed[R]:
+        """Return this as it is before an update that goes over to a plan."""
+        return replace(self, earlier=self.earlier.towards(plan))
 
     def definitions(self, plan: Plan) -> tuple[dict[str, Function], dict[str, TypeDefinition]]:
         """Return the functions and types of another plan and, for rules that are being removed, of this one."""

@@ -275,7 +275,7 @@ class SparkEngine:
 
     def _updated(self, facts: Mapping[str, Delta], plan: Plan, watch: Watch) -> Update:
         watch.restart()
-        before, there = self._last().committed, self._keepers()
+        before, there = self._last().committed.towards(plan), self._keepers()
         if self._partitions is None:
             self._frames.cut(self._pieces(before.relations, facts))
         load_of = loading(plan, self._strategy, self._frames)

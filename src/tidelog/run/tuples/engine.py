@@ -123,7 +123,8 @@ class TuplesEngine(Recoverable[State]):
 
     def _update(self, facts: Mapping[str, Delta], plan: Plan, watch: Watch) -> Update:
         before = self._state
-        store, earlier = self._store(before, plan, watch), before.committed.earlier
+        committed_before = before.committed.towards(plan)
+        store, earlier = self._store(before, plan, watch), committed_before.earlier
 
         def follow(strata: Iterator[Stratum], costs: Costs) -> Iterator[Work | None]:
             for stratum in strata:
@@ -131,7 +132,7 @@ class TuplesEngine(Recoverable[State]):
                 yield maintain(store, stratum, earlier, costs, watch, how)
 
         def change() -> tuple[Update, State]:
-            update, committed = commit(store, before.committed, plan, facts, follow)
+            update, committed = commit(store, committed_before, plan, facts, follow)
             return update, State(committed, store.equipment)
 
         return self._change(store.journals, change)
