@@ -72,8 +72,7 @@ class Store:
         self._state = State(0, rules, self._new_engine(strategy, fallback), strategy, fallback)
         self._unfinished: Unfinished | None = None
         self._checker: Reading | None = None
-        self._keys = Keys(self._rows_now)
-        self._tables = Tables()
+        self._forget()
         self._goals = Goals(rules)
         self._live: dict[str, LiveGoal] = {}
         self._closed: list[tuple[str, Row]] = []  # the goals and parameters of views that were closed
@@ -328,8 +327,9 @@ class Store:
         """Let the engine answer other goals; nothing else changes."""
         self._unfinished = Unfinished(before, before.engine.snapshot())
         try:
-            facts = asking(before.asked, asked)
-            update = _update(before.engine, facts, rules.plan if rules is not before.rules else None, self.limits)
+            plan = rules.plan if rules is not before.rules else None
+            update = _update(before.engine, asking(before.asked, asked), plan, self.limits)
+            self._tables.follow(update.changes, before.number)
             seen = {name: rows for name, rows in before.seen.items() if name not in update.changes}
             self._state = replace(before, rules=rules, asked=asked, seen=seen)
         finally:
@@ -450,9 +450,6 @@ class Store:
             keyed = self._keys.of(found, self.plan)
         return PendingKeyed(keyed.rows, keyed.key, shower(found, self.plan))
 
-    def _rows_now(self, relation: str) -> Rows:
-        return self._engine.rows(relation)
-
     def holds(self, relation: Relation) -> bool:
         """Tell whether rows of a relation are committed, with these columns."""
         there = self.plan.relations.get(relation.name)
@@ -460,7 +457,7 @@ class Store:
 
     def _forget(self) -> None:
         """Forget what is kept beside the engine, which is made anew from its rows."""
-        self._keys, self._tables = Keys(self._rows_now), Tables()
+        self._keys, self._tables = Keys(lambda relation: self._engine.rows(relation)), Tables()
 
     def _check_deleted(self, facts: Mapping[str, Delta], plan: Plan) -> None:
         """Refuse to take away by key a row that the program states: it would still be there beside its replacement."""

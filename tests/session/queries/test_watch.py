@@ -173,3 +173,16 @@ def test_rules_that_go_change_what_a_goal_keeps_beside_it(engine: Any) -> None:
         with db.transaction() as tx:
             tx.remove_rules(name)
     assert view.rows() == []
+
+
+@pytest.mark.parametrize("engine", IN_PROCESS)
+def test_views_that_were_looked_into_are_asked_for_something_else(engine: Any) -> None:
+    """Tables made for look-ups follow what watching changes, too."""
+    db = Database(GRAPH, engine=engine)
+    edges(db, (1, 2), (2, 3), (7, 8))
+    for start, reached in ((1, [(2,), (3,)]), (7, [(8,)]), (1, [(2,), (3,), (9,)])):
+        with db.watch(REACH, {"from": start}) as view:
+            if start == 1 and reached[-1] == (9,):
+                edges(db, (3, 9))
+            assert view.rows() == reached
+    edges(db, (8, 9))
