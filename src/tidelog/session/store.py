@@ -457,7 +457,10 @@ class Store:
 
     def _forget(self) -> None:
         """Forget what is kept beside the engine, which is made anew from its rows."""
-        self._keys, self._tables = Keys(lambda relation: self._engine.rows(relation)), Tables()
+        self._keys, self._tables = Keys(self._rows_now), Tables()
+
+    def _rows_now(self, relation: str) -> Rows:
+        return self._engine.rows(relation)
 
     def _check_deleted(self, facts: Mapping[str, Delta], plan: Plan) -> None:
         """Refuse to take away by key a row that the program states: it would still be there beside its replacement."""
