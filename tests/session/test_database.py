@@ -244,7 +244,7 @@ def test_a_relation_pins_its_strategy() -> None:
     """
     db = Database(text)
     edges(db, (1, 2), (2, 1))
-    done = {work.relations: work.strategy for work in edges(db, (2, 3)).profile}
+    done = {work.relations: work.strategy for work in edges(db, (2, 3), (3, 2)).profile}
     assert done == {("Two",): "recompute", ("Back",): "ranked"}
     db = Database(text, strategy="ranked")  # the user's choice goes first
-    assert {work.strategy for work in edges(db, (2, 3)).profile} == {"ranked"}
+    assert {work.strategy for work in edges(db, (2, 3), (3, 2)).profile} == {"ranked"}

@@ -190,3 +190,17 @@ def test_a_relation_gets_other_columns(engine: Any, strategy: Any) -> None:
         tx.delete("S", [(2, "y")])
     assert [db[name].rows() for name in "RTU"] == [[(1, "x")], [], [(1,)]]
     db.verify()
+
+
+def test_a_rule_comes_back_with_its_functions_and_types() -> None:
+    """Declaring looks at the whole program again, in which they were of no use."""
+    rule = "Least(m) :- Edge(a, b), var o = Some{min(a, b)}, Some{var m} = o."
+    db = Database(f"input relation Edge(a: u8, b: u8)  output relation Least(a: u8)  {rule}")
+    with db.transaction() as tx:
+        tx.remove_rules(rule)
+        tx.add("input relation Other(a: u8)")
+    with db.transaction() as tx:
+        tx.add_rules(rule)
+        tx.insert("Edge", [(1, 2)])
+    assert db["Least"].rows() == [(1,)]
+    db.verify()

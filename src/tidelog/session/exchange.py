@@ -38,6 +38,7 @@ def read_rdf(source: str | Path, syntax: str | None = None) -> ValueColumns:
     The syntax is `nt`, `ttl`, `rdf` or `jsonld`, and `nq` or `trig` for quads, whose rows have four columns. All but
     `nt` and `nq` need the extra `rdf`.
 
+    >>> from tidelog.logic.std.terms import show_term
     >>> [show_term(o) for _, _, o in read_rdf('<http://a> <http://b> "c"@en .', "nt")]
     ['"c"@en']
     """

@@ -60,6 +60,8 @@ class Removed:
     origin: Origin
     rules: tuple[logic.Rule, ...]
     auxiliaries: Mapping[str, logic.Relation]
+    program: Program
+    """The program that it was in: its functions and types are there when it comes back, whatever was declared since."""
 
 
 @dataclass(frozen=True)
@@ -209,7 +211,10 @@ class RuleBase:
             return self
         back = self.removed[place]
         relations = {**self.program.relations, **back.auxiliaries}
-        program = replace(self.program, relations=relations, rules=(*self.program.rules, *back.rules))
+        rules = (*self.program.rules, *back.rules)
+        functions = {**back.program.functions, **self.program.functions}
+        types = {**back.program.types, **self.program.types}
+        program = replace(self.program, types=types, relations=relations, functions=functions, rules=rules)
         removed = {other: rule for other, rule in self.removed.items() if other != place}
         return replace(self, program=program, removed=removed, earlier=self.latest_plan)
 
@@ -244,7 +249,7 @@ class RuleBase:
             made = {rule.head: relations[rule.head] for rule in parts if rule.head in relations}
             auxiliaries = {name: relation for name, relation in made.items() if relation.auxiliary}
             if not place[0].startswith(ADDED):
-                removed[place] = Removed(self.origins[place], parts, auxiliaries)
+                removed[place] = Removed(self.origins[place], parts, auxiliaries, self.program)
             relations = {name: r for name, r in relations.items() if name in heads or name not in auxiliaries}
         program = replace(self.program, relations=relations, rules=rules)
         return replace(self, program=program, removed=removed, earlier=self.latest_plan)

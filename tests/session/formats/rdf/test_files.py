@@ -139,7 +139,7 @@ def test_a_live_change(engine: str) -> None:
         tidelog.read_rdf("a.csv")
     with pytest.raises(UserError, match=r"cannot read a\.ttl"):
         tidelog.read_rdf("a.ttl")
-    with pytest.raises(UserError, match="syntax: expected jsonld, nq, nt, rdf, trig, ttl"):
+    with pytest.raises(UserError, match="syntax: expected jsonld, nq, nt, owl, rdf, trig, ttl"):
         tidelog.read_rdf(LINES, "turtle")
 
 
