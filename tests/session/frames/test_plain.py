@@ -119,3 +119,20 @@ def test_long_values_are_cut() -> None:
     with pytest.raises(Misfit) as caught:
         PLAIN.read(t.BOOL)("x" * 1000)
     assert len(str(caught.value)) < 120
+
+
+def test_interrupts_leave_no_reader_or_writer_half_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, pair = Plain({}), t.Tuple((t.Bit(8), t.String()))
+
+    def interrupted(self: Plain, type: Type) -> Any:
+        raise KeyboardInterrupt
+
+    for name in ("_make_reader", "_make_writer"):
+        with monkeypatch.context() as patch:
+            patch.setattr(Plain, name, interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                (plain.read if name == "_make_reader" else plain.write)(pair)
+    assert plain.read(pair)([1, "a"]) == (1, "a")
+    write = plain.write(pair)
+    assert write is not None
+    assert list(write((1, "a"))) == [1, "a"]

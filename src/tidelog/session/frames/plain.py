@@ -89,16 +89,23 @@ class Plain:
         """Return a function that checks a plain (or proper) value and returns the proper one, or raises `Misfit`."""
         found = self._readers.get(type)
         if found is None:
-            # A recursive type finds this entry while its own reader is being made.
-            self._readers[type] = lambda value: self._readers[type](value)  # noqa: PLW0108  (it is replaced)
-            found = self._readers[type] = self._make_reader(type)
+            try:  # a recursive type finds this entry while its own reader is being made, and no interrupt leaves it
+                self._readers[type] = lambda value: self.read(type)(value)  # noqa: PLW0108  (it is replaced)
+                found = self._readers[type] = self._make_reader(type)
+            except BaseException:
+                self._readers.pop(type, None)
+                raise
         return found
 
     def write(self, type: Type) -> Write | None:
         """Return a function from values to plain forms; None if they are the same."""
         if type not in self._writers:
-            self._writers[type] = lambda value: (self._writers[type] or same)(value)  # noqa: PLW0108  (it is replaced)
-            self._writers[type] = self._make_writer(type)
+            try:
+                self._writers[type] = lambda value: (self.write(type) or same)(value)  # noqa: PLW0108  (it is replaced)
+                self._writers[type] = self._make_writer(type)
+            except BaseException:
+                self._writers.pop(type, None)
+                raise
         return self._writers[type]
 
     def _make_reader(self, type: Type) -> Read:
