@@ -204,3 +204,16 @@ def test_a_rule_comes_back_with_its_functions_and_types() -> None:
         tx.insert("Edge", [(1, 2)])
     assert db["Least"].rows() == [(1,)]
     db.verify()
+
+
+def test_a_watched_goal_keeps_the_functions_that_a_rule_brought() -> None:
+    rule = "Least(m) :- Edge(a, b), var m = min(a, b)."
+    db = Database(f"input relation Edge(a: u8, b: u8)  output relation Least(a: u8)  {rule}")
+    view = db.watch("Edge(a, b), var m = min(a, b)")
+    with db.transaction() as tx:
+        tx.remove_rules(rule)
+        tx.add("input relation Other(a: u8)")
+    with db.transaction() as tx:
+        tx.insert("Edge", [(1, 2)])
+    assert view.rows() == [(1, 2, 1)]
+    db.verify()

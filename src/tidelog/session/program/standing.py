@@ -41,7 +41,7 @@ class Standing:
     parameters: tuple[Field, ...]
     columns: tuple[Field, ...]
     program: Program
-    """The relations, rules, types and functions that it needs beside those of the database's program."""
+    """Its relations and rules, and all types and functions that they need."""
 
     @property
     def asked(self) -> str:
@@ -52,9 +52,9 @@ class Standing:
         """Return a program with the goal."""
         own = self.program
         return Program(
-            {**program.types, **own.types},
+            {**own.types, **program.types},
             {**program.relations, **own.relations},
-            {**program.functions, **own.functions},
+            {**own.functions, **program.functions},
             (*program.rules, *own.rules),
             program.indexes,
         )
@@ -104,9 +104,9 @@ def standing(
             own.append(Rule(name, (*parameters, *rule.arguments), (guard, *body), rule.origin))
         else:
             own.append(Rule(names[rule.head], rule.arguments, body, rule.origin))
-    types = {one: found for one, found in after.types.items() if one not in before.types}
-    functions = {one: found for one, found in after.functions.items() if one not in before.functions}
-    return Standing(key, text, name, fields, goal.columns, Program(types, relations, functions, tuple(own), {}))
+    # All types and functions: those that the program has now may be of no use to it when other things are declared.
+    program = Program(after.types, relations, after.functions, tuple(own), {})
+    return Standing(key, text, name, fields, goal.columns, program)
 
 
 def _parameter(literal: Literal) -> bool:
