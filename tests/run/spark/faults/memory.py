@@ -24,15 +24,15 @@ output relation T(a: u32, b: u32)
 T(x, y) :- E(x, y).
 T(x, z) :- T(x, y), E(y, z).
 """
-NODES = 600
-PIECES = 12
+NODES = 1400
+PIECES = 66
 """The state is read in so many, each small enough for the driver."""
 LEAST = 1_000_000
 """Bytes on disk, where rows are compressed."""
 
 
 def outgrow(spark: SparkSession) -> None:
-    """Evaluate and update a closure of 360,000 tuples."""
+    """Evaluate and update a closure of two million tuples."""
     plan = plan_text(PROGRAM)
     engine, columnar = SparkEngine(plan, spark=spark, driver_rows=0, partitions=8), ColumnarEngine(plan)
     ring = Delta([(n, (n + 1) % NODES) for n in range(NODES)])
