@@ -64,7 +64,7 @@ def steps(seed: int, name: Any) -> list[Delta]:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize(("path", "kind"), zip(PATHS, ["string", "u32", "u32"], strict=True))
+@pytest.mark.parametrize(("path", "kind"), [*zip(PATHS, ["string", "u32", "u32"], strict=True)])
 def test_answers_and_changes(spark: SparkSession, path: str, kind: str) -> None:
     partitions, thresholds = PATHS[path]
     plan = plan_text(SAME.replace("NODE", kind))
