@@ -24,12 +24,12 @@ from benchmarks.inputs import prepare
 from benchmarks.race_tidelog import planned
 from benchmarks.tables import count, ratio, seconds, table
 from benchmarks.workloads import PROGRAMS, WORKLOADS
+from tidelog.base.plain.plain import Plain
 from tidelog.plan.nodes import Plan
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract.engine import Delta, Engine, Row
 from tidelog.run.dbsp.engine import DbspEngine
 from tidelog.session.formats.files import read_facts
-from tidelog.session.frames.plain import Plain
 
 Facts = Callable[[Path, Path], Sequence[Row]]
 """Gives facts, from the folder of data and that of prepared inputs."""

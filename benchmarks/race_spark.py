@@ -33,13 +33,13 @@ from pyspark.sql import functions as f
 
 from benchmarks.race_tidelog import evaluate, planned
 from benchmarks.workloads import WORKLOADS
+from tidelog.base.plain.plain import Plain
 from tidelog.plan.nodes import Plan
 from tidelog.run.contract.engine import Delta, Rows
 from tidelog.run.spark.cluster.session import start_session
 from tidelog.run.spark.engine import SparkEngine
 from tidelog.run.spark.frames.accounts import opened_account
 from tidelog.session.formats.files import read_facts
-from tidelog.session.frames.plain import Plain
 
 MEMORY = "4g"
 THREADS = 2

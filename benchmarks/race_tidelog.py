@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tidelog.base.diagnostic import Report, render
+from tidelog.base.plain.plain import Plain
 from tidelog.base.span import Source
 from tidelog.logic.passes import analyse
 from tidelog.plan.nodes import Plan
@@ -22,7 +23,6 @@ from tidelog.plan.passes import plan_program
 from tidelog.run.columnar.engine import ColumnarEngine
 from tidelog.run.contract.engine import Delta, Rows
 from tidelog.session.formats.files import read_facts
-from tidelog.session.frames.plain import Plain
 
 ENOUGH = 4.0
 """Seconds of processor time after which it is not repeated."""

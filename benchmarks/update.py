@@ -24,11 +24,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from tidelog import Database
+from tidelog.base.plain.plain import Plain
 from tidelog.run.contract.engine import Row, Work
 from tidelog.session.database import plan_of
 from tidelog.session.engines import StrategyName
 from tidelog.session.formats.files import read_facts
-from tidelog.session.frames.plain import Plain
 from tidelog.session.transaction import Transaction
 
 SIZES = (1, 10, 100, 1000)

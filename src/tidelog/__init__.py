@@ -13,7 +13,8 @@ What users need is here:
 * `Externs`: Python functions for programs.
 * `Pipeline`: a data pipeline, as a file describes it: sources in, versions, sinks out.
 * `load_facts`, `save_facts`, `save_outputs`: folders of files, as `tidelog run` reads and writes
-  them; `read_rdf`: triples.
+  them. `read_rdf`: triples; `show_term` and `parse_term`: terms as N-Triples write them; `ontology_program`: the rules
+  of an ontology.
 * `engines`: the engines that this installation has; `EngineName` and `StrategyName` are the types of their names.
 * `tidelog.dbsp`: a library of its own, streams of Z-sets and circuits over them.
 * `CacheWarning`: compiled kernels could not be kept, or read; they are compiled, and nothing else is wrong.
@@ -64,13 +65,14 @@ if TYPE_CHECKING:
         UserError,
     )
     from tidelog.base.extern import Externs
+    from tidelog.base.text.terms import parse_term, show_term
     from tidelog.base.values import FrozenMap, Variant
     from tidelog.run.contract.engine import Fallback, Limits
     from tidelog.session.changes import Change, Changes, Commit
     from tidelog.session.database import Database
     from tidelog.session.engines import EngineName, StrategyName
     from tidelog.session.engines import available as engines
-    from tidelog.session.exchange import load_facts, read_rdf, save_facts, save_outputs
+    from tidelog.session.exchange import load_facts, ontology_program, read_rdf, save_facts, save_outputs
     from tidelog.session.live import Feed, View
     from tidelog.session.pipeline.run import Pipeline
     from tidelog.session.program.rules import Rule
@@ -120,21 +122,25 @@ __all__ = [
     "__version__",
     "engines",
     "load_facts",
+    "ontology_program",
+    "parse_term",
     "read_rdf",
     "save_facts",
     "save_outputs",
+    "show_term",
 ]
 
 _HOMES = {
     "base.errors": "BusyError CacheWarning DataError EvaluationError ExpectationError LimitError MissingExtraError"
     " ProgramError SinkError TidelogError UserError",
     "base.extern": "Externs",
+    "base.text.terms": "parse_term show_term",
     "base.values": "FrozenMap Variant",
     "run.contract.engine": "Fallback Limits",
     "session.changes": "Change Changes Commit",
     "session.database": "Database",
     "session.engines": "EngineName StrategyName",
-    "session.exchange": "load_facts read_rdf save_facts save_outputs",
+    "session.exchange": "load_facts ontology_program read_rdf save_facts save_outputs",
     "session.queries.answers": "Answers",
     "session.queries.index": "IndexView",
     "session.pipeline.run": "Pipeline",

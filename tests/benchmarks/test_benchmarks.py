@@ -23,8 +23,8 @@ from benchmarks.racers import Racer, Result, racers
 from benchmarks.tables import ratio, seconds, table
 from benchmarks.updates import SUBJECTS
 from benchmarks.workloads import WORKLOADS, Workload, chosen
+from tidelog.base.plain.plain import Plain
 from tidelog.session.formats.files import read_facts
-from tidelog.session.frames.plain import Plain
 
 TINY = [pytest.param(workload, id=workload.name) for workload in chosen("tiny")]
 

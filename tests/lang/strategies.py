@@ -203,14 +203,16 @@ patterns: Strategy[s.Expr] = st.recursive(
 
 def atoms(binding: Strategy[str | None], whole: Strategy[s.Expr] = expressions) -> Strategy[s.Atom]:
     relation = path(upper)
+    versions = st.integers(0, 2), st.booleans()
     return st.one_of(
-        st.builds(s.Atom, relation, arguments(expressions), st.none(), binding, st.booleans()),
-        st.builds(s.Atom, relation, st.none(), whole, binding, st.booleans()),
+        st.builds(s.Atom, relation, arguments(expressions), st.none(), binding, st.booleans(), *versions),
+        st.builds(s.Atom, relation, st.none(), whole, binding, st.booleans(), *versions),
     )
 
 
 bound_atoms = atoms(st.none() | lower) | st.builds(s.Atom, path(upper), st.none(), st.none(), lower, st.booleans())
 plain_atoms = atoms(st.none())
+present_atoms = plain_atoms.map(lambda atom: replace(atom, delay=0, differential=False))
 
 
 def _more_clauses(inner: Strategy[s.Clause]) -> Strategy[s.Clause]:
@@ -225,6 +227,7 @@ clauses: Strategy[s.Clause] = st.recursive(
         st.builds(s.Condition, st.builds(s.Assign, patterns, expressions)),
         st.builds(s.FlatMap, patterns, expressions),
         st.builds(s.OldAggregate, patterns, expressions, path(lower), expressions),
+        st.builds(s.Inspect, expressions),
     ),
     _more_clauses,
     max_leaves=4,
@@ -252,7 +255,7 @@ def _more_statements(inner: Strategy[s.Statement]) -> Strategy[s.Statement]:
 
 
 statements: Strategy[s.Statement] = st.recursive(
-    st.just(s.SkipStatement()) | st.builds(s.InsertStatement, plain_atoms), _more_statements, max_leaves=4
+    st.just(s.SkipStatement()) | st.builds(s.InsertStatement, present_atoms), _more_statements, max_leaves=4
 )
 loops: Strategy[s.ForStatement] = st.builds(s.ForStatement, patterns, plain_atoms, st.none() | expressions, statements)
 
@@ -262,6 +265,9 @@ loops: Strategy[s.ForStatement] = st.builds(s.ForStatement, patterns, plain_atom
 fields = st.builds(s.FieldDecl, lower, types, attributes)
 constructors = st.builds(s.ConstructorDecl, upper, tuples(fields), attributes)
 parameters = st.builds(s.Parameter, lower, types, st.booleans(), attributes)
+transformed: Strategy[s.TransformerArgument] = st.one_of(
+    st.builds(s.RelationArgument, name, types), st.builds(s.FunctionArgument, name, tuples(parameters), types)
+)
 keys = st.builds(s.PrimaryKey, lower, expressions)
 roles = st.sampled_from(["input", "output", "internal"])
 kinds = st.sampled_from(["relation", "multiset", "stream"])
@@ -275,6 +281,8 @@ declarations: Strategy[s.Declaration] = st.one_of(
     ),
     st.builds(s.RelationDef, upper, roles, st.just(()), types, st.none() | keys, st.booleans(), kinds, attributes),
     st.builds(s.IndexDef, name, tuples(fields), plain_atoms, attributes),
+    st.builds(s.TransformerDef, upper, tuples(transformed), tuples(transformed), attributes),
+    st.builds(s.Apply, path(upper), tuples(path(name)), tuples(path(upper)), attributes),
     rules,
     st.builds(s.ImperativeRule, loops, attributes),
 )

@@ -60,6 +60,8 @@ def test_operators_and_keywords() -> None:
     assert quoted(LEXED["operator"]) == set(PRECEDENCE)
     words = {word for production in PARSED.values() for word in quoted(production) if word.isalpha()}
     contextual = {
+        "apply",
+        "transformer",
         "type",
         "primary",
         "key",

@@ -11,13 +11,13 @@ import pytest
 from tests.cases import case_name, externs_of, inside, program_cases
 from tests.engines import IN_PROCESS
 from tidelog import Database
+from tidelog.base.plain.plain import Plain
 from tidelog.plan.nodes import Plan
 from tidelog.run.contract.engine import Delta, Engine, Row
 from tidelog.run.reference.engine import ReferenceEngine
 from tidelog.session.database import plan_of
 from tidelog.session.engines import EngineName, make_engine
 from tidelog.session.formats.files import read_facts
-from tidelog.session.frames.plain import Plain
 
 ENGINES = [name for name in IN_PROCESS if name != "reference"]
 CASES = [case for case in program_cases() if (case / "facts").is_dir()]

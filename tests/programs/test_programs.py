@@ -7,12 +7,12 @@ import pytest
 from tests.cases import case_name, externs_of, inside, program_cases, run_case
 from tests.engines import IN_PROCESS
 from tidelog import Database
+from tidelog.base.plain.plain import Plain
 from tidelog.session.database import plan_of
 from tidelog.session.engines import EngineName
 from tidelog.session.exchange import load_facts, outputs
 from tidelog.session.formats.delimited import COMMA, read_delimited
 from tidelog.session.formats.files import file_stem
-from tidelog.session.frames.plain import Plain
 
 CASES = program_cases()
 

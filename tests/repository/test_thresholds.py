@@ -29,7 +29,7 @@ OTHERWISE = {
     "run/spark/rules/scalars.py": {"_SUM_WIDTH", "_PRODUCT_WIDTH"},  # widths at which a long does not overflow
     "run/spark/frames/sets.py": {"_MOST"},  # below what a word holds; `test_sets` has rows on both sides
     "run/dbsp/zsets/zset.py": {"_SAFE"},  # below what a word holds: beyond it is an error
-    "session/frames/plain_write.py": {"LONG"},  # bits of numbers that Python shows at once
+    "base/plain/write.py": {"LONG"},  # bits of numbers that Python shows at once
     "session/frames/rows.py": {"WIDEST"},  # bits of a number in an array
     # Bounds of the language, which programs can see.
     "base/types.py": {"LARGEST"},
@@ -55,8 +55,8 @@ OTHERWISE = {
     "logic/check/warn.py": {"_SMALL"},
     "run/dbsp/zsets/stream.py": {"LONGEST"},  # of the library: a stream without a 0 in that many steps is an error
     "logic/std/scalars.py": {"LONG"},  # texts that are measured before
-    "logic/std/documents.py": {"READ", "WRITTEN"},  # sizes of JSON, for limits
-    "logic/std/patterns.py": {"LONGEST", "MEMORY", "WORK"},  # of a regular expression
+    "logic/std/texts/documents.py": {"READ", "WRITTEN"},  # sizes of JSON, for limits
+    "logic/std/texts/patterns.py": {"LONGEST", "MEMORY", "WORK"},  # of a regular expression
     # How closely limits are watched.
     "base/process/meter.py": {"STEPS", "LARGE", "TOGETHER", "PIECE"},
     "run/columnar/rules/aggregate.py": {"MEMBER"},  # bytes
@@ -106,14 +106,18 @@ OTHERWISE = {
     },  # what is noted of a file; how an integer is written
     "session/formats/rdf/graph.py": {"TRIPLE", "QUAD"},  # columns
     "session/formats/rdf/ntriples.py": {"IRI", "LABEL", "TEXT"},
-    "session/pipeline/sinks/place.py": {"_HERE", "_EXCHANGE"},  # what calls of the system are told
+    "session/pipeline/sinks/exchange.py": {"_HERE", "_EXCHANGE"},  # what calls of the system are told
     "session/pipeline/state/carried.py": {"FORMAT"},
-    "session/pipeline/state/log.py": {"LONGEST"},  # texts whose minimum and maximum a log keeps
+    "session/pipeline/places/data_file.py": {"LONGEST"},  # texts whose minimum and maximum a log keeps
     "session/pipeline/state/versions.py": {"FORMAT"},
     # What operations cost, as measured; the sum is compared with a budget of the table.
     "run/columnar/cost.py": {"CHECKED", "COMPARED", "GROUPED", "SHIFTED", "SIFTED"},
     "run/closure/functions.py": {"EDGE", "WORD", "WORDS", "PAIRS"},
     # Memory and patience: what is computed, and how, is the same.
+    "session/pipeline/places/executors.py": {"PART_ROWS"},  # of a file that one task reads
+    "session/pipeline/places/lease.py": {"PATIENCE"},  # seconds until a claim that nobody renews counts for nothing
+    "session/pipeline/sinks/tables.py": {"ATTEMPTS"},  # to commit to a table that others commit to
+    "session/pipeline/state/log.py": {"ANY", "LATELY"},  # no version; commits among which a lost one is looked for
     "session/pipeline/sources/watch.py": {"LOOK"},  # how often it is looked whether a stream has ended
     "base/process/lock.py": {"LOOK"},  # how often a thread that waits looks whether who it waits for is still there
     "run/maintain/rounds.py": {"_MOST_REDERIVATIONS"},  # trees that are kept; all are made again beyond it
@@ -122,6 +126,7 @@ OTHERWISE = {
     "run/spark/cluster/session.py": {"MOST_PARTITIONS"},  # beyond it counts were seen to be lost: refused
     "run/spark/cluster/explain.py": {"_PATIENCE"},  # seconds until a master that does not answer is not there
     "session/queries/goal.py": {"KEPT"},  # goals that stay planned; others are planned again
+    "session/live_goals.py": {"IDLE"},  # goals that nobody watches stay in the plan; to drop them it is made anew
     "session/queries/tables.py": {"UNUSED"},  # commits after which a table that nobody uses goes
     "run/spark/frames/recovery.py": {"ATTEMPTS"},  # how often an update is tried when executors are lost
     # What a soak looks at.

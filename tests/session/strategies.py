@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from tidelog.base import types as t
 from tidelog.base.conform import bounds, fields_of
+from tidelog.base.plain.plain import OPTION
 from tidelog.base.types import Constructor, Field, Named, Type, TypeDefinition, TypeVariable
 from tidelog.base.values import FrozenMap, Value, Variant, real, single
-from tidelog.session.frames.plain import OPTION
 
 A = TypeVariable("A")
 

@@ -192,6 +192,62 @@ def test_a_relation_gets_other_columns(engine: Any, strategy: Any) -> None:
     db.verify()
 
 
+@pytest.mark.parametrize(("engine", "strategy"), SETTINGS)
+def test_a_function_gets_another_body(engine: Any, strategy: Any) -> None:
+    """Rules that are as they were call another function: also through others, in groups and in keys of nothing else."""
+    text = """
+    input relation S(x: u8)
+    output relation R(x: u8)  output relation N(n: u8, x: u8)
+    function f(x: u8): u8 { x + 1 }
+    #[name = "r"] R(g(x)) :- S(x).
+    #[name = "n"] N(n, m) :- S(x), var m = f(x) % 2, var n = x.group_by(m).count() as u8.
+    """
+    more = 'function g(x: u8): u8 { f(x) }  #[name = "r"] R(g(x)) :- S(x).'
+    db = Database(text.replace('#[name = "r"] R(g(x)) :- S(x).', more), engine=engine, strategy=strategy)
+    with db.transaction() as tx:
+        tx.insert("S", [(1,), (2,), (4,)])
+    assert (db["R"].rows(), db["N"].rows()) == ([(2,), (3,), (5,)], [(1, 0), (2, 1)])
+    for body, wanted in (("x + 2", [3, 4, 6]), ("x", [1, 2, 4]), ("x + 2", [3, 4, 6])):
+        before = db["R"].rows()
+        with db.transaction() as tx:
+            for name in ("r", "n", "g", "f"):
+                tx.remove(name)
+            tx.add(f"function f(x: u8): u8 {{ {body} }}  {more}")
+            tx.add('#[name = "n"] N(n, m) :- S(x), var m = f(x) % 2, var n = x.group_by(m).count() as u8.')
+            tx.preview()
+        assert [x for (x,) in db["R"].rows()] == wanted
+        changes = tx.result.changes["R"]
+        assert (set(before) - set(changes.deleted)) | set(changes.inserted) == {(x,) for x in wanted}
+        assert db["N"].rows() == [(1, 1), (2, 0)]
+        db.verify()
+
+
+@pytest.mark.parametrize(("engine", "strategy"), SETTINGS)
+def test_a_type_gets_its_constructors_in_another_order(engine: Any, strategy: Any) -> None:
+    text = """
+    input relation S(x: u8)  input relation T(k: Kind)
+    output relation R(x: u8)  output relation U(k: Kind)
+    typedef Kind = A | B
+    function kind(x: u8): Kind { if (x > 1) A else B }
+    #[name = "r"] R(x) :- S(x), kind(x) == A.
+    #[name = "u"] U(k) :- T(k), k < B.
+    """
+    db = Database(text, engine=engine, strategy=strategy)
+    with db.transaction() as tx:
+        tx.insert("S", [(1,), (2,)])
+        tx.insert("T", [("A",), ("B",)])
+    assert (db["R"].rows(), len(db["U"])) == ([(2,)], 1)
+    with db.transaction() as tx:
+        for name in ("r", "u", "U", "T", "kind", "Kind"):
+            tx.remove(name)
+        tx.add("typedef Kind = B | A  function kind(x: u8): Kind { if (x > 1) B else A }")
+        tx.add('#[name = "r"] R(x) :- S(x), kind(x) == A.')
+        tx.add('input relation T(k: Kind)  output relation U(k: Kind)  #[name = "u"] U(k) :- T(k), k < A.')
+        tx.insert("T", [("A",), ("B",)])
+    assert (db["R"].rows(), [str(k) for (k,) in db["U"].rows()]) == ([(1,)], ["B"])
+    db.verify()
+
+
 def test_a_rule_comes_back_with_its_functions_and_types() -> None:
     """Declaring looks at the whole program again, in which they were of no use."""
     rule = "Least(m) :- Edge(a, b), var o = Some{min(a, b)}, Some{var m} = o."
@@ -216,4 +272,21 @@ def test_a_watched_goal_keeps_the_functions_that_a_rule_brought() -> None:
     with db.transaction() as tx:
         tx.insert("Edge", [(1, 2)])
     assert view.rows() == [(1, 2, 1)]
+    db.verify()
+
+
+def test_a_relation_with_more_columns_is_joined_in_the_order_of_its_own_values() -> None:
+    """What was known of the columns of the one before is not used: there were fewer."""
+    db = Database("input relation A(x: u8)  input relation B(x: u8)  output relation C(x: u8)")
+    with db.transaction() as tx:
+        tx.insert("A", [(1,), (2,)])
+        tx.insert("B", [(2,), (3,)])
+        tx.add('#[name = "c"] C(x) :- A(x), B(x), B(y), A(y).')
+    with db.transaction() as tx:
+        tx.remove("c")
+        tx.remove("A")
+    with db.transaction() as tx:
+        tx.add('input relation A(x: u8, y: u8)  #[name = "c"] C(y) :- A(x, y), B(x), B(y), A(y, y).')
+        tx.insert("A", [(2, 3), (3, 3)])
+    assert db["C"].rows() == [(3,)]
     db.verify()

@@ -7,7 +7,7 @@ import pytest
 import tidelog
 from tidelog.base.errors import ProgramError, UserError
 from tidelog.base.span import Source
-from tidelog.logic.std.terms import iri
+from tidelog.base.text.terms import iri
 from tidelog.session.program.static import format_source
 
 PROGRAM = """

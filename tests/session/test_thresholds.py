@@ -17,6 +17,7 @@ from tests.session.formats.test_files import PLAIN, arrow_contents, cells, conte
 from tests.session.strategies import DEFINITIONS
 from tidelog.base import types as t
 from tidelog.base.errors import DataError
+from tidelog.base.plain.plain import Plain
 from tidelog.base.tuning.table import Tuning, all_paths
 from tidelog.base.tuning.thresholds import Paths
 from tidelog.base.types import Type
@@ -26,7 +27,6 @@ from tidelog.session.formats.delimited import COMMA, FACTS, TAB, read_rows
 from tidelog.session.formats.files import read_facts, write_outputs
 from tidelog.session.formats.jsonlines import read_jsonlines
 from tidelog.session.frames.arrow import make_table
-from tidelog.session.frames.plain import Plain
 from tidelog.session.frames.rows import RowReader
 
 SIMPLE: list[Type] = [t.STRING, t.Bit(8), t.Signed(8), t.Bit(64), t.BOOL, t.DOUBLE, t.BIGINT]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.shell.conftest import Tidelog
+from tidelog.session.pipeline.places.local import Local
 from tidelog.session.pipeline.state.versions import StateFolder, Version
 
 CONFIG = """
@@ -23,7 +24,7 @@ path = "facts/Edge.csv"
 def test_history(reach: Path, tidelog: Tidelog) -> None:
     (reach / "p.toml").write_text(CONFIG)
     assert "no version yet" in tidelog("pipeline", "history", "p.toml").out
-    state = StateFolder(reach / "state")
+    state = StateFolder(Local(reach / "state"))
     state.commit(Version(1, "", {}, reason="run", changes={"Edge": (2, 0), "Reach": (1200, 1)}))
     shown = tidelog("pipeline", "history", "p.toml")
     assert shown.out.startswith("1  ")

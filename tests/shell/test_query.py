@@ -57,6 +57,20 @@ def test_mistakes(tidelog: Tidelog, reach: Path) -> None:
         assert "--count prints a number" in tidelog(*QUERY, "Reach(x, y)", "--count", *more).err
 
 
+def test_parameters(tidelog: Tidelog, reach: Path) -> None:
+    assert tidelog(*QUERY, "Reach($from, x)", *FACTS, "--set", "from=1", "--format", "csv").out == "x\n2\n10\n"
+    goal = "Reach(x, _), var t = ($text: string), ($a: Option<string>) != None"
+    ended = tidelog(*QUERY, goal, *FACTS, "--set", 'text=a, "b"=c', "--set", 'a=Some{"q"}', "--format", "json")
+    assert json.loads(ended.out)["rows"] == [[1, 'a, "b"=c'], [2, 'a, "b"=c']]
+    assert "parameter `from`: " in (wrong := tidelog(*QUERY, "Reach($from, x)", "--set", "from=one")).err
+    assert wrong.status == 1
+    assert "expected NAME=VALUE" in tidelog(*QUERY, "Reach($from, x)", "--set", "from").err
+    assert (
+        "no parameter `$form`; did you mean `from`"
+        in tidelog(*QUERY, "Reach($from, x)", "--set", "from=1", "--set", "form=1").err
+    )
+
+
 def test_limits_hold(tidelog: Tidelog, reach: Path) -> None:
     ended = tidelog(*QUERY, "Reach(_, x), Reach(_, y), Reach(_, z)", *FACTS, "--max-tuples", "4")
     assert (ended.status, ended.out) == (1, "")

@@ -12,7 +12,7 @@ from pathlib import Path
 from tidelog.base.diagnostic import Report
 from tidelog.base.span import Source
 from tidelog.lang.parse.parse import parse
-from tidelog.lang.syntax import FunctionDef, Import, Prefix, RelationDef, RuleDef, TypeDef
+from tidelog.lang.syntax import FunctionDef, Import, Prefix, RelationDef, RuleDef, TransformerDef, TypeDef
 from tidelog.logic.names.modules import SHIPPED
 
 PAGE = Path(__file__).parents[2] / "docs" / "library.md"
@@ -26,18 +26,23 @@ ORDER = (
     "group",
     "internment",
     "intern",
+    "graph",
     "fp",
     "regex",
     "time",
     "json",
     "base64",
     "uuid",
+    "allocate",
     "print",
+    "log",
+    "log4j",
     "net::ipv4",
     "net::ipv6",
     "net::ipaddr",
     "souffle_types",
     "souffle_lib",
+    "ovsdb",
     "rdf",
     "rdf::graph",
     "rdf::rdfs",
@@ -64,7 +69,6 @@ Names and types are DDlog's. What differs:
 * some regular expressions of Rust's crate are refused: see `regex`;
 * dates, times, patterns and addresses are structs, so facts can contain them;
 * `Ref` and `Intern` cost nothing and change nothing: values are shared anyway;
-* what runs Rust code or has effects (`log`, transformers) is absent.
 """
 
 
@@ -81,7 +85,7 @@ def describe(module: str) -> Iterator[str]:
     for declaration in parse(source, Report()).declarations:
         if isinstance(declaration, Import | Prefix | RuleDef):
             continue
-        assert isinstance(declaration, FunctionDef | TypeDef | RelationDef)
+        assert isinstance(declaration, FunctionDef | TypeDef | RelationDef | TransformerDef)
         starts[source.position(declaration.span.start)[0]] = signature(declaration, source.text)
     yield f"## `{module}`\n"
     comment: list[str] = []
@@ -118,10 +122,10 @@ def fenced(block: list[str]) -> Iterator[str]:
         yield "\n".join(["```text", *block, "```", ""])
 
 
-def signature(declaration: FunctionDef | TypeDef | RelationDef, text: str) -> str:
+def signature(declaration: FunctionDef | TypeDef | RelationDef | TransformerDef, text: str) -> str:
     """A declaration without its body."""
     if not isinstance(declaration, FunctionDef):
-        return " ".join(declaration.span.text.split())
+        return " ".join(declaration.span.text.removeprefix("extern ").split())
     assert declaration.result is not None
     written = text[declaration.span.start : declaration.result.span.end]
     return " ".join(written.removeprefix("extern ").split())

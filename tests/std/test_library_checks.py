@@ -9,7 +9,7 @@ import pytest
 from tidelog.base.diagnostic import Report, render
 from tidelog.base.span import Source
 from tidelog.lang.parse.parse import parse
-from tidelog.lang.syntax import FunctionDef
+from tidelog.lang.syntax import FunctionDef, TransformerDef
 from tidelog.logic.check.functions import Functions
 from tidelog.logic.names.declare import declare
 from tidelog.logic.names.modules import SHIPPED, load_modules
@@ -33,7 +33,9 @@ def declared_externs() -> set[str]:
     for module in MODULES:
         file = SHIPPED.joinpath(*module.split("::")).with_suffix(".dl")
         tree = parse(Source(module, file.read_text(encoding="utf-8")), Report())
-        found |= {f"{module}::{d.name}" for d in tree.declarations if isinstance(d, FunctionDef) and d.body is None}
+        for d in tree.declarations:
+            if isinstance(d, TransformerDef) or (isinstance(d, FunctionDef) and d.body is None):
+                found.add(f"{module}::{d.name}")
     return found
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import tidelog
-from tidelog.logic.std.terms import RDF, iri, literal
+from tidelog.base.text.terms import RDF, iri, literal
 from tidelog.run.contract.engine import Row
 
 HISTORIES = int(os.environ.get("TIDELOG_OWL2RL_HISTORIES", "2"))

@@ -7,8 +7,8 @@ import pytest
 from tests.std.evaluating import evaluate
 from tidelog.base.errors import EvaluationError
 from tidelog.base.values import Variant
-from tidelog.logic.std.patterns import all_matches, mistake, occurs
-from tidelog.logic.std.rust_patterns import translated
+from tidelog.logic.std.texts.patterns import all_matches, mistake, occurs
+from tidelog.logic.std.texts.rust_patterns import translated
 
 TEXT = "Ünï_1 ΑΒΓ\t٣\u2003x-y"
 FOUND = {

@@ -5,6 +5,7 @@
 * `defaults`: some value of a type.
 * `expr`, `free`: typed expressions, which `logic` makes and engines evaluate; their parts and variables.
 * `text`: expressions and values as text, and back.
+* `plain`: values as plain Python objects, and back.
 * `tuning`: the table of thresholds, which choose how something is computed.
 * `process`: what a process has of time, memory, locks and folders.
 * `extern`: Python functions that programs may call. `arguments`: refusing an argument of the wrong kind.

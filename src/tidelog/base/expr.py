@@ -296,7 +296,8 @@ class Function(Placed):
     A Python callable gets the arguments in order. If it has `mut` parameters it returns a tuple of the result and
     the final values of those parameters, in order; so does every function value with `mut` parameters. `typed` says
     that it wants a `base.extern.Signature` as first argument, as `default()` and JSON decoding need. What a callable
-    returns is checked against the declared types unless it is `trusted`.
+    returns is checked against the declared types unless it is `trusted`. A `plain` one takes and returns plain values
+    (`base.plain.call`), which are checked, too.
     `pure` functions give equal results for equal arguments, which lets engines call them once per distinct argument.
     `recursive` ones call themselves, perhaps through others.
     """
@@ -309,4 +310,5 @@ class Function(Placed):
     typed: bool = False
     pure: bool = True
     trusted: bool = False
+    plain: bool = False
     recursive: bool = False

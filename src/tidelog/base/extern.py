@@ -36,6 +36,13 @@ class Extern:
     typed: bool = False
     trusted: bool = False
     """The library's own functions: results are not checked."""
+    proper: bool = False
+    """Takes and returns the values that rows have, not plain ones."""
+
+    @property
+    def plain(self) -> bool:
+        """Whether it takes and returns plain values (`base.plain.call`)."""
+        return not (self.typed or self.trusted or self.proper)
 
 
 class Externs:
@@ -53,15 +60,26 @@ class Externs:
         self._table: dict[str, Extern] = {}
 
     def register(
-        self, name: str, signature: str | None = None, *, typed: bool = False, trusted: bool = False
+        self,
+        name: str,
+        signature: str | None = None,
+        *,
+        typed: bool = False,
+        trusted: bool = False,
+        proper: bool = False,
     ) -> Callable[[Callback], Callback]:
-        """Return a decorator that registers a function under a name, with its type in the language."""
+        """Return a decorator that registers a function under a name, with its type in the language.
+
+        The function takes plain values: None or what is in an Option, dictionaries for structs. It may return such
+        values, objects with the fields as attributes, and the values that rows have (docs/language.md). With `proper`
+        it takes the latter, too, which costs less; `typed` and `trusted` are for Tidelog's library.
+        """
         expect(name, str, "name", "the name of a function")
         expect(signature, (str, NoneType), "signature", "a type of the language")
 
         def decorate(python: Callback) -> Callback:
             expect(python, Callable, name, "a function")  # type: ignore[arg-type]  # it can be asked for all the same
-            self._table[name] = Extern(python, signature, typed, trusted)
+            self._table[name] = Extern(python, signature, typed, trusted, proper)
             return python
 
         return decorate

@@ -12,6 +12,9 @@ from typing import NamedTuple
 
 from tidelog.base.record import record
 
+ADDED = "<rules "
+"""How the names of texts begin that were added to a program; a number follows."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:

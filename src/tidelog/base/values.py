@@ -74,8 +74,8 @@ class Variant:
             return NotImplemented
         if self is other:
             return True
-        if self._hash != other._hash or self.position != other.position:
-            return False
+        if self._hash != other._hash or self.position != other.position or self.name != other.name:
+            return False  # of one type a position has one name, until another type takes its name
         step()  # a value may hold another one many times: to compare two takes far longer than to make them
         return self.fields == other.fields
 

@@ -43,6 +43,7 @@ from tidelog.logic.names.prefixes import Prefixes, expanded, prefixes_of
 from tidelog.logic.names.redeclare import NAMED, redeclared, users
 from tidelog.logic.program import Origin, Program, Relation, Rule
 from tidelog.logic.rewrite import checked
+from tidelog.logic.rewrite.apply_transformers import apply_transformers
 from tidelog.logic.rewrite.auxiliaries import Auxiliaries
 from tidelog.logic.rewrite.expand_disjunction import count_ways, expand_disjunction
 from tidelog.logic.rewrite.flatten_patterns import flatten_patterns
@@ -134,6 +135,12 @@ class Analysis:
         main = self.modules.by_path[MAIN].declarations
         return {one.name: kinds[type(one).__name__] for one in main if isinstance(one, NAMED)}
 
+    def constructors(self, type: str) -> list[str]:
+        """Return the names of the constructors of a type that the main module declares."""
+        main = self.modules.by_path[MAIN].declarations
+        (found,) = (one for one in main if isinstance(one, syntax.TypeDef) and one.name == type)
+        return [one.name for one in found.body] if isinstance(found.body, tuple) else []
+
     def with_rules(
         self, program: Program, text: Source, report: Report, removed: Collection[Place] = ()
     ) -> Program | None:
@@ -162,7 +169,7 @@ class Analysis:
         if parsed is None:
             return None
         body = expanded(parsed[0], self._prefixes, report)
-        rules = list(_source_rules({MAIN: Module((body,))}, report))
+        rules = list(_source_rules({MAIN: Module((body,))}, self.declarations, report))
         if report.errors:
             return None
         goal = check_goal(rules, parsed[1], value_of, self.declarations, report) if rules else None
@@ -197,7 +204,7 @@ def _extend(
 ) -> Program | None:
     """Return the program with further relations, and with the rules of modules, checked and rewritten."""
     sound = not report.errors
-    checked_rules = check_rules(_source_rules(modules, report), declarations, report)
+    checked_rules = check_rules(_source_rules(modules, declarations, report), declarations, report)
     if not sound:  # rules may have types that are not known, which the passes below rely on
         return None
     return _complete(program, {**program.relations, **relations}, checked_rules, declarations, functions, report)
@@ -226,11 +233,11 @@ def _complete(
         return None
     columns = [type for r in new for type in (r.element, *(column.type for column in r.columns))]
     signatures = [type for f in made.values() for type in (*(p.type for p in f.parameters), f.result)]
-    types = dict(declarations.complete((*columns, *signatures)))
+    types = dict(declarations.complete((*columns, *signatures, *(value.type for value in values.values()))))
     return Program(types, every, {**program.functions, **made}, (*program.rules, *rules), program.indexes)
 
 
-def _source_rules(modules: Mapping[Path, Module], report: Report) -> Iterator[SourceRule]:
+def _source_rules(modules: Mapping[Path, Module], declarations: Declarations, report: Report) -> Iterator[SourceRule]:
     """The rules of all modules, rewritten until only plain rules are left."""
     for path, module in modules.items():
         for declaration in module.declarations:
@@ -239,10 +246,14 @@ def _source_rules(modules: Mapping[Path, Module], report: Report) -> Iterator[So
                     rules: tuple[RuleDef, ...] = (declaration,)
                 case syntax.ImperativeRule():
                     rules = imperative_rules(declaration, report)
+                case syntax.Apply():
+                    rules = apply_transformers(declaration, declarations.environments[path], report)
                 case _:
                     continue
             if any(count_ways(rule.body) > MOST_WAYS for rule in rules):
                 rule_mistakes.many_alternatives(max(count_ways(r.body) for r in rules), declaration.span, report)
+                continue
+            if not all(_sees_the_present(rule, report) for rule in rules):
                 continue
             origin = Origin(_text(declaration), text_of("name", declaration.attributes), span=declaration.span)
             for rewrite in REWRITES:
@@ -250,9 +261,32 @@ def _source_rules(modules: Mapping[Path, Module], report: Report) -> Iterator[So
             yield from (SourceRule(path, rule, origin) for rule in rules)
 
 
-def _text(rule: RuleDef | syntax.ImperativeRule) -> str:
+def _sees_the_present(rule: RuleDef, report: Report) -> bool:
+    """Report what looks at changes or at the past, which rules do not."""
+    sound = True
+    for clause in (*rule.body, *(syntax.Positive(head.atom) for head in rule.heads)):
+        match clause:
+            case syntax.Inspect(span=span):
+                note = "rules are pure: how often and when a clause is evaluated is not defined"
+                hint = "make the relation an `output relation` and subscribe to its changes"
+                report.add("E0132", "Tidelog has no `Inspect`", span, note=note, hint=hint)
+            case syntax.Positive(atom) | syntax.Negative(atom) if atom.delay or atom.differential:
+                code, what = ("E0133", "delayed relation") if atom.delay else ("E0134", "differential")
+                hint = "keep the past in an input relation with a version or time column"
+                report.add(code, f"Tidelog has no {what} of `{'::'.join(atom.relation)}`", atom.span, hint=hint)
+            case syntax.Either(alternatives):
+                _sees_the_present(RuleDef((), tuple(one for way in alternatives for one in way)), report)
+                continue
+            case _:
+                continue
+        sound = False
+    return sound
+
+
+def _text(rule: RuleDef | syntax.ImperativeRule | syntax.Apply) -> str:
     if rule.span.text:
         return rule.span.text
+    assert not isinstance(rule, syntax.Apply), "it is made from a text"
     from tidelog.lang.format.format import format_rule  # noqa: PLC0415  (only rules made in Python have no text)
 
     return format_rule(replace(rule, attributes=()))

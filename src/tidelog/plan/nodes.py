@@ -25,9 +25,10 @@ a join with it filters bindings and never multiplies them (see `rediscover`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from enum import Enum
+from operator import is_
 
 from tidelog.base.expr import Const, Expr, Function, Pattern, Var
 from tidelog.base.record import record
@@ -233,6 +234,21 @@ class Stratum:
         object.__setattr__(self, "members", members)
         object.__setattr__(self, "below", frozenset(name for rule in self.rules for name in rule.reads) - members)
         object.__setattr__(self, "aggregates", any(any(rule.aggregated) for rule in self.rules))
+
+
+def as_before(strata: Iterable[Stratum], earlier: Iterable[Stratum]) -> tuple[Stratum, ...]:
+    """Return strata, of which those that are as they were are the same objects: by that engines know them."""
+    before = {stratum.relations: stratum for stratum in earlier}
+    return tuple([known if (known := before.get(one.relations)) and _is(known, one) else one for one in strata])
+
+
+def _is(one: Stratum, other: Stratum) -> bool:
+    return (
+        one.number == other.number
+        and one.recursive == other.recursive
+        and len(one.rules) == len(other.rules)
+        and all(map(is_, one.rules, other.rules))
+    )
 
 
 def shown(relations: Sequence[str]) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ from tidelog.plan.join.estimate import Estimate, Sizes
 from tidelog.plan.join.plan_rules import plan_rules
 from tidelog.plan.join.translate import scan_of
 from tidelog.plan.lazy import Lazy
-from tidelog.plan.nodes import DeclaredIndex, Index, Plan, Probe, Relation, Rule, Stratum
+from tidelog.plan.nodes import DeclaredIndex, Index, Plan, Probe, Relation, Rule, Stratum, as_before
 from tidelog.plan.rewrite.isolate_aggregates import isolate_aggregates
 from tidelog.plan.rewrite.project_negations import project_negations
 from tidelog.plan.rewrite.separate_facts import separate_facts
@@ -49,7 +49,8 @@ def plan_program(
     """Plan a program; None, and a diagnostic, if it cannot be stratified.
 
     `earlier` is the plan from before it changed: rules that have not changed keep their `Rule` objects; indexes that
-    were looked at and are still needed stay as they are; strata are found anew. `extent` says of which relations only
+    were looked at and are still needed stay as they are; strata are found anew, and if they are as before are the same
+    objects. `extent` says of which relations only
     what is asked for is computed.
     """
     with collector_paused():
@@ -65,7 +66,7 @@ def plan_program(
         rules, relations = plan_rules(asked.program.rules, known, estimate, asked.made), asked.program.relations
         declared = {name: _declared(index) for name, index in program.indexes.items()}
         indexes = _indexes(relations, rules, declared, earlier)
-        strata = _strata(components, rules)
+        strata = as_before(_strata(components, rules), earlier.strata if earlier else ())
         by_demand = to_be_demanded(program.relations.values(), extent), asked.partial, asked.notes
         return Plan(program.types, relations, program.functions, strata, indexes, declared, *by_demand)
 

@@ -1,6 +1,7 @@
 """A living database: transactions, changes, sources and sinks. Imports every folder before it.
 
-* `database`, `transaction`, `relation`, `changes`, `subscriptions`, `live`: what users hold in their hands.
+* `database`, `transaction`, `relation`, `changes`, `subscriptions`, `live`: what users hold in their hands;
+  `live_goals`: the goals that `live` follows.
 * `store`: what is behind them: an engine, the locks; `state`: what was committed. `engines`: the engines by name.
 * `exchange`: loading folders of facts and writing results.
 * `program`: where a program comes from, its rules, which change, and looking at it without running it.

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from tidelog.base.arguments import expect
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import MissingExtraError, UserError
+from tidelog.base.plain.plain import Plain
 from tidelog.base.record import record
 from tidelog.plan.nodes import Plan, Relation
 from tidelog.run.contract.engine import Delta, Row, Rows, Work
-from tidelog.session.frames.plain import Plain
 from tidelog.session.frames.tabular import in_row_order, to_pandas, to_polars
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from tidelog.base.arguments import expect
 from tidelog.base.errors import UserError
+from tidelog.base.plain.plain import Plain
 from tidelog.run.contract.columns import ValueColumns
 from tidelog.session.database import Database, facts_of, plan_of
 from tidelog.session.formats.remarks import Header
-from tidelog.session.frames.plain import Plain
 from tidelog.session.queries.answers import Answers
 from tidelog.session.relation import RelationView
 
@@ -32,20 +32,22 @@ def load_facts(database: Database, folder: str | Path, *, header: Header = "auto
         return tx.load(folder, header=header)
 
 
-def read_rdf(source: str | Path, syntax: str | None = None) -> ValueColumns:
+def read_rdf(source: str | Path, syntax: str | None = None, *, labels: str = "") -> ValueColumns:
     """Return the triples of a file, as rows for `tx.insert` and `tx.delete`; with a `syntax`, those of a text.
 
-    The syntax is `nt`, `ttl`, `rdf` or `jsonld`, and `nq` or `trig` for quads, whose rows have four columns. All but
-    `nt` and `nq` need the extra `rdf`.
+    The syntax is `nt`, `ttl`, `rdf` or `jsonld`, and `nq` or `trig` for quads, whose rows have four columns; other
+    names of these, as `turtle`, will do. All but `nt` and `nq` need the extra `rdf`. `labels` is put before the labels
+    of blank nodes, so that those of several files are different nodes.
 
-    >>> from tidelog.logic.std.terms import show_term
+    >>> from tidelog.base.text.terms import show_term
     >>> [show_term(o) for _, _, o in read_rdf('<http://a> <http://b> "c"@en .', "nt")]
     ['"c"@en']
     """
     expect(source, (str, Path), "source", "the path of a file, or a text")
+    expect(labels, str, "labels", "the beginning of labels")
     from tidelog.session.formats.rdf.reading import read_source  # noqa: PLC0415  (most databases read none)
 
-    return read_source(source, syntax)
+    return read_source(source, syntax, labels)
 
 
 def ontology_program(ontology: str | Path, *, relations: bool = False) -> str:
@@ -58,7 +60,8 @@ def ontology_program(ontology: str | Path, *, relations: bool = False) -> str:
     from tidelog.session.formats.rdf.program import program_text  # noqa: PLC0415
     from tidelog.session.formats.rdf.reading import read_file  # noqa: PLC0415
 
-    return program_text(read_ontology(read_file(Path(ontology))), Path(ontology).name, relations=relations)
+    graph, name = read_file(Path(ontology)), Path(ontology).name
+    return program_text(read_ontology(graph), name, graph.prefixes, relations=relations)
 
 
 def outputs(database: Database) -> list[RelationView]:

@@ -8,14 +8,14 @@ from typing import Any, Self
 from weakref import WeakSet
 
 from tidelog.base.errors import UserError
+from tidelog.base.plain.plain import Plain
 from tidelog.base.process.lock import Life, ending
 from tidelog.run.contract.engine import Delta, Row, Rows
 from tidelog.session.changes import Change
-from tidelog.session.frames.plain import Plain
 from tidelog.session.frames.tabular import Tabular
+from tidelog.session.live_goals import Letter
 from tidelog.session.program.standing import Standing, relation_of
 from tidelog.session.store import Store
-from tidelog.session.subscriptions import Letter
 
 
 class Feed:

@@ -17,6 +17,7 @@ from tidelog.run.contract.engine import Delta, Engine, Fallback, Row, Rows, Upda
 from tidelog.session.changes import Commit
 from tidelog.session.engines import StrategyName
 from tidelog.session.program.rules import RuleBase
+from tidelog.session.program.standing import asked_for
 
 
 class VerificationError(TidelogError):
@@ -79,7 +80,7 @@ def asking(before: Mapping[str, frozenset[Row]], after: Mapping[str, frozenset[R
     for goal, rows in after.items():
         was = before.get(goal, frozenset())
         if rows is not was and rows != was:
-            found[f"{goal}#asked"] = Delta(rows - was, was - rows)
+            found[asked_for(goal)] = Delta(rows - was, was - rows)
     return found
 
 

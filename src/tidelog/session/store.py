@@ -23,6 +23,7 @@ from typing import Any, TypeVar, Unpack
 from tidelog.base.arguments import expect
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError, UserError
+from tidelog.base.plain.plain import Plain
 from tidelog.base.process.lock import Hold, Lock
 from tidelog.base.process.meter import ask, within
 from tidelog.base.text.write import show_row
@@ -38,15 +39,15 @@ from tidelog.session.engines import EngineName, Options, StrategyName, make_engi
 from tidelog.session.facts.keys import Keys, key_function, shower
 from tidelog.session.facts.pending import PendingFacts, PendingKeyed
 from tidelog.session.facts.reading import Reading
-from tidelog.session.frames.plain import Plain
 from tidelog.session.frames.rows import GivenRows
+from tidelog.session.live_goals import IDLE, LiveGoals, Watched, goals_in_use
 from tidelog.session.program.rules import RuleBase
 from tidelog.session.queries.answers import Answers
 from tidelog.session.queries.goal import Goal, Goals, Selection, stand
 from tidelog.session.queries.index import Index
 from tidelog.session.queries.tables import Tables
 from tidelog.session.state import Outcome, State, Unfinished, Use, VerificationError, asking, kept, live_changes
-from tidelog.session.subscriptions import LiveGoal, Subscriptions, Watched
+from tidelog.session.subscriptions import Subscriptions
 
 Found = TypeVar("Found")
 ROW_BYTES = 100
@@ -74,8 +75,7 @@ class Store:
         self._checker: Reading | None = None
         self._forget()
         self._goals = Goals(rules)
-        self._live: dict[str, LiveGoal] = {}
-        self._closed: list[tuple[str, Row]] = []  # the goals and parameters of views that were closed
+        self._live = LiveGoals()
         self._using = Lock()
         self.writing = Lock()
         """The lock of writers, which an open transaction holds."""
@@ -248,7 +248,7 @@ class Store:
         def read(_: Update) -> Rows:
             return self._reading(limits, lambda: self._read_rows(GOAL))
 
-        return self._tried(facts, goal.plan, limits, read)
+        return self._tried({**facts, **goal.facts}, goal.plan, limits, read)
 
     def relation(self, name: str) -> Relation:
         """Return the declaration of a relation."""
@@ -307,53 +307,41 @@ class Store:
         with self.writing.held(), self._use():
             before = self._state
             goal, given = stand(before.rules, text, parameters)
-            asked, rules = self._watched(before), before.rules
+            asked, rules = self._live.still_asked(before.asked), before.rules
             if goal.key not in rules.goals:
-                kept = {key: one for key, one in rules.goals.items() if asked.get(one.name)}
-                rules = rules.with_goals({**kept, goal.key: goal})
-                asked = {one.name: asked[one.name] for one in kept.values()}
-            live = self._live.setdefault(goal.name, LiveGoal(goal.name, len(given)))
+                asked = self._live.watched(before.asked)
+                rules = rules.with_goals({**goals_in_use(rules.goals, asked), goal.key: goal})
+            live = self._live.of(goal.name, len(given))
             view.open(goal, given, before.number)
             live.add(given, view)
-            self._ask(before, rules, {**asked, goal.name: asked.get(goal.name, frozenset()) | {given}})
+            asked = {one.name: asked.get(one.name, frozenset()) for one in rules.goals.values()}
+            asked[goal.name] |= {given}
+            self._ask(before, rules, asked)
             self.subscriptions.enter(live)
         self.subscriptions.deliver()
 
     def unwatch(self, goal: str, given: Row) -> None:
         """Note that a view was closed; the next update of the engine asks no more for what nobody watches."""
-        self._closed.append((goal, given))
+        self._live.closed.append((goal, given))
 
     def _ask(self, before: State, rules: RuleBase, asked: Mapping[str, frozenset[Row]]) -> None:
         """Let the engine answer other goals; nothing else changes."""
         self._unfinished = Unfinished(before, before.engine.snapshot())
+        closed = len(self._live.closed)
         try:
             plan = rules.plan if rules is not before.rules else None
             update = _update(before.engine, asking(before.asked, asked), plan, self.limits)
             self._tables.follow(update.changes, before.number)
             seen = {name: rows for name, rows in before.seen.items() if name not in update.changes}
             self._state = replace(before, rules=rules, asked=asked, seen=seen)
+            self._live.forget(closed)
         finally:
             self._undo()
 
-    def _watched(self, before: State) -> dict[str, frozenset[Row]]:
-        """Return what was given for parameters by open views: whatever interrupted a close, nothing else is kept."""
-        return {
-            goal: frozenset(given for given in rows if self._live[goal].watching(given))
-            for goal, rows in before.asked.items()
-        }
-
     def open_goals(self) -> list[str]:
         """Return the texts of the goals that are watched."""
-        asked, goals = self._watched(self._state), self._state.rules.goals.values()
-        return [goal.text for goal in goals if asked.get(goal.name)]
-
-    def _still_asked(self, before: State) -> Mapping[str, frozenset[Row]]:
-        """Return what was given for parameters without that of which all views were closed."""
-        asked = dict(before.asked)
-        for goal, given in self._closed:
-            if given in asked.get(goal, ()) and not self._live[goal].watching(given):
-                asked[goal] -= {given}
-        return asked if self._closed else before.asked
+        in_use = goals_in_use(self._state.rules.goals, self._live.watched(self._state.asked))
+        return [goal.text for goal in in_use.values()]
 
     # --- one writer --------------------------------------------------------------------------------------------------
 
@@ -375,8 +363,12 @@ class Store:
         with self._use():
             before = self._state
             number = before.number + 1
-            closed = len(self._closed)
-            asked = self._still_asked(before)
+            closed = len(self._live.closed)
+            asked = self._live.still_asked(before.asked)
+            in_use = goals_in_use(rules.goals, asked)
+            if len(rules.goals) - len(in_use) > IDLE:
+                rules = rules.with_goals(in_use)
+                plan, asked = rules.plan, {goal.name: asked[goal.name] for goal in in_use.values()}
             self._unfinished = Unfinished(before, before.engine.snapshot(), outcome)
             try:
                 update = _update(before.engine, {**facts, **asking(before.asked, asked)}, plan, limits)
@@ -393,7 +385,7 @@ class Store:
                 commit = outcome.commit = Commit(number, took, changes, update.work, live=live)
                 self.subscriptions.publish(commit)
                 self._state = State(number, rules, before.engine, before.strategy, before.fallback, asked, seen)
-                del self._closed[:closed]
+                self._live.forget(closed)
             finally:
                 self._undo()
         return commit

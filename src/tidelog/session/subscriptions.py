@@ -16,16 +16,12 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import starmap
-from operator import call
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from tidelog.base.process.lock import Life, Lock, ending
 from tidelog.base.record import record
-from tidelog.run.contract.engine import Delta, Row
 from tidelog.session.changes import Change, Commit
-from tidelog.session.program.standing import Standing
 
 Callback = Callable[[Change], object]
 
@@ -80,75 +76,6 @@ class Subscription:
     @ending
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         self.cancel()
-
-
-class Letter(partial[object]):
-    """A call of a view's callback, or of what collects changes: no line runs between taking it and the call."""
-
-    view: Watching
-
-
-class Watching(Protocol):
-    """A view of a live goal."""
-
-    since: int
-    """The last commit that it does not hear of."""
-
-    @property
-    def active(self) -> bool:
-        """Whether it follows commits."""
-
-    def letters(self, change: Delta, commit: int) -> list[Letter]:
-        """Return the calls that tell what a commit has changed."""
-
-
-class Watched(Watching, Protocol):
-    """A view that is being opened."""
-
-    def open(self, goal: Standing, given: Row, since: int) -> None:
-        """Say which goal it is, with which parameters, and after which commit it begins."""
-
-
-class LiveGoal(Subscription):
-    """The views of one goal, each with what it gave for the parameters: a commit reaches those that it changes."""
-
-    __slots__ = ("parameters", "views")
-
-    def __init__(self, relation: str, parameters: int) -> None:
-        super().__init__(relation, call, 0)
-        self.parameters = parameters
-        self.views: dict[Row, list[Watching]] = {}
-
-    def add(self, given: Row, view: Watching) -> None:
-        """Let a view hear of the commits after its own."""
-        self.views[given] = [*self.watching(given), view]
-
-    def watching(self, given: Row) -> list[Watching]:
-        """Return the open views that gave some values for the parameters."""
-        return [view for view in self.views.get(given, ()) if view.active]
-
-    def letters(self, commit: Commit) -> Iterable[tuple[Any, ...]]:
-        """Return what a commit says: for each view what changed of its answers."""
-        change = commit.live.get(self.relation, Delta())
-        own = self.parameters
-        found: dict[Row, tuple[list[Row], list[Row]]] = {}
-        for place, rows in enumerate((change.inserted, change.deleted)):
-            for row in rows:
-                found.setdefault(row[:own], ([], []))[place].append(row[own:])
-        return [
-            (letter,)
-            for given, rows in found.items()
-            for view in self.watching(given)
-            if commit.number > view.since
-            for letter in view.letters(Delta(*rows), commit.number)
-        ]
-
-    def call(self) -> None:
-        """Make the next call, unless its view was closed meanwhile."""
-        if self.mail.changes[0][0].view.active:
-            Subscription.call(self)
-        else:
-            self.mail.changes.popleft()
 
 
 def _for_ever() -> object | None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import runpy
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
@@ -13,6 +15,7 @@ from tidelog.base.extern import Externs
 from tidelog.base.span import Source
 from tidelog.session.program.sources import read_source
 
+Command = TypeVar("Command", bound=Callable[..., Any])
 FOLDER = click.Path(path_type=Path, file_okay=False)
 
 program_argument = click.argument("program", type=click.Path(path_type=Path, allow_dash=True))
@@ -33,6 +36,18 @@ header_option = click.option(
     help="Whether the first line of text files of facts is a header; auto: if it has the names of the columns.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def _parameters(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+    for text in given:
+        if "=" not in text:
+            raise UserError(f"--set {text}: expected NAME=VALUE")
+    return {name: value for name, _, value in (text.partition("=") for text in given)}
+
+
+def parameters_option(what: str) -> Callable[[Command], Command]:
+    """Return the option `--set NAME=VALUE`, as a dictionary."""
+    return click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", callback=_parameters, help=what)
 
 
 def load_source(program: Path) -> Source:

@@ -19,24 +19,13 @@ from tidelog.session.pipeline.run import Outcome, Pipeline
 from tidelog.session.pipeline.state.versions import StateFolder, Version
 from tidelog.shell.limits import shown_progress
 from tidelog.shell.metrics import write_metrics
-from tidelog.shell.options import FOLDER, externs_option, json_option, load_externs
+from tidelog.shell.options import FOLDER, externs_option, json_option, load_externs, parameters_option
 from tidelog.shell.terminal import log, log_as, logs_json, say, say_json, say_warning
 
 file_argument = click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.toml")
 
 
-def _parameters(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
-    for text in given:
-        if "=" not in text:
-            raise UserError(f"--set {text}: expected NAME=VALUE")
-    return {name: value for name, _, value in (text.partition("=") for text in given)}
-
-
-set_option = click.option(
-    "--set", "parameters", multiple=True, metavar="NAME=VALUE", callback=_parameters, help="What ${NAME} stands for."
-)
-
-
+set_option = parameters_option("What ${NAME} stands for.")
 log_option = click.option(
     "--log",
     type=click.Choice(["text", "json"]),

@@ -1,7 +1,7 @@
 """`tidelog query`: evaluate a program on the facts of a folder, and answer one goal about it.
 
 `--format json` prints one object `{"columns": {"x": "string", ...}, "rows": [[value, ...], ...]}`, rows in the
-language's order, values in the plain form described in `session.frames.plain`. `--format parquet` writes the bytes of a
+language's order, values in the plain form described in `base.plain.plain`. `--format parquet` writes the bytes of a
 file to standard output.
 """
 
@@ -18,6 +18,7 @@ from tidelog.session.database import Database
 from tidelog.session.engines import EngineName
 from tidelog.session.exchange import as_csv, as_parquet
 from tidelog.session.queries.answers import Answers
+from tidelog.session.queries.goal import Cell
 from tidelog.shell.limits import limit_options, limits_of, shown_progress
 from tidelog.shell.options import (
     FOLDER,
@@ -26,6 +27,7 @@ from tidelog.shell.options import (
     library_option,
     load_externs,
     load_source,
+    parameters_option,
     program_argument,
 )
 from tidelog.shell.tables import answers_table
@@ -37,6 +39,7 @@ from tidelog.shell.terminal import say, say_json
 @click.argument("goal")
 @click.option("--facts", type=FOLDER, metavar="DIR", help="Read input relations from a folder, as `tidelog run` does.")
 @header_option
+@parameters_option("What $NAME stands for in the goal, written as in a cell of a CSV file (repeatable).")
 @click.option(
     "--format",
     "form",
@@ -82,7 +85,7 @@ def command(
             library=rest["library"],
             demand=True,
         )
-        answers = database.query(goal)
+        answers = database.query(goal, {name: Cell(value) for name, value in rest["parameters"].items()})
     if plan:
         say(answers.plan.text("recompute").rstrip("\n"))
     elif count:

@@ -1,7 +1,7 @@
 """`tidelog run`: evaluate a program on the facts of a folder, and show or write its output relations.
 
 With `--json` standard output is one object `{"relations": {"R": [[value, ...], ...], ...}}` of all output relations,
-rows in the language's order, values in the plain form described in `session.frames.plain`; NaN and infinities are
+rows in the language's order, values in the plain form described in `base.plain.plain`; NaN and infinities are
 strings.
 """
 

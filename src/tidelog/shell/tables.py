@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tidelog.session.frames.tabular import Tabular
+from tidelog.session.frames.tabular import Tabular, is_number
 from tidelog.session.queries.answers import Answers
 from tidelog.session.relation import RelationView
 from tidelog.shell.terminal import escape_line
@@ -34,7 +34,7 @@ def _table(rows: Tabular) -> str:
     if not cells:
         return ""
     widths = [max(map(len, column)) for column in zip(names, *cells, strict=True)]
-    right = [type.startswith(("bit<", "signed<", "bigint", "float", "double")) for type in rows.columns.values()]
+    right = [is_number(column.type) for column in rows.fields]
     lines = [names, ["-" * width for width in widths], *cells]
     return "".join(f"{_line(line, widths, right)}\n" for line in lines)
 

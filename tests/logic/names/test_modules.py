@@ -48,7 +48,7 @@ def test_a_module_of_the_program_goes_before_a_shipped_one(tmp_path: Path) -> No
     main = write(tmp_path, main="import vec", vec="typedef Mine = Mine")
     report = Report()
     modules = load_modules(Source(str(main), main.read_text()), report)
-    assert modules.library == {("std",)}
+    assert modules.library == {("std",), ("internment",)}
 
 
 def test_the_prelude_cannot_be_replaced(tmp_path: Path) -> None:

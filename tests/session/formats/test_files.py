@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.session.strategies import DEFINITIONS, types, values
 from tidelog.base import types as t
 from tidelog.base.errors import DataError, UserError
+from tidelog.base.plain.plain import Plain
 from tidelog.base.tuning.files import Files
 from tidelog.base.tuning.table import DEFAULT
 from tidelog.base.types import UNIT, Field, Named, Type
@@ -24,7 +25,6 @@ from tidelog.session.formats.delimited import COMMA, TAB, Dialect, read_delimite
 from tidelog.session.formats.delimited_arrow import read_columns
 from tidelog.session.formats.files import FORMATS, read_facts, write_outputs
 from tidelog.session.frames.arrow import TableRows, make_table
-from tidelog.session.frames.plain import Plain
 
 PLAIN = Plain(DEFINITIONS)
 

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from tests.session.strategies import DEFINITIONS, simple_types, typed_lists, types, values
 from tidelog.base import types as t
 from tidelog.base.errors import DataError
+from tidelog.base.plain.plain import OPTION, Plain
 from tidelog.base.types import UNIT, Field, Named, Type
 from tidelog.base.values import Value
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract.engine import Row
 from tidelog.session.frames.arrow import TableRows, arrow_type, as_table, make_array, make_table, read_table
-from tidelog.session.frames.plain import OPTION, Plain
 
 PLAIN = Plain(DEFINITIONS)
 

@@ -9,11 +9,11 @@ import tidelog
 from tests.session.strategies import DEFINITIONS
 from tidelog.base import types as t
 from tidelog.base.errors import DataError
+from tidelog.base.plain.plain import Plain
 from tidelog.base.tuning.table import DEFAULT
 from tidelog.base.types import UNIT, Field, Named
 from tidelog.base.values import Variant
 from tidelog.plan.nodes import Relation
-from tidelog.session.frames.plain import Plain
 from tidelog.session.frames.rows import NumberRows, RowReader
 
 EDGE = Relation("Edge", "input", (Field("a", t.Bit(16)), Field("b", t.STRING)), UNIT)

@@ -17,8 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 
-from tidelog.session.pipeline.sinks import place
-from tidelog.session.pipeline.sinks.lake import Lake
+from tidelog.session.pipeline.sinks import exchange, tables
 
 
 class Dead(BaseException):
@@ -65,6 +64,10 @@ def living(patch: pytest.MonkeyPatch, life: Life) -> Iterator[None]:
         with really_open(path, "w", encoding="utf-8") as file:
             file.write(text[: len(text) // 2])
 
+    def torn_bytes(path: Path, content: bytes) -> None:
+        with really_open(path, "wb") as file:
+            file.write(content[: len(content) // 2])
+
     def write_half(path: Path) -> None:
         with really_open(path, "wb") as file:
             file.write(b"ha")
@@ -81,10 +84,11 @@ def living(patch: pytest.MonkeyPatch, life: Life) -> Iterator[None]:
         noting(os, "replace")
         noting(os, "fsync")
         noting(shutil, "rmtree")
-        noting(Lake, "_commit")
-        noting(place, "exchange")
+        noting(tables, "merge")
+        noting(exchange, "exchange")
         for name in ("rename", "unlink", "touch", "mkdir"):
             noting(Path, name)
         noting(Path, "write_text", torn_text)
+        noting(Path, "write_bytes", torn_bytes)
         context.setattr(Path, "open", opened)
         yield

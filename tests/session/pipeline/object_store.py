@@ -22,6 +22,8 @@ from typing import Any
 BUCKET = "lake"
 TOLD = "/-/told"
 """Where the proxy is told what to lose, and tells which writes it has seen."""
+COPIED = "/-/copied"
+"""Where it is told what to copy."""
 
 
 class ObjectStore:
@@ -56,9 +58,13 @@ class ObjectStore:
         """Return the writes since the last call of `lose`."""
         return list(self._ask("GET"))
 
-    def _ask(self, method: str, content: Any = None) -> Any:
+    def copy(self, old: str, new: str) -> None:
+        """Copy all that is below a name, within the server."""
+        self._ask("POST", [old, new], COPIED)
+
+    def _ask(self, method: str, content: Any = None, where: str = TOLD) -> Any:
         body = json.dumps(content).encode() if content is not None else None
-        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{TOLD}", body, method=method)
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{where}", body, method=method)
         with urllib.request.urlopen(request) as answer:
             return json.load(answer)
 
@@ -117,8 +123,10 @@ class Handler(BaseHTTPRequestHandler):
         """Answer as the server does, or lose the request or the answer."""
         content = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         with self.lock:
-            if self.path == TOLD:
-                self.tell(content)
+            if self.path == COPIED:
+                copy(*json.loads(content))
+            if self.path in {TOLD, COPIED}:
+                self.tell(content if self.path == TOLD else b"")
                 return
             loss = self.losses.of(self.command, self.path)
             if loss != "request":
@@ -153,6 +161,17 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
+
+
+def copy(old: str, new: str) -> None:
+    """Copy all that is below a name."""
+    from moto.core.models import DEFAULT_ACCOUNT_ID  # noqa: PLC0415  (slow to load)
+    from moto.s3.models import s3_backends  # noqa: PLC0415
+
+    backend = s3_backends[DEFAULT_ACCOUNT_ID]["aws"]
+    for name, key in [*backend.buckets[BUCKET].keys.items()]:
+        if name.startswith(f"{old}/"):
+            backend.put_object(BUCKET, f"{new}{name.removeprefix(old)}", key.value)
 
 
 if __name__ == "__main__":

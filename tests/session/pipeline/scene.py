@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,8 @@ import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
 from tidelog.session.pipeline.facts import Edit
+from tidelog.session.pipeline.places.local import Local
+from tidelog.session.pipeline.places.place import Place
 from tidelog.session.pipeline.run import Pipeline
 from tidelog.session.pipeline.sinks.output import Output
 from tidelog.session.pipeline.state.versions import Batch
@@ -70,22 +72,19 @@ def fill(edit: Edit, config: object, spark: object, paths: Iterable[str], tuning
 
 
 def write_scene(folder: Path, sinks: str = "", config: str = CONFIG) -> None:
-    """Write the files of the pipeline."""
+    """Write the files of the pipeline, whose sinks are all there are, if they are not given."""
     folder.mkdir()
     (folder / "p.dl").write_text(PROGRAM)
-    own = [
-        f'[[sink]]\nrelation = "{relation}"\nformat = "{kind}"\n'
-        f'path = "out/{relation}-{kind}-{mode}"\nmode = "{mode}"\n'
-        for relation in RELATIONS
-        for kind in FORMATS
-        for mode in ("full", "changes")
-    ]
-    own.append(
-        '[[sink]]\nrelation = "Reach"\nformat = "delta"\npath = "out/merged"\nmode = "merge"\nkey = ["a", "b"]\n'
-    )
-    own.append('[[sink]]\nrelation = "Link"\nformat = "json"\npath = "out/feed"\nmode = "feed"\n')
-    (folder / "p.toml").write_text(config + (sinks or "".join(own)))
+    kinds = [(relation, kind, mode) for relation in RELATIONS for kind in FORMATS for mode in ("full", "changes")]
+    own = [*kinds, ("Reach", "delta", "merge"), ("Link", "json", "feed")]
+    (folder / "p.toml").write_text(config + (sinks or "".join(sink(*one, "out") for one in own)))
     (folder / "links.csv").write_text("a,b\na,b\nb,c\n")
+
+
+def sink(relation: str, kind: str, mode: str, root: str) -> str:
+    """Return the lines of a sink in a folder or at an address."""
+    lines = f'[[sink]]\nrelation = "{relation}"\nformat = "{kind}"\npath = "{root}/{relation}-{kind}-{mode}"\n'
+    return f'{lines}mode = "{mode}"\n' + ('key = ["a", "b"]\n' if mode == "merge" else "")
 
 
 def reach(links: Iterable[tuple[str, str]]) -> Pairs:
@@ -107,50 +106,48 @@ AFTER = (FIRST - set(BATCHES[7]["delete"])) | set(BATCHES[7]["insert"])
 # --- what sinks show -------------------------------------------------------------------------------------------------
 
 
-def rows_in(folder: Path, kind: str) -> list[dict[str, Any]]:
-    """Return the rows of a sink's folder."""
+def rows_in(place: Place, kind: str) -> list[dict[str, Any]]:
+    """Return the rows of a sink."""
     if kind == "delta":
-        return list(DeltaTable(str(folder)).to_pyarrow_table().to_pylist())
-    (file,) = folder.glob(f"part-*.{kind}")
+        table = DeltaTable(place.address, storage_options=dict(place.options))
+        return list(table.to_pyarrow_table().to_pylist())
+    (name,) = [one.name for one in place.files() if one.name.startswith("part-")]
     if kind == "parquet":
-        return list(pq.read_table(file, partitioning=None).to_pylist())
+        return list(pq.read_table(place.opened(name), partitioning=None).to_pylist())
+    text = place.read(name).decode()
     if kind == "json":
-        return [json.loads(line) for line in file.read_text().splitlines()]
-    head, *lines, end = file.read_text().split("\n")
+        return [json.loads(line) for line in text.splitlines()]
+    head, *lines, end = text.split("\n")
     assert end == ""
     return [dict(zip(head.split(","), line.split(","), strict=True)) for line in lines]
 
 
-def full(folder: Path, relation: str, kind: str) -> Pairs:
-    """Return what a full sink shows: rows of which each is there once."""
-    rows = [(row["a"], row["b"]) for row in rows_in(folder / f"out/{relation}-{kind}-full", kind)]
+def full(out: Place, relation: str, kind: str, mode: str = "full") -> Pairs:
+    """Return what a sink shows that has all rows: each is there once."""
+    rows = [(row["a"], row["b"]) for row in rows_in(out.below(f"{relation}-{kind}-{mode}"), kind)]
     assert len(set(rows)) == len(rows)
     return frozenset(rows)
 
 
-def changed(folder: Path, relation: str, kind: str) -> Signed:
-    """Return what a sink of changes shows, by version."""
-    path = folder / f"out/{relation}-{kind}-changes"
+def changed(out: Place, relation: str, kind: str, mode: str) -> Signed:
+    """Return what a sink of changes or a feed shows, by version."""
+    place = out.below(f"{relation}-{kind}-{mode}")
     found: Signed = {}
     if kind == "delta":
-        for row in rows_in(path, kind) if path.exists() else []:
+        for row in rows_in(place, kind) if place.files() else []:
             found.setdefault(row["version"], []).append((row["a"], row["b"], row["weight"]))
     else:
-        for one in path.glob("version=*"):
-            rows = [(row["a"], row["b"], int(row["weight"])) for row in rows_in(one, kind)]
-            found[int(one.name.removeprefix("version="))] = rows
+        for version in {one.name.partition("/")[0] for one in place.files()}:
+            rows = rows_in(place.below(version), kind)
+            found[int(version.removeprefix("version="))] = [(row["a"], row["b"], _sign(row, version)) for row in rows]
     return {number: sorted(rows) for number, rows in found.items()}
 
 
-def fed(folder: Path) -> Signed:
-    """Return what the feed of links shows, by version."""
-    found: Signed = {}
-    for one in (folder / "out/feed").glob("version=*"):
-        for row in rows_in(one, "json"):
-            assert row["_commit_version"] == int(one.name.removeprefix("version="))
-            sign = {"insert": 1, "delete": -1}[row["_change_type"]]
-            found.setdefault(row["_commit_version"], []).append((row["a"], row["b"], sign))
-    return {number: sorted(rows) for number, rows in found.items()}
+def _sign(row: Mapping[str, Any], version: str) -> int:
+    if "weight" in row:
+        return int(row["weight"])
+    assert row["_commit_version"] == int(version.removeprefix("version="))
+    return {"insert": 1, "delete": -1}[row["_change_type"]]
 
 
 def signed(before: Pairs, now: Pairs) -> list[tuple[str, str, int]]:
@@ -183,26 +180,27 @@ def history(one: Pipeline) -> tuple[dict[int, Pairs], dict[int, list[str]]]:
     return links, refused
 
 
-def check(folder: Path, opened: Callable[[Path], Pipeline]) -> None:
-    """See that everything there says the same."""
-    with opened(folder) as one:
+def check(pipeline: Pipeline, out: Place) -> None:
+    """See that the state, all sinks, which are in one place, and the quarantine say the same."""
+    with pipeline as one:
         links, refused = history(one)
-    for relation in RELATIONS:
-        rows = {number: meaning(relation, found) for number, found in links.items()}
-        pairs = {number: signed(rows[number - 1], rows[number]) for number in links if number}
-        expected = {number: change for number, change in pairs.items() if change}
-        for kind in FORMATS:
-            assert full(folder, relation, kind) == rows[max(rows)], (relation, kind)
-            assert changed(folder, relation, kind) == expected, (relation, kind)
-    merged = [(row["a"], row["b"]) for row in rows_in(folder / "out/merged", "delta")]
-    assert (frozenset(merged), len(merged)) == (reach(links[max(links)]), len(reach(links[max(links)])))
-    assert fed(folder) == expected  # of links, the last relation
+    for sink in one.config.sinks:
+        rows = {number: meaning(sink.relation, found) for number, found in links.items()}
+        if sink.mode in {"full", "merge"}:
+            assert full(out, sink.relation, sink.format, sink.mode) == rows[max(rows)], sink
+        else:
+            pairs = {number: signed(rows[number - 1], rows[number]) for number in links if number}
+            expected = {number: change for number, change in pairs.items() if change}
+            assert changed(out, sink.relation, sink.format, sink.mode) == expected, sink
+    place = one.state.place.below("quarantine", "Link")
     kept = {
-        int(file.parent.name.removeprefix("version=")): sorted(
-            pq.read_table(file, partitioning=None)["row"].to_pylist()
+        int(file.name.partition("/")[0].removeprefix("version=")): sorted(
+            pq.read_table(place.opened(file.name), partitioning=None)["row"].to_pylist()
         )
-        for file in (folder / "state/quarantine/Link").glob("version=*/part-*.parquet")
+        for file in place.files()
+        if "/part-" in file.name
     }
     assert kept == refused
-    assert not list((folder / "state/pending").iterdir())
-    assert not [one for one in (folder / "out").rglob(".*") if one.is_dir()]
+    assert not one.state.place.files("pending")
+    if isinstance(out, Local):
+        assert not [one for one in out.path.rglob(".*") if one.is_dir()]

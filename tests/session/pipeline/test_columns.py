@@ -14,12 +14,12 @@ from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
 
 from tidelog import Database, DataError, Pipeline
+from tidelog.base.plain.plain import Plain
 from tidelog.base.tuning.files import Pipelines
 from tidelog.base.tuning.table import Tuning
 from tidelog.run.spark.engine import SparkEngine
 from tidelog.session.database import plan_of
 from tidelog.session.frames.arrow import read_table
-from tidelog.session.frames.plain import Plain
 from tidelog.session.pipeline.config import SourceTable
 from tidelog.session.pipeline.sources import reading
 from tidelog.session.pipeline.sources.reading import load

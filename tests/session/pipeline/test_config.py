@@ -11,6 +11,7 @@ from tidelog import UserError
 from tidelog.base.span import Source
 from tidelog.session.pipeline.config import Config, Sink, read_config
 from tidelog.session.pipeline.facts import check_relations
+from tidelog.session.pipeline.places.local import Local
 from tidelog.session.program.static import plan_source
 
 GOOD = """
@@ -171,7 +172,7 @@ def test_two_sinks_of_changes_in_one_place(tmp_path: Path) -> None:
 def test_columns_that_changes_have_of_their_own(tmp_path: Path, column: str) -> None:
     relations = plan_source(Source("p.dl", f"output relation R({column}: u8)"), (), None).relations
     sink = Sink("R", "csv", str(tmp_path / "out"), mode="changes")
-    config = Config(tmp_path / "p.toml", tmp_path / "p.dl", tmp_path / "state", sinks=(sink,))
+    config = Config(tmp_path / "p.toml", tmp_path / "p.dl", Local(tmp_path / "state"), sinks=(sink,))
     with pytest.raises(UserError, match=f"changes have a column `{column}` of their own, and so has R"):
         check_relations(config, relations)
     check_relations(replace(config, sinks=(replace(sink, mode="full"),)), relations)

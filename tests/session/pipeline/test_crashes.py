@@ -23,6 +23,7 @@ from tests.session.pipeline.scene import AFTER, FIRST, FORMATS, RELATIONS, WAYS,
 from tidelog import DataError
 from tidelog.session.pipeline import run as running
 from tidelog.session.pipeline.config import read_config
+from tidelog.session.pipeline.places.local import Local
 from tidelog.session.pipeline.run import Pipeline
 
 ALL = os.environ.get("TIDELOG_CRASHES") == "all"
@@ -37,7 +38,7 @@ def pipeline(folder: Path) -> Pipeline:
 
 
 def check(folder: Path) -> None:
-    scene.check(folder, pipeline)
+    scene.check(pipeline(folder), Local(folder / "out"))
 
 
 def start(folder: Path, *, first: bool) -> None:
@@ -112,7 +113,7 @@ def test_every_point(tmp_path: Path, patch: pytest.MonkeyPatch, act: str) -> Non
         assert dies(folder, patch, Life(point), WAYS[act])
         if act == "same":
             for relation in RELATIONS:
-                there = {full(folder, relation, kind) for kind in FORMATS}
+                there = {full(Local(folder / "out"), relation, kind) for kind in FORMATS}
                 whole = {meaning(relation, links) for links in (FIRST, AFTER)}
                 assert there <= whole, f"no sink is away or half at {point} ({names[point - 1]})"
         folder.rename(after)
@@ -190,7 +191,7 @@ def test_a_sink_that_fails_is_written_by_the_next_run(tmp_path: Path, patch: pyt
     start(folder, first=True)
     with patch.context() as broken, pipeline(folder) as one:
         broken.setattr(
-            "tidelog.session.pipeline.sinks.staging.take_place", lambda *_: (_ for _ in ()).throw(OSError(28, "full"))
+            "tidelog.session.pipeline.sinks.ways.take_place", lambda *_: (_ for _ in ()).throw(OSError(28, "full"))
         )
         with pytest.raises(DataError, match=r"sink Reach \(.*csv-full\): full"):
             WAYS["same"](one)

@@ -14,8 +14,9 @@ from tidelog import DataError
 from tidelog.base.tuning.files import Pipelines
 from tidelog.base.tuning.table import Tuning
 from tidelog.session.pipeline.config import Sink, read_config
+from tidelog.session.pipeline.places.local import Local
 from tidelog.session.pipeline.run import Pipeline
-from tidelog.session.pipeline.sinks.remote import publish
+from tidelog.session.pipeline.sinks.ways import RemoteWay
 from tidelog.session.pipeline.sources import reading
 
 pytestmark = pytest.mark.spark
@@ -60,7 +61,7 @@ def save(frame: DataFrame, kind: str, folder: Path, database: str) -> None:
 def again_at(folder: Path, sink: Sink, rows: DataFrame) -> None:
     """Publish rows of the first version, as after a crash."""
     rows.write.mode("overwrite").parquet(str(folder))
-    publish(rows.sparkSession, sink, folder, 1)
+    RemoteWay(Local(folder.parent), lambda: rows.sparkSession).publish(sink, Local(folder), 1)
 
 
 def found(spark: SparkSession, kind: str, folder: Path, database: str) -> list[tuple[object, ...]]:
@@ -146,7 +147,7 @@ def test_rows_of_a_database_by_their_key(spark: SparkSession, tmp_path: Path, da
         staged = tmp_path / str(number)
         for _ in range(2):
             spark.createDataFrame(rows, "x int, name string, weight long").write.mode("overwrite").parquet(str(staged))
-            publish(spark, sink, staged, number)
+            RemoteWay(Local(tmp_path), lambda: spark).publish(sink, Local(staged), number)
         found = spark.read.format("jdbc").options(url=database, dbtable="stock").load()
         return sorted(tuple(row) for row in found.collect())
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import shutil
 import subprocess
 import sys
@@ -17,8 +16,8 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 from tests.session.pipeline.object_store import ObjectStore, serving
-from tidelog import DataError, Pipeline, TidelogError
-from tidelog.session.pipeline.storage import Store
+from tidelog import DataError, Pipeline
+from tidelog.session.pipeline.places.objects import Objects
 
 PROGRAM = """
 input relation Link(a: string, b: string)
@@ -30,7 +29,6 @@ Reach(a, c) :- Reach(a, b), Link(b, c).
 KINDS = ("parquet", "json", "csv", "delta")
 MODES = ("full", "changes", "feed")
 FEW = (("delta", "full"), ("delta", "changes"), ("delta", "merge"), ("csv", "full"), ("json", "feed"))
-ALL = os.environ.get("TIDELOG_CRASHES") == "all"
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +68,7 @@ def ports(*numbers: int) -> Any:
 
 
 def put(store: ObjectStore, folder: Path, text: str, name: str = "one.csv") -> None:
-    Store(f"s3://lake/{folder.name}/links", store.storage).write(name, text.encode())
+    Objects(f"s3://lake/{folder.name}/links", store.storage).write(name, text.encode())
 
 
 def delta(store: ObjectStore, folder: Path, mode: str) -> list[dict[str, Any]]:
@@ -79,8 +77,8 @@ def delta(store: ObjectStore, folder: Path, mode: str) -> list[dict[str, Any]]:
 
 
 def contents(store: ObjectStore, folder: Path, sink: str) -> dict[str, bytes]:
-    place = Store(f"s3://lake/{folder.name}/{sink}", store.storage)
-    return {one.name: place.read(one.name) for one in place.objects()}
+    place = Objects(f"s3://lake/{folder.name}/{sink}", store.storage)
+    return {one.name: place.read(one.name) for one in place.files()}
 
 
 def check(store: ObjectStore, folder: Path, links: set[tuple[str, str]], versions: int, *, few: bool = False) -> None:
@@ -125,33 +123,6 @@ def test_in_and_out(store: ObjectStore, folder: Path) -> None:
     write_deltalake(f"s3://lake/{folder.name}/ports", ports(81), mode="append", storage_options=store.storage)
     assert run(folder).version.changes == {"Link": (1, 1), "Port": (1, 0), "Reach": (2, 2)}
     check(store, folder, {("b", "c"), ("c", "d")}, 2)
-
-
-@pytest.mark.long(reason="a store that loses requests and answers")
-def test_whatever_is_lost(store: ObjectStore, folder: Path) -> None:
-    """A process dies at a write, of which the request or only the answer was lost; the next one puts all right."""
-    describe(store, folder, FEW)
-    links, number = {("a", "b"), ("b", "c")}, 1
-    run(folder)
-    store.lose({})
-    points = 0
-    while True:
-        for way in ("request", "answer"):
-            number += 1
-            put(store, folder, f"a,b\nx,{number}\n", f"{number}.csv")
-            links.add(("x", str(number)))
-            store.lose({points + 1: way}, gone=True)
-            try:
-                run(folder)
-            except TidelogError:
-                store.lose({})
-                run(folder)
-            else:
-                assert points >= 9
-                check(store, folder, links, number, few=True)
-                return
-        check(store, folder, links, number, few=True)
-        points += 1 if ALL else 5
 
 
 def test_an_answer_that_is_lost_once(store: ObjectStore, folder: Path) -> None:

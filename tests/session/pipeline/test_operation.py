@@ -186,7 +186,7 @@ def test_exit_codes(folder: Path, tidelog: Tidelog, monkeypatch: pytest.MonkeyPa
     write(folder)
     with monkeypatch.context() as patch:
         patch.setattr(
-            "tidelog.session.pipeline.sinks.staging.take_place", lambda *_: (_ for _ in ()).throw(OSError(5, "away"))
+            "tidelog.session.pipeline.sinks.ways.take_place", lambda *_: (_ for _ in ()).throw(OSError(5, "away"))
         )
         late = tidelog("pipeline", "run", file)
     told = f"error: sink Reach ({folder}/out): away; version 2 stands, and the next run writes it\n"

@@ -11,10 +11,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tidelog import Database
+from tidelog.base.plain.plain import Plain
 from tidelog.base.tuning.files import Pipelines
 from tidelog.session.database import plan_of
 from tidelog.session.frames.arrow import read_table
-from tidelog.session.frames.plain import Plain
 from tidelog.session.pipeline.config import SourceTable
 from tidelog.session.pipeline.sources.adding import Signed, add_up
 from tidelog.session.pipeline.sources.reading import load, load_changes

@@ -15,12 +15,13 @@ import pytest
 from deltalake import DeltaTable
 
 from tidelog import Database, UserError
+from tidelog.base.plain.plain import Plain
 from tidelog.base.span import Source
 from tidelog.base.tuning.files import Pipelines
 from tidelog.base.tuning.table import all_paths
 from tidelog.base.tuning.thresholds import Paths
 from tidelog.session.database import plan_of
-from tidelog.session.frames.plain import Plain
+from tidelog.session.pipeline.places.local import Local
 from tidelog.session.pipeline.state.carried import carry_over
 from tidelog.session.pipeline.state.cells import WEIGHT, schema_of
 from tidelog.session.pipeline.state.facts import FactTables, inputs
@@ -84,7 +85,7 @@ def test_random_histories(tmp_path: Path) -> None:
 
 def play(folder: Path, rng: random.Random, paths: Paths) -> None:
     """Let a database live, with crashes; whatever was committed is read back, by this library and by others."""
-    state = StateFolder(folder)
+    state = StateFolder(Local(folder))
     draws = {"change_files": rng.choice([0, 2, 32]), "change_share": rng.choice([0.0, 0.5, 100.0])}
     tuning = {name: paths.drawn(f"pipelines.{name}", value) for name, value in draws.items()}
     db = Database(PROGRAM)
@@ -109,7 +110,7 @@ def play(folder: Path, rng: random.Random, paths: Paths) -> None:
         number = last.number + 1 if last is not None else 1
         last = state.commit(Version(number, PROGRAM, made))
         seen[number] = stored(db)
-        for version in StateFolder(folder).history():
+        for version in StateFolder(Local(folder)).history():
             assert read(state, version) == seen[version.number]
     gone = state.forget(2)
     state.vacuum()
@@ -120,11 +121,11 @@ def play(folder: Path, rng: random.Random, paths: Paths) -> None:
     if last is not None:
         for name in ("R", "S"):  # every library of the lakehouse reads the tables
             table = last.tables[name]
-            frame = pl.scan_delta(str(state.tables / table.path), version=table.version).collect()
+            frame = pl.scan_delta(state.log(table.path).place.address, version=table.version).collect()
             names = [one for one in frame.columns if one != WEIGHT]
             sums = frame.group_by(names).agg(pl.col(WEIGHT).sum()).filter(pl.col(WEIGHT) > 0)
             assert len(sums) == table.rows
-            files = DeltaTable(str(state.tables / table.path), version=table.version).file_uris()
+            files = DeltaTable(state.log(table.path).place.address, version=table.version).file_uris()
             columns = ", ".join(f'"{one}"' for one in names)
             query = f'select 1 from read_parquet(?) group by {columns} having sum("{WEIGHT}") > 0'
             counted = duckdb.execute(f"select count(*) from ({query})", [files]) if files else duckdb.sql("select 0")
@@ -133,7 +134,7 @@ def play(folder: Path, rng: random.Random, paths: Paths) -> None:
 
 
 def test_versions_are_read_back(tmp_path: Path) -> None:
-    state = StateFolder(tmp_path / "state")
+    state = StateFolder(Local(tmp_path / "state"))
     assert state.last() is None
     tables = {"R": Table("facts/R", 0, 3)}
     one = state.commit(Version(1, PROGRAM, tables, reason="run", changes={"R": (3, 0)}, sources={"R": "abc"}))
@@ -146,23 +147,23 @@ def test_versions_are_read_back(tmp_path: Path) -> None:
 
 
 def test_a_stale_writer_is_refused(tmp_path: Path) -> None:
-    state, other = StateFolder(tmp_path), StateFolder(tmp_path)
+    state, other = StateFolder(Local(tmp_path)), StateFolder(Local(tmp_path))
     state.commit(Version(1, PROGRAM, {}))
     with pytest.raises(UserError, match="version 1 exists already: another process writes to"):
         other.commit(Version(1, "", {}))
-    log = Log(tmp_path / "tables" / "versions")
+    log = Log(Local(tmp_path / "tables" / "versions"))
     head, schema = log.version(), log.schema()
     state.commit(Version(2, PROGRAM, {}))
-    late = Log(tmp_path / "tables" / "versions")
-    table = late._table(head)
-    late._table = lambda version=None: table  # type: ignore[method-assign]  # it looked before the other wrote
+    late = Log(Local(tmp_path / "tables" / "versions"))
+    table = late.opened(head)
+    late._looked = lambda: table  # type: ignore[method-assign]  # it looked before the other wrote
     with pytest.raises(UserError, match="was changed by another process meanwhile"):
         late.commit(schema, head, [])
     assert [version.number for version in state.history()] == [1, 2]
 
 
 def test_a_relation_with_other_columns(tmp_path: Path) -> None:
-    state = StateFolder(tmp_path)
+    state = StateFolder(Local(tmp_path))
     db = Database("input relation R(a: u8)", facts={"R": [(1,)]})
     made = tables(state).save(db, {}, None)
     other = Database("input relation R(a: u8, b: string)", facts={"R": [(1, "x")]})
@@ -173,18 +174,19 @@ def test_a_relation_with_other_columns(tmp_path: Path) -> None:
 
 
 def test_damage_is_told(tmp_path: Path) -> None:
-    state = StateFolder(tmp_path)
+    state = StateFolder(Local(tmp_path))
     db = Database("input relation R(a: u8)", facts={"R": [(1,), (2,)]})
     (table,) = tables(state).save(db, {}, None).values()
     plan = plan_of(db)
     log = state.log(table.path)
     (file,) = log.files(0)
     pq.write_table(
-        pa.Table.from_pylist([{"a": 1, WEIGHT: 1}], schema=schema_of(plan.relations["R"].columns)), log.folder / file
+        pa.Table.from_pylist([{"a": 1, WEIGHT: 1}], schema=schema_of(plan.relations["R"].columns)),
+        Path(log.place.address, file),
     )
     with pytest.raises(UserError, match="has 1 rows in place of 2: it was damaged"):
         tables(state).read(plan.relations["R"], table, Plain(plan.types))
-    (log.folder / file).unlink()
+    (Path(log.place.address, file)).unlink()
     with pytest.raises(UserError, match="the state was damaged from outside"):
         tables(state).read(plan.relations["R"], table, Plain(plan.types))
 
@@ -211,7 +213,7 @@ def test_an_old_folder_is_carried_over_once(tmp_path: Path) -> None:
         manifest = {"number": number, "program": PROGRAM, "tables": shown, "at": "then", "reason": "run", "format": 1}
         manifest |= {"changes": {"S": [1, 0]}, "batch": {"query": "q", "number": number}, "sources": {"S": "abc"}}
         (folder / "manifest.json").write_text(json.dumps(manifest))
-    state = StateFolder(tmp_path)
+    state = StateFolder(Local(tmp_path))
     for _ in range(2):
         carry_over(state, lambda text: plan_source(Source("p.dl", text), (), None))
         one, two = state.history()
@@ -227,21 +229,21 @@ def test_an_old_folder_is_carried_over_once(tmp_path: Path) -> None:
 
 
 def test_mistakes(tmp_path: Path) -> None:
-    state = StateFolder(tmp_path)
+    state = StateFolder(Local(tmp_path))
     with pytest.raises(UserError, match="has no version 3: there is none yet"):
         state.version(3)
     state.commit(Version(1, PROGRAM, {}))
     with pytest.raises(UserError, match="has no version 3: there are 1 to 1"):
         state.version(3)
-    for path in (state.tables / "versions" / "rows").iterdir():
+    for path in (tmp_path / "tables/versions/rows").iterdir():
         path.write_text("{")
     with pytest.raises(UserError, match="damaged"):
         state.last()
 
 
 def test_one_writer(tmp_path: Path) -> None:
-    held = StateFolder(tmp_path).locked()
-    with held, pytest.raises(UserError, match="in use by another run"), StateFolder(tmp_path).locked():
+    held = StateFolder(Local(tmp_path)).locked()
+    with held, pytest.raises(UserError, match="in use by another run"), StateFolder(Local(tmp_path)).locked():
         pass
-    with StateFolder(tmp_path).locked():
+    with StateFolder(Local(tmp_path)).locked():
         pass

@@ -8,6 +8,7 @@ import pytest
 
 from tests.session.graph import GRAPH, Open, edges
 from tidelog import Answers, Database, DataError, LimitError, Limits, ProgramError, UserError
+from tidelog.plan.passes import plan_program
 from tidelog.session.queries import goal as goals
 
 PROGRAM = """
@@ -43,6 +44,10 @@ GOALS = [
     ("Thing(x, _, tags), var t = FlatMap(tags)", ["x", "tags", "t"],
      [("web", ("a", "b"), "a"), ("web", ("a", "b"), "b")]),
     ("var x = 1 + 1", ["x"], [(2,)]),
+    ("Reach(a, b), false", ["a", "b"], []),
+    ("false", [], []),
+    ('(Reach("laptop", x); Link(x, _, _), 1 == 2)', ["x"], [("app",), ("web",)]),
+    ("Link(a, _, p), var n = a.group_by(p).count(), false", ["p", "n"], []),
     ("t in Thing(), t.tags.len() > 0, var x = t.name", ["t", "x"], None),
 ]  # fmt: skip
 
@@ -73,6 +78,7 @@ def test_answers(network: Database, goal: str, columns: list[str], rows: list[An
         ("Link(x, _, p), p != $not, var n = p.group_by(()).count()", {"not": 443}, [(2,)]),
         ('Link(x, _, _), var y = "${x}${($n: bit<8>)}"', {"n": 7}, None),
         ("Link(x, _, _), not Link(x, _, $p)", {"p": 443}, [("app",), ("web",)]),
+        ("Reach($from, x), false", {"from": "laptop"}, []),
         ("Thing(x, $kind, _)", {"kind": {"tag": "Port", "number": 5432}}, [("db",)]),
         ("Thing(x, _, $tags)", {"tags": ["a", "b"]}, [("web",)]),
         ("(Link($a, x, _); Link(x, $b, _))", {"a": "web", "b": "web"}, [("app",), ("laptop",), ("phone",)]),
@@ -98,6 +104,11 @@ def test_parameters(network: Database, goal: str, parameters: dict[str, Any], ro
         ("(Link(x, _, _); Blocked(x))", {}, ProgramError, "same type in all alternatives"),
         ("Reach(x, _), $p == $p", {"p": 1}, ProgramError, "cannot tell the type of `\\$p`"),
         ("Reach($from, x)", {}, DataError, "parameter `\\$from`, for which no value is given"),
+        ("Reach($from, x)", {"$from": "a"}, DataError, "given as `from`, without `\\$`"),
+        ("Reach($, x)", {}, ProgramError, "a name that begins with a letter: `\\$from`"),
+        ("Reach(x, y); Link(x, y, _)", {}, ProgramError, "alternatives stand in parentheses"),
+        ("Reach(x, y)?", {}, ProgramError, "only in the shell a goal ends in"),
+        ("Reach(X, _)", {}, ProgramError, "begin with a small letter or `_`, as `x`"),
         ("Reach($from, x)", {"from": 5}, DataError, "parameter `from`: expected string, found 5"),
         ("Blocked($p)", {"p": 1 << 16}, DataError, "parameter `p`: expected bit<16>"),
         ("Blocked($port)", {"port": 1, "prot": 2}, UserError, "no parameter `\\$prot`; did you mean `port`"),
@@ -114,6 +125,21 @@ def test_mistakes(
 def test_parameters_are_of_goals_only() -> None:
     with pytest.raises(ProgramError, match=r"unexpected character `\$`"):
         Database("relation R(x: u8)  R($x).")
+
+
+def test_parameters_of_types_that_the_program_does_not_use(opened: Open) -> None:
+    db = opened("import time  input relation R(x: u8)", facts={"R": [(1,), (2,)]})
+    goals = [
+        ("R(x), Some{x} == $it", 1, [(1,)]),
+        ("R(x), ($it: Vec<Option<u8>>).contains(Some{x})", [None, 2], [(2,)]),
+        ("R(x), var y = ($it: Date).year", {"year": 2024, "month": 2, "day": 29}, [(1, 2024), (2, 2024)]),
+    ]
+    for goal, value, rows in goals:
+        for _ in range(2):
+            assert db.query(goal, {"it": value}).rows() == rows
+        with db.watch(goal, {"it": value}) as view, db.watch(goal, {"it": value}) as other:
+            assert view.rows() == other.rows() == rows
+    db.verify()
 
 
 def test_arguments(db: Database) -> None:
@@ -198,13 +224,13 @@ def test_what_fails_is_told(opened: Open) -> None:
 def test_goals_stay_planned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(goals, "KEPT", 2)
     planned: list[str] = []
-    plan: Callable[..., Any] = goals._planned
+    made: Callable[..., Any] = goals.Goals._made
 
-    def noted(rules: Any, text: str, given: Any) -> Any:
+    def noted(self: Any, text: str, given: Any) -> Any:
         planned.append(text)
-        return plan(rules, text, given)
+        return made(self, text, given)
 
-    monkeypatch.setattr(goals, "_planned", noted)
+    monkeypatch.setattr(goals.Goals, "_made", noted)
     db = Database(GRAPH, facts={"Edge": [(1, 2)]})
     for goal in ("Edge(x, 2)", "Edge(1, x)", "Edge(x, 2)", "Edge(x, y)", "Edge(x, 2)"):
         db.query(goal)
@@ -215,6 +241,32 @@ def test_goals_stay_planned(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [db.query("Owner($n, x)", {"n": 1}).rows(), db.query("Edge(x, 2)").rows()] == [[], [(1,)]]
     with pytest.raises(DataError):  # true is not 1
         db.query("Owner($n, x)", {"n": True})
+
+
+def test_goals_are_planned_once_for_all_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
+    planned: list[str] = []
+    plan = plan_program
+
+    def noted(*given: Any, **options: Any) -> Any:
+        planned.append("")
+        return plan(*given, **options)
+
+    monkeypatch.setattr(goals, "plan_program", noted)
+    db = Database(GRAPH, facts={"Edge": [(n, n + 1) for n in range(9)]}, demand=True)
+    for goal in ("Reach($from, x), not Edge($from, x)", "Edge($from, x)", "Edge($from, $from)"):
+        wanted = [db.query(goal.replace("$from", str(n))).rows() for n in range(4)]
+        planned.clear()
+        assert [db.query(goal, {"from": n}).rows() for n in range(4)] == wanted
+        assert len(planned) == 1
+    assert [db["Reach"].where(a=n).rows()[-1] for n in range(3)] == [(0, 9), (1, 9), (2, 9)]
+    assert len(planned) == 2
+    assert [len(db.query(f"Edge(x, y), x >= {least}")) for least in (3, 8)] == [6, 1]
+    with pytest.raises(DataError, match="parameter `from`: expected bit<32>"):
+        db.query("Edge($from, x)", {"from": "a"})
+    with pytest.raises(DataError, match="for which no value is given"):
+        db.query("Edge($from, x)")
+    with pytest.raises(UserError, match="no parameter `\\$form`; did you mean `from`"):
+        db.query("Edge($from, x)", {"from": 1, "form": 1})
 
 
 # --- answers ---------------------------------------------------------------------------------------------------------
@@ -243,10 +295,11 @@ def test_answers_are_rows() -> None:
 def test_html() -> None:
     db = Database("input relation R(t: string, n: u32)", facts={"R": [("<b>", n) for n in range(30)]})
     html = db.query("R(t, n)")._repr_html_()
-    assert html.startswith("<table><caption>30 rows (the first 20 of them)</caption>")
-    assert "<td>&lt;b&gt;</td><td>0</td>" in html
+    assert "30 rows (the first 20 of them)</caption>" in html
+    assert "pre-wrap'>&lt;b&gt;</td><td>0</td>" in html
     assert "<td>20</td>" not in html
-    assert db["R"].where(n=7)._repr_html_().startswith("<table><caption>1 row</caption>")
+    assert ">1 row</caption>" in db["R"].where(n=7)._repr_html_()
+    assert [db.query(f'R("<b>", {n})')._repr_html_() for n in (7, 70)] == ["<b>true</b>", "<b>false</b>"]
 
 
 @pytest.mark.parametrize(

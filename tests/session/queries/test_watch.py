@@ -10,6 +10,7 @@ import pytest
 from tests.engines import IN_PROCESS
 from tests.session.graph import GRAPH, Open, edges
 from tidelog import Database, DataError, ProgramError, SubscriptionWarning, UserError
+from tidelog.session import live_goals
 
 REACH = "Reach($from, x)"
 
@@ -186,3 +187,28 @@ def test_views_that_were_looked_into_are_asked_for_something_else(engine: Any) -
                 edges(db, (3, 9))
             assert view.rows() == reached
     edges(db, (8, 9))
+
+
+def test_nothing_is_kept_of_views_that_are_closed() -> None:
+    """Neither who watched what, nor, when there are many, the rules of goals that nobody watches."""
+    db = Database(GRAPH)
+    for number in range(live_goals.IDLE + 3):
+        for least in (1, 2):
+            with db.watch(f"Edge(x, y), x > $least, y > {number}", {"least": least}):
+                pass
+    assert sum(map(len, (db._store._live.closed, db._store._live._goals))) == 2
+    views = [db.watch(f"Edge(x, {number})") for number in range(live_goals.IDLE + 1)]
+    for view in views[1:]:
+        view.close()
+    edges(db, (1, 0))
+    assert len(db._store.state.rules.goals) == live_goals.IDLE + 1
+    views += [db.watch("Edge(x, $to)", {"to": 0}), db.watch("Edge(x, x)")]
+    assert len(db._store.state.rules.goals) == 3
+    more = [db.watch(f"Edge(x, {number})") for number in range(100, 101 + live_goals.IDLE)]
+    for view in more:
+        view.close()
+    edges(db, (2, 0))
+    assert len(db._store.state.rules.goals) == 3
+    assert [view.rows() for view in views if view.active] == [[(1,), (2,)], [(1,), (2,)], []]
+    assert len(db._store.subscriptions._members) == 3
+    db.verify()

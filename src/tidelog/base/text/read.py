@@ -11,6 +11,7 @@ from tidelog.base.conform import Types, bounds, fields_of
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError
 from tidelog.base.text.integers import read_integer
+from tidelog.base.text.terms import TERM, TERM_TEXT, term_of
 from tidelog.base.values import FrozenMap, Value, Variant, real, single
 
 _SPACE = re.compile(r"\s*")
@@ -225,6 +226,8 @@ class Reader:
 
     def _constructed(self, type: t.Named) -> Variant:
         start = self.position
+        if type.name == TERM and self._peek() in {"<", '"', "_"}:
+            return self._term()
         # The type is known, so the last part of a name tells the constructor, however a module was called.
         constructors = {c.name.rpartition("::")[2]: c for c in self.types[type.name].constructors}
         found = self._match(_NAME)
@@ -238,6 +241,16 @@ class Reader:
         inner = fields_of(type, constructor, self.types)
         fields = self._arguments(constructor, inner, "}") if self.take("{") else self._none(constructor)
         return Variant(constructor.name, constructor.position, fields)
+
+    def _term(self) -> Variant:
+        found = self._match(TERM_TEXT)
+        try:
+            if found:
+                return term_of(found)
+            reason = 'a term: <an absolute IRI>, _:label or "text", perhaps with @language or ^^<datatype>,'
+        except ValueError as error:
+            reason = f"a term ({error})"
+        raise self.error(reason)
 
     def _none(self, constructor: t.Constructor) -> tuple[Value, ...]:
         if constructor.fields:

@@ -10,6 +10,7 @@ import json
 from typing import assert_never
 
 from tidelog.base import expr as e
+from tidelog.base.text.terms import written_term
 from tidelog.base.types import show
 from tidelog.base.values import FrozenMap, Group, Value, Variant, in_order
 
@@ -44,6 +45,8 @@ def show_value(value: Value) -> str:
             return json.dumps(value, ensure_ascii=False)
         case tuple():
             return f"({', '.join(map(show_value, value))})"
+        case Variant(name=name) if name.startswith("rdf::") and (text := written_term(value)) is not None:
+            return text
         case Variant():
             return f"{_plain(value.name)}{{{', '.join(map(show_value, value.fields))}}}"
         case frozenset():

@@ -5,7 +5,8 @@ The *display* form is what dumps and messages have and what commands read:
     Some{.x = 1}    (1, "tab\t")    [1, 2]    [("key", true)]    -0.5
 
 A *cell*, as in a CSV file, differs only for strings, which stand there without quotes. Floating point numbers are the
-shortest decimal that reads back as the same number. Reading accepts fields by position (`Some{1}`) or name, integers
+shortest decimal that reads back as the same number. A term of RDF stands as in N-Triples, `<http://a>` or `"a"@en`, if
+it can. Reading accepts fields by position (`Some{1}`) or name, integers
 in the language's radixes (`0xff`, `8'hff`), maps also as `[key -> value]`, and constructors with or without their
 module.
 """
@@ -21,6 +22,7 @@ from tidelog.base.conform import Types, fields_of
 from tidelog.base.process.growth import POINTER, before_integers
 from tidelog.base.process.meter import ask, step
 from tidelog.base.text.integers import show_integer
+from tidelog.base.text.terms import TERM, written_term
 from tidelog.base.values import Value, in_order, single
 
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
@@ -82,6 +84,8 @@ def _show_named(value: Value, type: t.Named, types: Types) -> str:
             return f"[{', '.join(show_value(x, item, types) for x, _ in value.members)}]"
         case t.Named(name, (inner,)) if name in {t.REF, t.INTERN}:
             return show_value(value, inner, types)
+        case t.Named(name) if name == TERM and (text := written_term(value)) is not None:
+            return text
         case _:
             definition = types.get(type.name)
             if definition is None or not definition.constructors:

@@ -77,6 +77,12 @@ class DeclarationFormatter(RuleFormatter):
             case syntax.IndexDef(name, parameters, atom):
                 fields = self.parenthesised(parameters, self.field)
                 return group(f"index {name}", fields, " on ", self.atom(atom))
+            case syntax.TransformerDef(name, inputs, outputs):
+                given, made = (self.parenthesised(part, self.transformed) for part in (inputs, outputs))
+                return group(f"extern transformer {name}", given, " -> ", made)
+            case syntax.Apply(transformer, inputs, outputs):
+                given, made = ", ".join(map(path, inputs)), ", ".join(map(path, outputs))
+                return f"apply {path(transformer)}({given}) -> ({made})"
             case syntax.RuleDef():
                 return self.rule(declaration)
             case syntax.ImperativeRule(statement):
@@ -97,6 +103,13 @@ class DeclarationFormatter(RuleFormatter):
     def field(self, field: syntax.FieldDecl) -> Doc:
         """Write `name: type`."""
         return (self.attributes(field.attributes), f"{field.name}: {write_type(field.type)}")
+
+    def transformed(self, argument: syntax.TransformerArgument) -> Doc:
+        """Write an argument of a transformer."""
+        if isinstance(argument, syntax.RelationArgument):
+            return f"{argument.name}: relation[{write_type(argument.row)}]"
+        parameters = self.parenthesised(argument.parameters, self.with_attributes)
+        return (f"{argument.name}: function", parameters, f": {write_type(argument.result)}")
 
     def typedef(self, typedef: syntax.TypeDef) -> Doc:
         """Write a type definition, with one constructor a line if they do not fit."""
@@ -126,9 +139,7 @@ class DeclarationFormatter(RuleFormatter):
     def function(self, function: syntax.FunctionDef) -> Doc:
         """Write a function."""
         extern = "extern " if function.body is None else ""
-        parameters = self.parenthesised(
-            function.parameters, lambda p: (self.attributes(p.attributes), self.parameter(p))
-        )
+        parameters = self.parenthesised(function.parameters, self.with_attributes)
         result = "" if function.result is None else f": {write_type(function.result)}"
         head = group(f"{extern}function {function.name}", parameters, result)
         match function.body:
@@ -138,6 +149,10 @@ class DeclarationFormatter(RuleFormatter):
                 return (head, " ", group(self.block(block)))
             case body:
                 return (head, group(" =", nest(LINE, self.expression(body))))
+
+    def with_attributes(self, parameter: syntax.Parameter) -> Doc:
+        """Write a parameter with its attributes."""
+        return (self.attributes(parameter.attributes), self.parameter(parameter))
 
     def relation(self, relation: syntax.RelationDef) -> Doc:
         """Write a relation."""
@@ -154,7 +169,9 @@ class DeclarationFormatter(RuleFormatter):
         return (name, row, group(nest(LINE, f"primary key ({key.variable}) ", self.expression(key.expression))))
 
     def parenthesised(
-        self, nodes: Sequence[syntax.FieldDecl] | Sequence[syntax.Parameter], write: Callable[..., Doc]
+        self,
+        nodes: Sequence[syntax.FieldDecl] | Sequence[syntax.Parameter] | Sequence[syntax.TransformerArgument],
+        write: Callable[..., Doc],
     ) -> Doc:
         """Write fields or parameters in parentheses, one a line if they do not fit."""
         docs, commented = self.listed(nodes, write, ",", None)

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, assert_never
@@ -14,6 +15,7 @@ from tidelog.base.diagnostic import Report
 from tidelog.base.span import Source
 from tidelog.base.text.integers import show_integer
 from tidelog.base.text.show import PRECEDENCE
+from tidelog.base.text.terms import LANG_STRING
 from tidelog.lang import syntax
 from tidelog.lang.escape import escape
 from tidelog.lang.format.comments import CommentFormatter, Node, Pair
@@ -67,6 +69,9 @@ def level_of(e: syntax.Expr) -> int:
             return POSTFIX if isinstance(e, syntax.Postfix) else 0 if isinstance(e, _LOOSE) else TERM
 
 
+_LANGUAGE = re.compile("[a-z]+(-[a-z0-9]+)*").fullmatch
+
+
 def _iri(e: syntax.Construct) -> str | None:
     """Return the short form of an IRI, if it is one that can be written so."""
     match e:
@@ -74,6 +79,34 @@ def _iri(e: syntax.Construct) -> str | None:
             ("rdf", "Iri"), (syntax.Argument(None, syntax.StringLiteral((str() as text,), interned=False)),)
         ) if IRI_TEXT(text):
             return f"<{text}>"
+    return None
+
+
+def _ending(e: syntax.Construct) -> str | None:
+    """Return what follows the text of a literal, if it is one that can be written so."""
+    match e:
+        case syntax.Construct(
+            ("rdf", "Literal"),
+            (
+                syntax.Argument(None, syntax.StringLiteral(interned=False)),
+                syntax.Argument(None, datatype),
+                syntax.Argument(None, syntax.StringLiteral(tag, interned=False)),
+            ),
+        ):
+            if not tag:
+                return None if (shown := _datatype(datatype)) is None else f"^^{shown}"
+            if isinstance(tag[0], str) and _LANGUAGE(tag[0]) and datatype == syntax.StringLiteral((LANG_STRING,)):
+                return f"@{tag[0]}"
+    return None
+
+
+def _datatype(e: syntax.Expr) -> str | None:
+    """Return how the datatype of a literal can be written."""
+    match e:
+        case syntax.StringLiteral((str() as text,), interned=False) if IRI_TEXT(text):
+            return f"<{text}>"
+        case syntax.Annotated(syntax.Name((prefix,)), syntax.TypeName((name,), ()), tight=True):
+            return f"{prefix}:{name}"
     return None
 
 
@@ -132,6 +165,8 @@ class ExpressionFormatter(CommentFormatter, ABC):
                     return path(names)
                 if (iri := _iri(e)) is not None:
                     return iri
+                if (ending := _ending(e)) is not None:
+                    return (self.bare(arguments[0].value), ending)
                 return (path(names), self.bracketed("{", arguments, self.argument, "}", e.span.end))
             case syntax.Unary(operator, operand):
                 return ("not " if operator == "not" else operator, self.expression(operand, UNARY))

@@ -33,7 +33,8 @@ class RuleFormatter(BlockFormatter):
     def atom(self, atom: syntax.Atom) -> Doc:
         """Write `x in &R(...)` and its variants."""
         binding = "" if atom.binding is None else f"{atom.binding} in "
-        name = f"{binding}{'&' if atom.reference else ''}{path(atom.relation)}"
+        version = (f"-{atom.delay}" if atom.delay else "") + ("'" if atom.differential else "")
+        name = f"{binding}{'&' if atom.reference else ''}{path(atom.relation)}{version}"
         if atom.whole is not None:
             return (name, "[", self.element(atom.whole), "]")
         if atom.arguments is None:
@@ -55,6 +56,8 @@ class RuleFormatter(BlockFormatter):
             case syntax.OldAggregate(pattern, keys, function, value):
                 call = (path(function), "(", self.expression(value), ")")
                 return (self.expression(pattern, 1), " = Aggregate(", self._keys(keys), ", ", call, ")")
+            case syntax.Inspect(expression):
+                return ("Inspect ", self.expression(expression))
             case syntax.Either(alternatives):
                 place = self.place(clause)
                 return self.disjunction(alternatives, place[1] - 1 if place else None)

@@ -127,7 +127,7 @@ class Cursor:
 
     def scoped_relation(self, index: int) -> bool:
         """Tell whether a path like `a::R` begins at this token."""
-        end = self.path_end(index)
+        end = self.path_end(index) if self.kinds[index] != END else index
         return end > index + 1 and self.kinds[end - 1] == UPPER
 
     # --- spans -------------------------------------------------------------------------------------------------------

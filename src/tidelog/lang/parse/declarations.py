@@ -11,14 +11,14 @@ from typing import Literal, NoReturn
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.lang import syntax
 from tidelog.lang.parse.cursor import Failure
+from tidelog.lang.parse.functions import FunctionParser
 from tidelog.lang.parse.lex import END, IRI, LOWER, UPPER
-from tidelog.lang.parse.statements import StatementParser
 
 _KINDS_OF_RELATION = frozenset(("relation", "multiset", "stream"))
 _WORDS = ("input", "output", "relation", "typedef", "function", "extern", "import", "index", "for", "prefix")
 
 
-class DeclarationParser(StatementParser):
+class DeclarationParser(FunctionParser):
     """Productions of declarations."""
 
     def module(self) -> tuple[syntax.Declaration, ...]:
@@ -41,7 +41,7 @@ class DeclarationParser(StatementParser):
         """Parse the production below.
 
         `declaration = attributes ( import_declaration | prefix | typedef | extern | function | relation | index |
-         rule | for_statement )`
+         application | rule | for_statement )`
         """
         attributes = self.attributes()
         first = self.at
@@ -69,8 +69,10 @@ class DeclarationParser(StatementParser):
                 return self.prefix(attributes)
             case _ if kind == LOWER and word == "index" and self.kinds[first + 1] in {LOWER, UPPER}:
                 return self.index(attributes)
-            case _ if kind == LOWER and word in {"apply", "transformer"} and self.kinds[first + 1] in {LOWER, UPPER}:
-                return self._transformer(word)
+            case _ if kind == LOWER and word == "apply" and self.kinds[first + 1] in {LOWER, UPPER}:
+                return self.application(attributes)
+            case _ if kind == LOWER and word == "transformer" and self.kinds[first + 1] in {LOWER, UPPER}:
+                return self._transformer()
             case _ if kind == LOWER and (self.kinds[first + 1] in {"(", "["} or self.scoped_relation(first)):
                 return replace(self.rule(), attributes=attributes)
             case _:
@@ -94,31 +96,14 @@ class DeclarationParser(StatementParser):
             hint=hint,
         )
 
-    def _transformer(self, word: str) -> NoReturn:
-        note = "transformers are dataflow code outside of the language; Tidelog's rules are the whole program"
-        if word == "apply":
-            hint = "write the rules instead: recursion gives reachability, components and the like"
-            self.fail("E0130", "Tidelog has no `apply`", self.span_at(self.at), note=note, hint=hint)
-        hint = "write rules, or an `extern function` in Python for a computation on values"
-        self.fail("E0131", "Tidelog has no `transformer`", self.span_at(self.at), note=note, hint=hint)
-
-    def attributes(self) -> syntax.Attributes:
-        """Parse `attributes = { "#" "[" attribute { "," attribute } [ "," ] "]" }`."""
-        if self.kinds[self.at] != "#":
-            return ()
-        found: list[syntax.Attribute] = []
-        while self.accept("#"):
-            if self.kinds[self.at] != "[":
-                self.expected("`[`", "an attribute is written `#[name = value]`", hint="comments begin with `//`")
-            found += self.bracketed(self.at, self.attribute)
-        return tuple(found)
-
-    def attribute(self) -> syntax.Attribute:
-        """Parse `attribute = name [ "=" expression ]`."""
-        first = self.at
-        name = self.name("attribute")
-        value = self.expression() if self.accept("=") else None
-        return syntax.Attribute(name, value, span=self.since(first))
+    def _transformer(self) -> NoReturn:
+        self.fail(
+            "E0131",
+            "a transformer is `extern`",
+            self.span_at(self.at),
+            note="a transformer is a function in Python, from the rows of a relation to those of others",
+            hint="write `extern transformer ...`; what rules can say needs none",
+        )
 
     def import_declaration(self, attributes: syntax.Attributes) -> syntax.Import:
         """Parse `import_declaration = "import" name { ( "::" | "." ) name } [ "as" name ]`."""
@@ -183,55 +168,20 @@ class DeclarationParser(StatementParser):
         self.expect(":", "a field is declared by `name: type`")
         return syntax.FieldDecl(name, self.type_expression(), attributes, span=self.since(first))
 
-    # --- functions ---------------------------------------------------------------------------------------------------
-
     def extern(self, attributes: syntax.Attributes) -> syntax.Declaration:
-        """Parse `extern = "extern" ( "type" name type_parameters | "function" signature )`."""
+        """Parse `extern = "extern" ( "type" name type_parameters | "function" signature | transformer )`."""
         first = self.at
         self.at += 1
         if self.accept("function"):
             return syntax.FunctionDef(*self.signature(), None, attributes, span=self.since(first))
         word = self.words[self.at]
         if word == "transformer":
-            self._transformer(word)
+            return self.transformer(attributes)
         if word != "type":
-            self.expected("`function` or `type`")
+            self.expected("`function`, `type` or `transformer`")
         self.at += 1
         name = self.name("type")
         return syntax.TypeDef(name, self.type_parameters(), None, attributes, span=self.since(first))
-
-    def function(self, attributes: syntax.Attributes) -> syntax.FunctionDef:
-        """Parse `function = "function" signature ( block | "=" expression )`."""
-        first = self.at
-        self.at += 1
-        name, parameters, result = self.signature()
-        body: syntax.Expr
-        if self.kinds[self.at] == "{":
-            body = self.block()
-        elif self.accept("="):
-            body = self.expression()
-        else:
-            named = result is None and self.kinds[self.at] in {LOWER, UPPER, "->"}
-            hint = "the type of the result stands behind `:`" if named else ""
-            self.expected("`{` or `=` and the body of the function", hint=hint)
-        return syntax.FunctionDef(name, parameters, result, body, attributes, span=self.since(first))
-
-    def signature(self) -> tuple[str, tuple[syntax.Parameter, ...], syntax.TypeExpr | None]:
-        """Parse `signature = lower "(" [ parameter { "," parameter } [ "," ] ] ")" [ ":" type_expression ]`."""
-        name = self.lower("function")
-        opener = self.expect("(", "a function is declared by `function f(x: A): B { ... }`")
-        parameters = self.bracketed(opener, self.parameter)
-        result = self.type_expression() if self.accept(":") else None
-        return name, parameters, result
-
-    def parameter(self) -> syntax.Parameter:
-        """Parse `parameter = attributes lower ":" [ "mut" ] type_expression`."""
-        first = self.at
-        attributes = self.attributes()
-        name = self.lower("parameter")
-        self.expect(":", "a parameter is declared by `name: type`")
-        mutable = self.accept("mut")
-        return syntax.Parameter(name, self.type_expression(), mutable, attributes, span=self.since(first))
 
     # --- relations ---------------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from typing import Final, NoReturn
 from tidelog.base.span import Span
 from tidelog.base.text.integers import read_integer
 from tidelog.base.text.show import PRECEDENCE
+from tidelog.base.text.terms import LANG_STRING
 from tidelog.lang import syntax
 from tidelog.lang.parse.cursor import MAX_DEPTH
 from tidelog.lang.parse.lex import FLOAT, INT, IRI, LOWER, SIZED, STRING, UPPER
@@ -23,6 +24,7 @@ COMPARISON: Final = 7
 EQUALITY: Final = frozenset(("==", "!="))
 PREFIX: Final = frozenset(("-", "~", "not", "&"))
 IRI_CONSTRUCTOR: Final = ("rdf", "Iri")
+LITERAL_CONSTRUCTOR: Final = ("rdf", "Literal")
 _TYPE: Final = re.compile("bool|istring|bigint|usize|isize|bit|signed|[usi][0-9]+").fullmatch
 """Tells whether a name behind a colon is that of a type; `xsd:string` may be an IRI, so some are missing."""
 _POSTFIX: Final = frozenset((".", "(", "[", "?", ":", "as"))
@@ -141,8 +143,9 @@ class ExpressionParser(LiteralParser):
         """Tell whether a name, a colon and a name stand side by side: `ub:worksFor`, but in `x:u8` is a type."""
         before, after = self.kinds[colon - 1], self.kinds[colon + 1]
         apart = self.ends[colon - 1] < self.starts[colon] or self.ends[colon] < self.starts[colon + 1]
-        plain = self.kinds[colon + 2] not in {"::", "<"}
-        return before == LOWER and after in {LOWER, UPPER} and plain and not apart and not _TYPE(self.words[colon + 1])
+        if before != LOWER or after not in {LOWER, UPPER} or apart:
+            return False
+        return self.kinds[colon + 2] not in {"::", "<"} and not _TYPE(self.words[colon + 1])
 
     def field_ahead(self, at: int) -> bool:
         """Tell the `.` of `x.f` from the one that ends a rule: the name follows at once, and begins small."""
@@ -192,7 +195,7 @@ class ExpressionParser(LiteralParser):
         """Parse the production below.
 
         `term = "_" | "true" | "false" | decimal | number | string | "var" lower | named | tuple_expression |
-         collection | iri | block_term`
+         collection | iri | rdf_literal | block_term`
         """
         first = self.at
         kind = self.kinds[first]
@@ -204,7 +207,8 @@ class ExpressionParser(LiteralParser):
         if kind == "(":
             return self.tuple_expression()
         if kind == STRING:
-            return self.string()
+            text = self.string()
+            return self.rdf_literal(text, first) if self.kinds[self.at] in {"@", "^"} else text
         if kind == IRI:
             return self.iri()
         if kind == "_":
@@ -233,6 +237,45 @@ class ExpressionParser(LiteralParser):
         span = self.since(first)
         text = syntax.StringLiteral((self.words[first][1:-1],), span=span)
         return syntax.Construct(IRI_CONSTRUCTOR, (syntax.Argument(None, text, span=span),), span=span)
+
+    def rdf_literal(self, text: syntax.StringLiteral, first: int) -> syntax.Expr:
+        """Parse what follows the text in the production below.
+
+        `rdf_literal = string ( "@" language | "^" "^" ( iri | lower ":" ( lower | upper ) ) )`
+        """
+        at = self.at
+        if self._attached(at) == "@" and self._attached(at + 1).isalpha():
+            self.at = at + 2
+            while self._attached(self.at) == "-" and self._attached(self.at + 1).isalnum():
+                self.at += 2
+            tag = "".join(self.words[at + 1 : self.at]).lower()
+            return self._rdf_literal(text, syntax.StringLiteral((LANG_STRING,), span=self.since(at)), tag, first)
+        if self._attached(at) != "^" or self._attached(at + 1) != "^":
+            return text
+        self.at = at + 2
+        if self.kinds[self.at] == IRI:
+            datatype: syntax.Expr = self.iri().arguments[0].value
+        elif self.kinds[self.at] == LOWER and self._attached(self.at + 1) == ":" and self._attached(self.at + 2):
+            name, type = self.words[self.at], self.words[self.at + 2]
+            self.at += 3
+            span = self.since(at + 2)
+            datatype = syntax.Annotated(syntax.Name((name,), span=span), syntax.TypeName((type,), ()), True, span=span)
+        else:
+            self.expected(
+                "a datatype", 'a literal with a datatype is written `"1"^^xsd:integer` or `"1"^^<http://...>`'
+            )
+        return self._rdf_literal(text, datatype, "", first)
+
+    def _rdf_literal(self, text: syntax.Expr, datatype: syntax.Expr, language: str, first: int) -> syntax.Construct:
+        span = self.since(first)
+        parts = (text, datatype, syntax.StringLiteral((language,) if language else (), span=span))
+        return syntax.Construct(
+            LITERAL_CONSTRUCTOR, tuple([syntax.Argument(None, part, span=part.span) for part in parts]), span=span
+        )
+
+    def _attached(self, at: int) -> str:
+        """Return the word of a token that follows the one before without a blank; none if it does not."""
+        return self.words[at] if self.starts[at] == self.ends[at - 1] else ""
 
     def named(self) -> syntax.Expr:
         """Parse `named = lower "@" unary | path [ "{" named_arguments "}" ]`."""

@@ -50,7 +50,7 @@ TOKEN: Final = re.compile(
   | (<[A-Za-z][A-Za-z0-9+.\-]*:(?!:)[^\x00-\x20<>"{}|^`\\]*>)                # 8 IRI
   | (:-|::|->|=>|==|!=|<=|<<|\+\+|[()\[\]{},;.:=<>+\-*/%&|^~?@\#])          # 9 operator
   | ((?<!\.)[0-9]+(?:\.[0-9]+(?:[eE][+-]?[0-9]+)?|[eE][+-]?[0-9]+)(?![A-Za-z0-9_']))    # 10 floating point
-  | ([0-9][0-9_]*(?![A-Za-z0-9_']))                                         # 11 decimal
+  | ([0-9][0-9_]*(?![A-Za-z0-9_]|'(?![\s(\[/])))                               # 11 decimal, also that of R-1'(x)
   | ((?:[0-9][0-9_]*)?'(?:s?(?:d[0-9][0-9_]*|h[0-9a-fA-F][0-9a-fA-F_]*|o[0-7][0-7_]*|b[01][01_]*)
       |f[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?![A-Za-z0-9_']))          # 12 width'radix
   | ('[A-Z][A-Za-z0-9_]*)                                                   # 13 type variable
@@ -398,7 +398,9 @@ class _Lexer:
         )
 
     def stray(self, word: str, start: int, end: int) -> None:
-        hints = {"!": "negation is written `not`", "`": "strings are written in double quotes", "$": ""}
+        hints = {"!": "negation is written `not`", "`": "strings are written in double quotes"}
+        if self.parameters is not None:
+            hints["$"] = "a parameter is `$` and a name that begins with a letter: `$from`"
         named = f"`{word}`" if word.isprintable() else f"U+{ord(word):04X}"
         self.report.add(
             "E0101",

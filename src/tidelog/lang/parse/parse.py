@@ -1,7 +1,8 @@
 """From text to the syntax tree. Reports every mistake it finds, and always returns what it understood.
 
 The grammar is `grammar.ebnf` beside this file; each production is one method of the parser classes, which are a chain:
-`cursor` <- `types` <- `literals` <- `expressions` <- `blocks` <- `rules` <- `statements` <- `declarations`.
+`cursor` <- `types` <- `literals` <- `expressions` <- `blocks` <- `rules` <- `statements` <- `functions` <-
+`declarations`.
 Hand-written, so that a mistake can be met where it is made.
 """
 

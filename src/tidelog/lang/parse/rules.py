@@ -6,9 +6,10 @@ A `(` begins a disjunction if clauses stand in it: a `;`, an atom, `FlatMap`; ot
 
 from __future__ import annotations
 
-from typing import Final, NoReturn
+from typing import Final
 
 from tidelog.base.diagnostic import Label
+from tidelog.base.text.integers import read_integer
 from tidelog.lang import syntax
 from tidelog.lang.parse.blocks import BlockParser
 from tidelog.lang.parse.cursor import Failure
@@ -98,7 +99,9 @@ class RuleParser(BlockParser):
         while not clauses or (self.accept(",") and self.kinds[self.at] not in {".", END}):
             self.clause(clauses)
         if not self.accept(".") and self.kinds[self.at] != END:
-            self.expected("`,` or the end of the goal", "a goal is written like the body of a rule")
+            hints = {";": "alternatives stand in parentheses: `(a, b; c)`", "?": "only in the shell a goal ends in `?`"}
+            hint = hints.get(self.kinds[self.at], "")
+            self.expected("`,` or the end of the goal", "a goal is written like the body of a rule", hint=hint)
         return tuple(clauses)
 
     def _semicolon_clause(self) -> None:
@@ -127,7 +130,7 @@ class RuleParser(BlockParser):
     # --- clauses -----------------------------------------------------------------------------------------------------
 
     def clause(self, clauses: list[syntax.Clause]) -> None:
-        """Parse `clause = [ "not" ] atom | disjunction | expression_clause`."""
+        """Parse `clause = [ "not" ] atom | disjunction | inspection | expression_clause`."""
         first = self.at
         kind = self.kinds[first]
         if self.atom_ahead(first):
@@ -137,7 +140,7 @@ class RuleParser(BlockParser):
         elif kind == "(" and self.clauses_ahead(first):
             self.disjunction(clauses)
         elif kind == "Inspect":
-            self._inspect()
+            clauses.append(self.inspection())
         else:
             clauses.append(self.expression_clause())
 
@@ -204,14 +207,11 @@ class RuleParser(BlockParser):
         else:
             clauses.append(syntax.Either(tuple(map(tuple, alternatives)), span=self.since(opener)))
 
-    def _inspect(self) -> NoReturn:
-        self.fail(
-            "E0132",
-            "Tidelog has no `Inspect`",
-            self.span_at(self.at),
-            note="rules are pure: how often and when a clause is evaluated is not defined",
-            hint="make the relation an `output relation` and subscribe to its changes",
-        )
+    def inspection(self) -> syntax.Inspect:
+        """Parse `inspection = "Inspect" expression`."""
+        first = self.at
+        self.at += 1
+        return syntax.Inspect(self.expression(), span=self.since(first))
 
     def atom_ahead(self, index: int) -> bool:
         """Tell whether an atom begins at this token, `not` included."""
@@ -227,12 +227,11 @@ class RuleParser(BlockParser):
         end = self.path_end(index)
         if kinds[end - 1] != UPPER:
             return False
-        following = kinds[end]
-        if following == "-" and kinds[end + 1] == INT:
-            following = kinds[end + 2]
-        elif following == "'":
-            following = kinds[end + 1]
-        return following in {"(", "["}
+        if kinds[end] == "-" and kinds[end + 1] == INT:
+            end += 2
+        if kinds[end] == "'":
+            end += 1
+        return kinds[end] in {"(", "["}
 
     def clauses_ahead(self, opener: int) -> bool:
         """Tell whether the parenthesis at this index holds clauses rather than an expression."""
@@ -257,7 +256,10 @@ class RuleParser(BlockParser):
     # --- atoms -------------------------------------------------------------------------------------------------------
 
     def atom(self) -> syntax.Atom:
-        """Parse `atom = [ lower "in" ] [ "&" ] path [ "(" named_arguments ")" | "[" expression "]" ]`."""
+        """Parse the production below.
+
+        `atom = [ lower "in" ] [ "&" ] path [ "-" decimal ] [ "'" ] [ "(" named_arguments ")" | "[" expression "]" ]`
+        """
         first = self.at
         kinds = self.kinds
         binding = None
@@ -271,35 +273,18 @@ class RuleParser(BlockParser):
             path = self.path()
         else:
             path = (self.upper("relation"),)
+        delay = 0
+        if kinds[self.at] == "-" and kinds[self.at + 1] == INT:
+            delay = read_integer(self.words[self.at + 1].replace("_", ""))
+            self.at += 2
+        differential = self.accept("'")
         opener = self.at
-        kind = kinds[opener]
-        if kind == "(":
+        arguments: tuple[syntax.Argument, ...] | None = None
+        whole: syntax.Expr | None = None
+        if kinds[opener] == "(":
             arguments = self.named_arguments(opener)
-            return syntax.Atom(path, arguments, None, binding, reference, span=self.since(first))
-        if kind == "[":
+        elif kinds[opener] == "[":
             self.at = opener + 1
             whole = self.expression()
             self.close(opener, "`]`")
-            return syntax.Atom(path, None, whole, binding, reference, span=self.since(first))
-        if kind in {"-", "'"}:
-            self._delayed(path, opener)
-        return syntax.Atom(path, None, None, binding, reference, span=self.since(first))
-
-    def _delayed(self, path: tuple[str, ...], at: int) -> NoReturn:
-        """Explain DDlog's operators on streams."""
-        name = "::".join(path)
-        if self.kinds[at] == "'":
-            self.fail(
-                "E0134",
-                f"Tidelog has no differential `{name}'`",
-                self.span_at(at),
-                note="DDlog's `S'` makes a relation of a stream; Tidelog has relations only",
-                hint="subscribe to the relation to see the changes of each commit",
-            )
-        self.fail(
-            "E0133",
-            f"Tidelog has no delayed relation `{name}-{self.words[at + 1]}`",
-            self.span_at(at).to(self.span_at(at + 1)),
-            note="DDlog's `R-1` is the relation one transaction ago; Tidelog's rules see the present state only",
-            hint="keep the past in an input relation with a version or time column",
-        )
+        return syntax.Atom(path, arguments, whole, binding, reference, delay, differential, span=self.since(first))

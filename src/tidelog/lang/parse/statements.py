@@ -66,12 +66,12 @@ class StatementParser(RuleParser):
     def _atom_alone(self) -> bool:
         """Tell `for (R(x))` from `for (pattern in R(x))`."""
         at = self.at + (self.kinds[self.at] == "&")
-        if self.kinds[at] not in {UPPER, LOWER}:
+        if self.kinds[at] not in {UPPER, LOWER} or self.kinds[at + 1] == "in":
             return False
+        if self.atom_ahead(self.at):
+            return True
         end = self.path_end(at)
-        following = self.kinds[end]
-        alone = following in {"(", "["} if at > self.at else following not in {"{", "in", ":"}
-        return self.kinds[end - 1] == UPPER and alone
+        return self.kinds[end - 1] == UPPER and at == self.at and self.kinds[end] not in {"{", "in", ":"}
 
     def if_statement(self) -> syntax.IfStatement:
         """Parse `if_statement = "if" condition statement [ "else" statement ]`."""
@@ -104,8 +104,11 @@ class StatementParser(RuleParser):
         self.close(opener, "`;` or `}`")
         return syntax.BlockStatement(tuple(items), span=self.since(opener))
 
-    def var_statement(self) -> syntax.VarStatement:
-        """Parse `var_statement = binary "=" binary "in" statement`."""
+    def var_statement(self) -> syntax.VarStatement | syntax.IfStatement:
+        """Parse the production below; without an equals sign, it is an `if`.
+
+        `var_statement = binary [ "=" binary ] "in" statement`
+        """
         first = self.at
         if self.kinds[first] in {")", "]", "}", ",", ";", "."}:
             self.expected(
@@ -113,6 +116,8 @@ class StatementParser(RuleParser):
             )
         usage = "a variable is introduced by `var x = e in statement`"
         target = self.binary(0)
+        if self.accept("in"):
+            return syntax.IfStatement(target, self.statement(), None, span=self.since(first))
         self.expect("=", usage)
         value = self.binary(0)
         self.expect("in", usage)

@@ -83,7 +83,7 @@ Role = Choice["input", "output", "internal"]
 class RelationDef(Placed):
     """`[input|output] relation R(f: T, ...)` or `R[T]` (`element`); `&R(...)` (`reference`) stores references.
 
-    `kind` is `relation`, or DDlog's `multiset` and `stream`, which the parser accepts so that `logic` can explain.
+    `kind` is `relation`, `multiset` or `stream`.
     """
 
     name: str
@@ -107,6 +107,46 @@ class IndexDef(Placed):
 
 
 @record
+class RelationArgument(Placed):
+    """`name: relation[T]` of a transformer."""
+
+    name: str
+    row: TypeExpr
+
+
+@record
+class FunctionArgument(Placed):
+    """`name: function(x: A): B` of a transformer."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    result: TypeExpr
+
+
+TransformerArgument = RelationArgument | FunctionArgument
+
+
+@record
+class TransformerDef(Placed):
+    """`extern transformer T(R: relation[A], f: function(x: A): B) -> (S: relation[C])`."""
+
+    name: str
+    inputs: tuple[TransformerArgument, ...]
+    outputs: tuple[TransformerArgument, ...]
+    attributes: Attributes = ()
+
+
+@record
+class Apply(Placed):
+    """`apply T(R, f) -> (S)`: the relations S are what a transformer makes of its arguments."""
+
+    transformer: Path
+    inputs: tuple[Path, ...]
+    outputs: tuple[Path, ...]
+    attributes: Attributes = ()
+
+
+@record
 class RuleDef(Placed):
     """`H1, H2 :- body.`; a fact has an empty body. `span` covers the rule without attributes."""
 
@@ -123,7 +163,9 @@ class ImperativeRule(Placed):
     attributes: Attributes = ()
 
 
-Declaration = Import | Prefix | TypeDef | FunctionDef | RelationDef | IndexDef | RuleDef | ImperativeRule
+Declaration = (
+    Import | Prefix | TypeDef | FunctionDef | RelationDef | IndexDef | TransformerDef | Apply | RuleDef | ImperativeRule
+)  # fmt: skip
 
 
 @record

@@ -11,7 +11,8 @@ from tidelog.lang.syntax.expressions import Argument, Expr, Path
 class Atom(Placed):
     """`R(a, b)`, `R(.f = a)`, `R[e]` (`whole`), each optionally `x in ...` (`binding`) and `&R...` (`reference`).
 
-    `R` without parentheses (allowed in the imperative form, and in `x in R`) has `arguments` None.
+    `R` without parentheses (allowed in the imperative form, and in `x in R`) has `arguments` None. `R-1(a)` is the
+    relation `delay` commits ago, `S'(a)` (`differential`) what a stream got in the last one.
     """
 
     relation: Path
@@ -19,6 +20,8 @@ class Atom(Placed):
     whole: Expr | None = None
     binding: str | None = None
     reference: bool = False
+    delay: int = 0
+    differential: bool = False
 
 
 @record
@@ -61,13 +64,20 @@ class OldAggregate(Placed):
 
 
 @record
+class Inspect(Placed):
+    """`Inspect e`: evaluate an expression for each change of what the clauses before it bind; always holds."""
+
+    expression: Expr
+
+
+@record
 class Either(Placed):
     """`(a, b; c)`: one of several bodies."""
 
     alternatives: tuple[tuple[Clause, ...], ...]
 
 
-Clause = Positive | Negative | Condition | FlatMap | OldAggregate | Either
+Clause = Positive | Negative | Condition | FlatMap | OldAggregate | Inspect | Either
 
 
 @record

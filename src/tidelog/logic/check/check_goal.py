@@ -9,14 +9,14 @@ inferred like those of others, and then each gets its value from whoever asks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 
 from tidelog.base.diagnostic import Report
 from tidelog.base.expr import Const
 from tidelog.base.record import record
 from tidelog.base.span import Span
-from tidelog.base.types import Field, Tuple, Type, show
+from tidelog.base.types import Field, Tuple, Type, TypeDefinition, show
 from tidelog.base.values import Value
 from tidelog.logic.check.check_rules import CheckedBody, SourceRule, check_body
 from tidelog.logic.infer.finish import has_unknown
@@ -27,8 +27,8 @@ from tidelog.logic.rewrite.rule_names import common_names
 
 GOAL = "goal#"
 """The name of the relation of a goal's answers, which no program can have."""
-ValueOf = Callable[[str, Type], Value]
-"""Gives the value of a parameter, named without its `$`, whose type has been found."""
+ValueOf = Callable[[str, Type, Mapping[str, TypeDefinition]], Value]
+"""Gives the value of a parameter, named without its `$`, whose type has been found, and what that is made of."""
 
 
 @record
@@ -58,7 +58,7 @@ def check_goal(
     for variable in chain.from_iterable(body.columns for body in bodies[1:]):
         wanted = next(column.type for column in first.columns if column.name == variable.name)
         _same(variable.name, wanted, variable.type, span, report)
-    values = _values(parameters, bodies, value_of, span, report)
+    values = _values(parameters, bodies, value_of, declarations, report, span)
     if report.errors:
         return None
     columns = tuple([Field(name, column.type) for name, column in zip(names, first.columns, strict=True)])
@@ -72,7 +72,12 @@ def check_goal(
 
 
 def _values(
-    parameters: Sequence[str], bodies: Sequence[CheckedBody], value_of: ValueOf, span: Span, report: Report
+    parameters: Sequence[str],
+    bodies: Sequence[CheckedBody],
+    value_of: ValueOf,
+    declarations: Declarations,
+    report: Report,
+    span: Span,
 ) -> dict[str, Const]:
     values: dict[str, Const] = {}
     for name in parameters:
@@ -88,7 +93,8 @@ def _values(
             continue
         for type in found[1:]:
             _same(name, found[0], type, span, report)
-        values[name] = Const(value_of(name[1:], found[0]), found[0])
+        type = found[0]
+        values[name] = Const(value_of(name[1:], type, declarations.complete((type,))), type)
     return values
 
 

@@ -231,8 +231,6 @@ class _Checker:
         arguments = [e for e in placed.arguments if e is not None]
         if placed.atom.whole is not None:
             arguments.append(placed.atom.whole)
-        if negated and placed.atom.binding is not None and placed.atom.binding not in scope.variables:
-            self.unbound(placed.atom.binding, placed.atom.span, scope, negated)
         sound = True
         for e in arguments:
             match e:
@@ -281,6 +279,8 @@ class _Checker:
         match clause:
             case syntax.Negative(atom):
                 relation = self.environment.relation(atom.relation, atom.span, self.report)
+                if atom.binding not in scope.variables:  # it would name the row that is not there
+                    atom = replace(atom, binding=None)
                 placed = relation and self.placed(atom, relation)
                 if not placed or not self.is_bound(placed, scope, negated=True):
                     return None
@@ -293,7 +293,7 @@ class _Checker:
                 return program.Condition(self.inference.condition(expression, scope), span=span)
             case syntax.FlatMap(pattern, expression, span=span):
                 return self.unnest(pattern, expression, scope, span)
-            case syntax.Positive() | syntax.OldAggregate() | syntax.Either():
+            case syntax.Positive() | syntax.OldAggregate() | syntax.Inspect() | syntax.Either():
                 raise AssertionError("the caller, or an earlier pass, has dealt with it")
             case _:
                 assert_never(clause)

@@ -118,6 +118,7 @@ class Instantiation:
             extern.python if extern else None,
             typed=extern.typed if extern else False,
             trusted=extern.trusted if extern else False,
+            plain=extern.plain if extern else False,
             pure=all(a.name != "has_side_effects" for a in signature.definition.attributes),
             span=signature.definition.span,
         )

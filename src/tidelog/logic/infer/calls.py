@@ -18,7 +18,15 @@ from tidelog.lang import syntax
 from tidelog.logic.infer import literals as infer_literals
 from tidelog.logic.infer import places as infer_places
 from tidelog.logic.infer.inference import Inference
-from tidelog.logic.infer.overload import Closure, Known, choose, fitting, number_of_arguments, same_parameters
+from tidelog.logic.infer.overload import (
+    Closure,
+    Known,
+    choose,
+    fitting,
+    number_of_arguments,
+    same_parameters,
+    without_interned,
+)
 from tidelog.logic.names.environment import Signature
 from tidelog.logic.names.scope import Scope, Variable
 from tidelog.logic.names.unify import ERROR
@@ -185,7 +193,7 @@ def _call_overloaded(inference: Inference, signatures: Items[Signature], site: S
         chosen = _choose(inference, fits, known, result) if fits else None
         if chosen is None and fits and final:
             assumed = [inference.types.assumed(a) if isinstance(a, TypeVariable) else a for a in known]
-            likely = fitting(inference.types, fits, assumed)
+            likely = without_interned(fitting(inference.types, fits, assumed))
             chosen = _choose(inference, likely, assumed, result) if likely else None
         if chosen is not None:
             made = call_known(inference, chosen, site, ready, result)

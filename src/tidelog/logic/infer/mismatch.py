@@ -6,6 +6,7 @@ from tidelog.base import types
 from tidelog.base.diagnostic import Report
 from tidelog.base.expr import Const, Expr, If
 from tidelog.base.span import Span
+from tidelog.base.text.terms import TERM
 from tidelog.base.types import BOOL, STRING, UNIT, Double, Float, Named, Type, is_number
 from tidelog.logic.names.unify import Unifier
 
@@ -57,6 +58,8 @@ def _hint(known: Unifier, expected: Type, found: Type, span: Span, expression: E
         return f"convert it: `{this} as {types.show(expected)}`"
     if expected == STRING and (is_number(found) or found == BOOL):
         return f'make it text: `"${{{this}}}"`'
+    if expected == Named(TERM):
+        return _term_hint(found, this)
     match expected, found:
         case Named(types.REF, (content,)), _ if fits(content, found):
             return f"make a reference: `&{this}`"
@@ -72,6 +75,15 @@ def _hint(known: Unifier, expected: Type, found: Type, span: Span, expression: E
             return f"wrap it: `Some{{{this}}}`"
         case _:
             return ""
+
+
+def _term_hint(found: Type, this: str) -> str:
+    """Say how a literal of RDF is written, where a text or a number stands."""
+    if found == STRING:
+        return f"write `{this}^^xsd:string` or `{this}@en`" if this.startswith('"') else f"`string_literal({this})`"
+    if this.isdecimal() or is_number(found):
+        return f'write `"{this}"^^xsd:integer`' if this.isdecimal() else f"`rdf::integer_literal({this})`, for instance"
+    return ""
 
 
 def _quote(span: Span) -> str:

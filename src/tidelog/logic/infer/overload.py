@@ -13,7 +13,7 @@ from tidelog.base.record import record
 from tidelog.base.types import Function, Type, TypeVariable, parts, same_form
 from tidelog.lang.syntax import Path
 from tidelog.logic.names.environment import Signature
-from tidelog.logic.names.names import STD
+from tidelog.logic.names.names import INTERNMENT, STD
 from tidelog.logic.names.unify import ERROR, Unifier, is_unknown
 
 
@@ -64,6 +64,12 @@ def choose(
         return best
     returning = [s for s in fits if types.fits(s.result, result)]
     return returning[0] if len(returning) == 1 and not is_unknown(types.resolve(result)) else None
+
+
+def without_interned(fits: Sequence[Signature]) -> Sequence[Signature]:
+    """Leave out functions of interned strings where others fit, too, and nothing said that a string is interned."""
+    others = [s for s in fits if s.environment.module != INTERNMENT]
+    return others or fits
 
 
 def _most_special(fits: Sequence[Signature], here: Path) -> Signature | None:

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field, replace
 from tidelog.base import types
 from tidelog.base.diagnostic import Report, did_you_mean
 from tidelog.base.expr import Parameter
-from tidelog.base.span import Span
+from tidelog.base.span import ADDED, Span
 from tidelog.base.types import Constructor, Named, Type, TypeDefinition
 from tidelog.lang import syntax
 from tidelog.lang.syntax import Path
-from tidelog.logic.names.modules import import_hint
+from tidelog.logic.names.modules import PRELUDE, import_hint
 from tidelog.logic.names.names import DDLOG_STD, STD, ModuleTable
 from tidelog.logic.names.resolve import (
     free_variables,
@@ -58,7 +58,11 @@ class Signature:
 
 @dataclass(slots=True)
 class Instances:
-    """Names for uses of functions at given type arguments, unique and readable; `Call.function` is such a name."""
+    """Names for uses of functions at given type arguments, unique and readable; `Call.function` is such a name.
+
+    That of a function which was added to a program says by which text: one that replaces another of the same name is
+    another one, for all that has evaluated the first.
+    """
 
     by_name: dict[str, tuple[Signature, tuple[Type, ...]]] = field(default_factory=dict)
     _names: dict[tuple[Signature, tuple[Type, ...]], str] = field(default_factory=dict)
@@ -68,7 +72,7 @@ class Instances:
         key = (signature, arguments)
         name = self._names.get(key)
         if name is None:
-            name = signature.name
+            name = f"{signature.name}{_added(signature)}"
             if arguments:
                 name += f"<{', '.join(map(types.show, arguments))}>"
             if signature.overloaded:
@@ -79,6 +83,11 @@ class Instances:
             self._names[key] = name
             self.by_name[name] = key
         return name
+
+
+def _added(signature: Signature) -> str:
+    source = signature.definition.span.source.name
+    return f"@{source[len(ADDED) : -1]}" if source.startswith(ADDED) else ""
 
 
 class Declarations:
@@ -98,7 +107,7 @@ class Declarations:
         self.relations: dict[str, Relation] = {}
         self._signatures: dict[tuple[Path, str], tuple[Signature, ...]] = {}
         self._with_function: dict[str, list[ModuleTable]] | None = None
-        self.standard = tables.get(STD)
+        self.standard = [tables[path] for path in PRELUDE if path in tables]
         """The prelude, seen from everywhere."""
 
     def with_function(self, name: str) -> Sequence[ModuleTable]:
@@ -240,6 +249,11 @@ class Environment:
         """Find the declaration of a type."""
         return self._one("type", path, span, report)
 
+    def transformer(self, path: Path, span: Span, report: Report) -> syntax.TransformerDef | None:
+        """Find the declaration of a transformer."""
+        found = self._one("transformer", path, span, report)
+        return found[0].transformers[found[1]] if found else None
+
     def functions(self, path: Path) -> tuple[Signature, ...]:
         """Return all visible functions of a name, of the nearest scope first."""
         return tuple(
@@ -273,6 +287,8 @@ class Environment:
         shown = "::".join(path)
         hint = self.import_hint(path) if kind == "function" else ""
         hint = hint or did_you_mean(shown, self.visible(kind)) or self._elsewhere(kind, path)
+        if not hint and kind == "constructor" and len(path) == 1:
+            hint = f"if a variable is meant: these begin with a small letter or `_`, as `{shown[0].lower()}{shown[1:]}`"
         report.add("E0201", f"unknown {kind} `{shown}`", span, note=_DECLARED[kind], hint=hint)
 
     def import_hint(self, path: Path) -> str:
@@ -315,8 +331,7 @@ class Environment:
         if scope:
             table = self._module(tuple(scope))
             return [(table, name)] if table and name in _names(table, kind) else []
-        standard = self.declarations.standard
-        layers = ([self.table], self._opened(), [standard] if standard else [])
+        layers = ([self.table], self._opened(), self.declarations.standard)
         found: list[tuple[ModuleTable, str]] = []
         for layer in layers:
             here = [(t, name) for t in layer if name in _names(t, kind)]
@@ -346,8 +361,8 @@ class Environment:
             table = self.declarations.tables.get(imported.path)
             if table is not None:
                 yield table, f"{imported.alias}::" if imported.alias else ""
-        if self.declarations.standard is not None:
-            yield self.declarations.standard, ""
+        for table in self.declarations.standard:
+            yield table, ""
 
     def _elsewhere(self, kind: str, path: Path) -> str:
         for other in ("relation", "constructor", "type", "function"):
@@ -364,6 +379,7 @@ _DECLARED = {
     "constructor": "constructors are declared by a `typedef` here, in an imported module or in the library",
     "relation": "relations are declared by `relation` here or in an imported module",
     "function": "functions are declared by `function` here, in an imported module or in the library",
+    "transformer": "transformers are declared by `extern transformer` here, in an imported module or in the library",
 }
 
 

@@ -1,7 +1,7 @@
 """Finding the modules of a program: which file an import means, and what can be wrong with imports.
 
 `import a::b` reads `a/b.dl`, looked for in the directory of the main file, then in the library directories, then among
-the modules shipped with Tidelog (`logic/std`). Every module imports the prelude `std` without saying so. A module is
+the modules shipped with Tidelog (`logic/std`). Every module imports the prelude without saying so. A module is
 known by its path; the main module's is empty. Shipped modules never change, so they are parsed once a process.
 """
 
@@ -18,13 +18,15 @@ from tidelog.base.record import record
 from tidelog.base.span import Source
 from tidelog.lang.parse.parse import parse
 from tidelog.lang.syntax import Import, Module, Path
+from tidelog.logic.names.names import INTERNMENT, STD
 from tidelog.logic.names.prefixes import expand_prefixes
 
 Place = tuple[str, int]
 """Where a rule stands: the name of its source and the offset in it."""
 
 MAIN: Path = ()
-PRELUDE: Path = ("std",)
+PRELUDE = (STD, INTERNMENT)
+"""What every program imports."""
 SHIPPED = pathlib.Path(__file__).parents[1] / "std"
 
 
@@ -42,8 +44,9 @@ def load_modules(source: Source, report: Report, library: Sequence[pathlib.Path]
     loader = _Loader(report, _directories(source, library))
     loader.loaded[MAIN] = main
     loader.follow(main)
-    if PRELUDE not in loader.loaded:
-        loader.load(PRELUDE, None)
+    for path in PRELUDE:
+        if path not in loader.loaded:
+            loader.load(path, None)
     return Modules(loader.loaded, frozenset(loader.shipped))
 
 
@@ -77,7 +80,7 @@ class _Loader:
 
     def load(self, path: Path, declaration: Import | None) -> None:
         """Find, parse and follow one module; `declaration` is the import that asks for it, None for the prelude."""
-        directories = (SHIPPED,) if path == PRELUDE else self.directories
+        directories = (SHIPPED,) if path in PRELUDE else self.directories
         file = next((f for d in directories if _is_file(f := d.joinpath(*path).with_suffix(".dl"))), None)
         if file is None:
             assert declaration is not None, "the prelude is shipped with Tidelog"

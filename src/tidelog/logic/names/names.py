@@ -16,6 +16,8 @@ from tidelog.lang import syntax
 from tidelog.lang.syntax import Path
 
 STD: Path = ("std",)
+INTERNMENT: Path = ("internment",)
+"""The functions of interned strings, the other part of the prelude."""
 DDLOG_STD: Path = ("ddlog_std",)
 """The prelude by its name in DDlog."""
 
@@ -30,6 +32,8 @@ class ModuleTable:
     constructors: dict[str, syntax.TypeDef | syntax.RelationDef] = field(default_factory=dict)
     relations: dict[str, syntax.RelationDef] = field(default_factory=dict)
     functions: dict[str, list[syntax.FunctionDef]] = field(default_factory=dict)
+    transformers: dict[str, syntax.TransformerDef] = field(default_factory=dict)
+    """Each is a function, too, with a capital letter (`as_function`)."""
     imports: list[syntax.Import] = field(default_factory=list)
 
     def qualify(self, name: str) -> str:
@@ -72,11 +76,36 @@ def tabulate(path: Path, module: syntax.Module, report: Report) -> ModuleTable:
                     constructor(name, declaration.span, declaration)
             case syntax.FunctionDef(name=name):
                 table.functions.setdefault(name, []).append(declaration)
+            case syntax.TransformerDef(name=name):
+                if table.transformers.setdefault(name, declaration) is declaration:
+                    table.functions[name] = [as_function(declaration)]
+                else:
+                    declared_twice("transformer", name, declaration.span, report, table.transformers[name].span)
             case syntax.Import():
                 table.imports.append(declaration)
             case _:
                 pass
     return table
+
+
+def as_function(transformer: syntax.TransformerDef) -> syntax.FunctionDef:
+    """Return a transformer as a function: of vectors of rows to a vector of rows, or to a tuple of such vectors."""
+    parameters = []
+    for argument in transformer.inputs:
+        match argument:
+            case syntax.RelationArgument(name, row):
+                type: syntax.TypeExpr = _rows(row)
+            case syntax.FunctionArgument(name, given, result):
+                modes = tuple([(p.mutable, p.type) for p in given if p.type is not None])
+                type = syntax.FunctionType(modes, result, span=argument.span)
+        parameters.append(syntax.Parameter(name, type, span=argument.span))
+    made = [_rows(output.row) for output in transformer.outputs if isinstance(output, syntax.RelationArgument)]
+    result = made[0] if len(made) == 1 else syntax.TupleType(tuple(made), span=transformer.span)
+    return syntax.FunctionDef(transformer.name, tuple(parameters), result, None, span=transformer.span)
+
+
+def _rows(row: syntax.TypeExpr) -> syntax.TypeExpr:
+    return syntax.TypeName((*STD, "Vec"), (row,), span=row.span)
 
 
 _ROWS = "`relation R(...)` also declares the struct `R` of its rows"

@@ -12,19 +12,33 @@ from typing import Any, TypeVar
 
 from tidelog.base.diagnostic import Label, Report, did_you_mean
 from tidelog.lang import syntax
-from tidelog.lang.parse.expressions import IRI_CONSTRUCTOR
+from tidelog.lang.parse.expressions import IRI_CONSTRUCTOR, LITERAL_CONSTRUCTOR
 
+STANDARD = {
+    name: syntax.Prefix(name, f"http://www.w3.org/{space}#")
+    for name, space in {
+        "rdf": "1999/02/22-rdf-syntax-ns",
+        "rdfs": "2000/01/rdf-schema",
+        "owl": "2002/07/owl",
+        "xsd": "2001/XMLSchema",
+    }.items()
+}
+"""The prefixes of a module that imports `rdf`, unless it declares them otherwise."""
 _TYPES = frozenset(("string", "float", "double"))
 Prefixes = Mapping[str, syntax.Prefix]
 Tree = TypeVar("Tree")
 
 
 def prefixes_of(module: syntax.Module) -> dict[str, syntax.Prefix]:
-    """Return the prefixes that a module declares; of a name that is declared twice the first."""
+    """Return the prefixes that a module declares, of a name that is declared twice the first, and what `rdf` brings."""
     found: dict[str, syntax.Prefix] = {}
     for declaration in module.declarations:
         if isinstance(declaration, syntax.Prefix):
             found.setdefault(declaration.name, declaration)
+    if any(
+        isinstance(declaration, syntax.Import) and declaration.path[0] == "rdf" for declaration in module.declarations
+    ):
+        return {**STANDARD, **found}
     return found
 
 
@@ -67,9 +81,24 @@ class _Expander:
         match value:
             case syntax.Annotated(syntax.Name((prefix,)), syntax.TypeName((name,), ()), tight=True):
                 return self._iri(value, prefix, name)
+            case syntax.Construct(path, (text, syntax.Argument(None, syntax.Annotated(tight=True) as datatype), tag)):
+                if path == LITERAL_CONSTRUCTOR:
+                    return self._literal(value, text, datatype, tag)
         parts = {field.name: getattr(value, field.name) for field in fields(value) if field.name != "span"}
         made = {name: self.changed(part) for name, part in parts.items()}
         return replace(value, **made) if any(made[name] is not part for name, part in parts.items()) else value
+
+    def _literal(
+        self,
+        written: syntax.Construct,
+        text: syntax.Argument,
+        datatype: syntax.Annotated,
+        tag: syntax.Argument,
+    ) -> syntax.Construct:
+        """Return a literal with the IRI of its datatype, which is a text."""
+        iri = self.changed(datatype)
+        value = iri.arguments[0].value if isinstance(iri, syntax.Construct) else datatype
+        return replace(written, arguments=(self.changed(text), syntax.Argument(None, value, span=datatype.span), tag))
 
     def _iri(self, written: syntax.Annotated, prefix: str, name: str) -> syntax.Expr:
         declared = self._prefixes.get(prefix)

@@ -222,4 +222,4 @@ def _derivation(body: list[Literal]) -> dict[str, Var]:
 
 def _name(function: str) -> str:
     """The name of a function without what tells its instances and overloads apart."""
-    return function.partition("<")[0].partition("(")[0]
+    return function.partition("<")[0].partition("(")[0].partition("@")[0]

@@ -12,8 +12,8 @@ from datetime import date as PythonDate  # noqa: N812  # a class, whatever Pytho
 from typing import Any
 
 from tidelog.base.values import Value, Variant, err, ok
-from tidelog.logic.std.patterns import linear
-from tidelog.logic.std.rust_patterns import PatternError
+from tidelog.logic.std.texts.patterns import linear
+from tidelog.logic.std.texts.rust_patterns import PatternError
 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS = (

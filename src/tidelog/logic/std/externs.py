@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tidelog.base.extern import Externs
-from tidelog.logic.std import clock, containers, documents, groups, notations, patterns, reals, scalars, terms
+from tidelog.logic.std import allocation, clock, containers, graphs, groups, messages, reals, scalars, tables, terms
+from tidelog.logic.std.texts import documents, notations, patterns
 
 Table = Mapping[str, Callable[..., Any]]
 
@@ -26,6 +27,9 @@ _offer("std", groups.FUNCTIONS)
 _offer("vec", containers.VEC_FUNCTIONS)
 _offer("set", containers.SET_FUNCTIONS)
 _offer("group", groups.GROUP_TYPED, typed=True)
+_offer("allocate", allocation.FUNCTIONS)
+_offer("ovsdb", tables.FUNCTIONS)
+_offer("graph", graphs.FUNCTIONS)
 _offer("fp", reals.FUNCTIONS)
 _offer("regex", patterns.FUNCTIONS)
 _offer("time", clock.FUNCTIONS)
@@ -35,4 +39,5 @@ _offer("base64", notations.BASE64_FUNCTIONS)
 _offer("rdf", terms.FUNCTIONS)
 _offer("net::ipv6", notations.IPV6_FUNCTIONS)
 _offer("uuid", notations.UUID_FUNCTIONS)
-_offer("print", notations.PRINT_FUNCTIONS)
+_offer("print", messages.PRINT_FUNCTIONS)
+_offer("log", messages.LOG_FUNCTIONS)

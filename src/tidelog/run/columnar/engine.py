@@ -87,6 +87,7 @@ class ColumnarEngine(Recoverable[State]):
         threads = threads or os.cpu_count() or 1
         self._pool = ThreadPoolExecutor(threads - 1, "tidelog") if threads > 1 else None
         self._orders = Orders(self._codec, tuning)
+        self._last_claims: tuple[Claims, Claims] | None = None
         claims = Claims(EMPTY_PLAN, self._wants_closure, lasting=False)
         scalars = Scalars(self._codec, {}, {}, self._tools.arrays)
         super().__init__(State(Committed.nothing(), claims, scalars, {}))
@@ -140,7 +141,7 @@ class ColumnarEngine(Recoverable[State]):
         before = self._state
         claims = before.claims
         if given is not claims.given:
-            claims = Claims(given, self._wants_closure, lasting=self._lasting, modules=self._closures, earlier=claims)
+            claims = self._claims_of(given, claims)
         before = replace(before, committed=before.committed.towards(claims.plan))
         store, closed = self._store(before, claims, watch), dict(before.closed)
 
@@ -158,6 +159,15 @@ class ColumnarEngine(Recoverable[State]):
             return self._change(store.journals, change)
         finally:
             helpers.reset(before_helpers)
+
+    def _claims_of(self, given: Plan, earlier: Claims) -> Claims:
+        """Return the closures of another plan; those of the last are kept, since a goal may be asked again."""
+        known = self._last_claims
+        if known is None or known[0] is not earlier or known[1].given is not given:
+            modules = self._closures
+            made = Claims(given, self._wants_closure, lasting=self._lasting, modules=modules, earlier=earlier)
+            self._last_claims = known = earlier, made
+        return known[1]
 
     def _maintain(
         self,

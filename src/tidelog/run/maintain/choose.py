@@ -27,7 +27,7 @@ import math
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from heapq import heappop, heappush
 from typing import Any
 
@@ -100,32 +100,42 @@ Evaluate = Callable[[Any, Stratum, Watch], int]
 """How a stratum is evaluated from scratch: by a backend, under a watch, in so many rounds."""
 
 
-@record
 class Earlier:
     """The plan before this update: its rules by head relation, and which relations were a stratum together.
 
-    `readers` are the places in the plan of the strata that read a relation.
+    What is known of it is found when somebody asks: many a plan is gone over to for one goal, and back.
     """
 
-    plan: Plan
-    rules: dict[str, list[Rule]]
-    strata: frozenset[tuple[frozenset[str], bool]]
-    readers: dict[str, list[int]]
-    known: frozenset[int]
-    """Its strata, by identity."""
+    def __init__(self, plan: Plan, kept: Sequence[Stratum] | None = None) -> None:
+        self.plan = plan
+        self._kept = plan.strata if kept is None else kept
 
-    @staticmethod
-    def of(plan: Plan) -> Earlier:
-        """Return what must be known of an earlier plan."""
+    @cached_property
+    def rules(self) -> dict[str, list[Rule]]:
+        """Its rules, by the relation that they derive."""
         rules: dict[str, list[Rule]] = {}
+        for rule in (rule for stratum in self.plan.strata for rule in stratum.rules):
+            rules.setdefault(rule.head, []).append(rule)
+        return rules
+
+    @cached_property
+    def readers(self) -> dict[str, list[int]]:
+        """The places in the plan of the strata that read a relation."""
         readers: dict[str, list[int]] = {}
-        for place, stratum in enumerate(plan.strata):
-            for rule in stratum.rules:
-                rules.setdefault(rule.head, []).append(rule)
-            for relation in {name for rule in stratum.rules for name in rule.reads}.difference(stratum.relations):
+        for place, stratum in enumerate(self.plan.strata):
+            for relation in stratum.below:
                 readers.setdefault(relation, []).append(place)
-        strata = frozenset((frozenset(s.relations), s.recursive) for s in plan.strata)
-        return Earlier(plan, rules, strata, readers, frozenset(map(id, plan.strata)))
+        return readers
+
+    @cached_property
+    def strata(self) -> frozenset[tuple[frozenset[str], bool]]:
+        """The relations of each stratum, and whether it is recursive."""
+        return frozenset((stratum.members, stratum.recursive) for stratum in self._kept)
+
+    @cached_property
+    def known(self) -> frozenset[int]:
+        """Its strata, by identity."""
+        return frozenset(map(id, self._kept))
 
     def towards(self, plan: Plan) -> Earlier:
         """Return this without the strata that derive or read a relation with other columns in another plan.
@@ -137,14 +147,12 @@ class Earlier:
         others = {
             name
             for name, relation in self.plan.relations.items()
-            if name in plan.relations
-            and [column.type for column in relation.columns] != [column.type for column in plan.relations[name].columns]
+            if (other := plan.relations.get(name, relation)) is not relation
+            and [column.type for column in relation.columns] != [column.type for column in other.columns]
         }
         if not others:
             return self
-        kept = [s for s in self.plan.strata if others.isdisjoint(s.members | s.below)]
-        strata = frozenset((frozenset(s.relations), s.recursive) for s in kept)
-        return replace(self, strata=strata, known=frozenset(map(id, kept)))
+        return Earlier(self.plan, [s for s in self.plan.strata if others.isdisjoint(s.members | s.below)])
 
     def has(self, stratum: Stratum) -> bool:
         """Tell whether a stratum is one of this plan, so that its rules are what they were."""
@@ -172,13 +180,13 @@ def _same(rule: Rule, other: Rule | None) -> bool:
 
 
 def reached(backend: Backend, plan: Plan, earlier: Earlier, facts: Iterable[str]) -> Iterator[Stratum]:
-    """Yield in order the strata that may have to change: all if the rules have, otherwise those that read a change.
+    """Yield in order the strata that may have to change: those that the plan before did not have or that read a change.
 
     `facts` are the relations whose stored facts were changed. A stratum is to be maintained before the next is asked
     for; one that no change reaches costs nothing.
     """
     if earlier.plan is not plan:
-        yield from plan.strata
+        yield from _reached_in_another(backend, plan, earlier, facts)
         return
     waiting: list[int] = []
     known: set[int] = set()
@@ -194,6 +202,15 @@ def reached(backend: Backend, plan: Plan, earlier: Earlier, facts: Iterable[str]
         stratum = plan.strata[heappop(waiting)]
         yield stratum
         changed = [name for name in stratum.relations if any(backend.changed(name))]
+
+
+def _reached_in_another(backend: Backend, plan: Plan, earlier: Earlier, facts: Iterable[str]) -> Iterator[Stratum]:
+    """Yield the strata of a plan that the one before did not have, or that read a change."""
+    changed = {name for name in facts if any(backend.changed(name))}
+    for stratum in plan.strata:
+        if not earlier.has(stratum) or not changed.isdisjoint(stratum.below):
+            yield stratum
+            changed.update(name for name in stratum.relations if any(backend.changed(name)))
 
 
 def maintain(

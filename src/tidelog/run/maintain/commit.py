@@ -92,7 +92,7 @@ class Committed(Generic[R]):
     @staticmethod
     def nothing() -> Committed[R]:
         """Return what there is before the first commit."""
-        return Committed(EMPTY_PLAN, Earlier.of(EMPTY_PLAN), {}, {})
+        return Committed(EMPTY_PLAN, Earlier(EMPTY_PLAN), {}, {})
 
     @property
     def plan(self) -> Plan:
@@ -132,11 +132,11 @@ def commit(
     for name in orphans:
         store.compare(name)
     costs = dict(before.costs)
-    strata = reached(store, plan, before.earlier, stored)
+    strata = reached(store, plan, before.earlier, {**stored, **dict.fromkeys(orphans)})
     work = tuple([done for done in follow(strata, costs) if done is not None])
     changes = _changes(store, before, given)
     store.finish()
-    earlier = before.earlier if plan is before.plan else Earlier.of(plan)
+    earlier = before.earlier if plan is before.plan else Earlier(plan)
     relations = {name: relation for name, relation in store.relations.items() if name in plan.relations}
     return Update(changes, work), Committed(given, earlier, relations, costs)
 

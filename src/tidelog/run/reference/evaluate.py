@@ -6,7 +6,7 @@ a part of a variable replaces the variable. `break`, `continue` and `return` are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from typing import assert_never
 
@@ -15,6 +15,8 @@ from tidelog.base.conform import conforms
 from tidelog.base.errors import LimitError
 from tidelog.base.extern import Signature
 from tidelog.base.free import free_variables
+from tidelog.base.plain.call import Calls
+from tidelog.base.plain.misfit import Misfit
 from tidelog.base.process.calls import recursive
 from tidelog.base.process.growth import before_call, before_integers, bounded, counted, nested
 from tidelog.base.process.meter import step
@@ -56,6 +58,8 @@ class Evaluator:
     types: Mapping[str, TypeDefinition]
     lambdas: dict[int, tuple[e.Lambda, str, tuple[str, ...]]] = field(default_factory=dict, repr=False)
     """By identity, what stands for the code of a lambda, and its free variables."""
+    plain: dict[str, Callable[..., Value]] = field(default_factory=dict, repr=False)
+    """Python functions of plain values, as functions of proper ones."""
 
     def value(self, expr: e.Expr, env: Environment) -> Value:
         """Return the value of an expression; assignments change the environment."""
@@ -208,20 +212,28 @@ class Evaluator:
         return Closure(code, tuple(captured.values()), call)
 
     def _python(self, function: e.Function, arguments: tuple[Value, ...]) -> Value:
-        assert function.python is not None
+        python = function.python
+        assert python is not None
         parameters = tuple(p.type for p in function.parameters)
+        written = [p.type for p in function.parameters if p.mutable]
         first = (Signature(parameters, function.result, self.types),) if function.typed else ()
+        if function.plain:
+            if function.name not in self.plain:
+                made = Calls(self.types).function(python, parameters, [function.result, *written])
+                self.plain[function.name] = made
+            python = self.plain[function.name]
         before_call(arguments)
         try:
-            outcome = function.python(*first, *arguments)
+            outcome = python(*first, *arguments)
         except (Failure, Leave, LimitError):
             raise
+        except Misfit as misfit:
+            raise Failure(f"{self._shown(function, arguments)} returned a wrong value: {misfit}") from None
         except Exception as error:  # whatever a user's function raises, the message must name the rule
             raise Failure(f"{self._shown(function, arguments)} raised {type(error).__name__}: {error}") from error
         if nested(function.result) or any(nested(p.type) for p in function.parameters if p.mutable):
             bounded(outcome if isinstance(outcome, tuple) else (outcome,))
-        if not function.trusted:
-            written = [p.type for p in function.parameters if p.mutable]
+        if not function.trusted and not function.plain:
             self._check(function, arguments, outcome, [function.result, *written])
         return outcome
 

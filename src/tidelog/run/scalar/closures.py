@@ -17,6 +17,8 @@ from tidelog.base.conform import conforms
 from tidelog.base.errors import EvaluationError, LimitError
 from tidelog.base.extern import Signature
 from tidelog.base.free import free_variables, parts
+from tidelog.base.plain.call import Calls
+from tidelog.base.plain.misfit import Misfit
 from tidelog.base.process.calls import recursive
 from tidelog.base.process.growth import before_call, bounded, counted, nested
 from tidelog.base.process.meter import step
@@ -294,6 +296,9 @@ class Closures:
         first = (Signature(kinds, definition.result, self._types),) if definition.typed else ()
         expected = (definition.result, *mutable)
         large = any(map(nested, expected))
+        checked = definition.trusted or definition.plain
+        if definition.plain:
+            python = Calls(self._types).function(python, kinds, expected)
 
         def run(*arguments: Any) -> tuple[Any, tuple[Any, ...]]:
             before_call(arguments)
@@ -301,13 +306,16 @@ class Closures:
                 outcome = python(*first, *arguments)
             except (EvaluationError, LimitError, _BreakError, _ContinueError, _ReturnError, RecursionError):
                 raise
+            except Misfit as misfit:
+                shown = self._shown(definition, arguments)
+                raise EvaluationError(f"{shown} returned a wrong value: {misfit}") from None
             except Exception as error:
                 reason = f"raised {type(error).__name__}: {error}"
                 raise EvaluationError(f"{self._shown(definition, arguments)} {reason}") from error
             results = outcome if mutable else (outcome,)
             if large:
                 bounded(results)
-            if not definition.trusted:
+            if not checked:
                 problem = self._misfit(results, expected)
                 if problem:
                     raise EvaluationError(f"{self._shown(definition, arguments)} returned a wrong value: {problem}")

@@ -228,7 +228,7 @@ class SparkEngine:
                 relations[name].settled = (placed,)
             if self._archive is not None:
                 self._archive.save(relations[name], relations[name])
-        committed = Committed(driver.plan, Earlier.of(driver.plan), relations, {})
+        committed = Committed(driver.plan, Earlier(driver.plan), relations, {})
         self._state = State(committed, there | self._keepers())
         self._driver = None
 

@@ -9,13 +9,13 @@ from typing import Any
 from tidelog.base.arguments import brief
 from tidelog.base.errors import DataError
 from tidelog.base.expr import Expr, MakeTuple, Var
+from tidelog.base.plain.misfit import Misfit
+from tidelog.base.plain.plain import Plain
 from tidelog.base.text.write import show_row
 from tidelog.base.values import Value
 from tidelog.logic.program import Program
 from tidelog.plan.nodes import Plan, Relation
 from tidelog.run.contract.engine import Delta, Row, Rows
-from tidelog.session.frames.misfit import Misfit
-from tidelog.session.frames.plain import Plain
 
 
 def key_function(relation: Relation, plan: Plan | Program) -> Callable[[Row], Value]:

@@ -7,13 +7,13 @@ from typing import Any
 
 from tidelog.base.arguments import expect
 from tidelog.base.errors import DataError
+from tidelog.base.plain.plain import Plain
 from tidelog.base.text.write import show_row
 from tidelog.base.tuning.files import Rows as RowThresholds
 from tidelog.logic.program import Program, Relation
 from tidelog.run.contract.engine import Row, Rows
 from tidelog.session.changes import check_known
 from tidelog.session.facts.keys import read_keys
-from tidelog.session.frames.plain import Plain
 from tidelog.session.frames.rows import GivenRows, RowReader, is_frame
 
 

@@ -29,6 +29,7 @@ from typing import Any, TextIO
 from tidelog.base import types
 from tidelog.base.arguments import brief
 from tidelog.base.errors import DataError
+from tidelog.base.plain.plain import Plain
 from tidelog.base.process.meter import ask, current, look
 from tidelog.base.record import record
 from tidelog.base.text.integers import show_integer
@@ -42,7 +43,6 @@ from tidelog.plan.nodes import Relation
 from tidelog.run.contract.engine import Row, Rows
 from tidelog.session.formats.mistakes import Mistakes
 from tidelog.session.formats.remarks import Header
-from tidelog.session.frames.plain import Plain
 from tidelog.session.frames.tabular import in_row_order
 
 PIECE = 1 << 20

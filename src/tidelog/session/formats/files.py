@@ -19,6 +19,7 @@ from typing import get_args
 from tidelog.base.arguments import brief
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError, UserError
+from tidelog.base.plain.plain import Plain
 from tidelog.base.record import record
 from tidelog.base.tuning.files import Files
 from tidelog.base.tuning.table import DEFAULT, Tuning
@@ -30,7 +31,6 @@ from tidelog.session.formats.rdf.reading import read_graph
 from tidelog.session.formats.rdf.syntaxes import MEDIA
 from tidelog.session.formats.rdf.writing import rdf_ending, write_rdf
 from tidelog.session.formats.remarks import Header, Remarks
-from tidelog.session.frames.plain import Plain
 
 HEADERS: tuple[Header, ...] = get_args(Header)
 

@@ -1,6 +1,6 @@
 """Rows in a file of JSON lines: each an array in column order, or an object by column name.
 
-Values have the plain form of `session.frames.plain`.
+Values have the plain form of `base.plain.plain`.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from tidelog.base.errors import DataError
+from tidelog.base.plain.misfit import Misfit
+from tidelog.base.plain.plain import Plain
 from tidelog.base.text.integers import read_integer
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract.engine import Row
 from tidelog.session.formats.delimited import DAMAGED, open_text
 from tidelog.session.formats.mistakes import Mistakes
-from tidelog.session.frames.misfit import Misfit
-from tidelog.session.frames.plain import Plain
 from tidelog.session.frames.rows import RowReader
 
 

@@ -8,7 +8,7 @@ from tidelog.base.errors import DataError
 from tidelog.base.types import Named, Type, TypeDefinition, show
 from tidelog.base.values import Value
 from tidelog.logic.std.clock import LITERALS
-from tidelog.logic.std.documents import MisfitError, from_plain, read
+from tidelog.logic.std.texts.documents import MisfitError, from_plain, read
 
 
 def value_of_json(text: str, type: Type, types: Mapping[str, TypeDefinition]) -> Value:

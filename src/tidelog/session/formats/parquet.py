@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tidelog.base.errors import DataError
+from tidelog.base.plain.plain import Plain
 from tidelog.base.process.meter import ask, current
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract.engine import Rows
 from tidelog.session.formats.delimited import DAMAGED, read_whole
 from tidelog.session.frames.arrow import read_table
-from tidelog.session.frames.plain import Plain
 
 
 def read_parquet(path: Path, relation: Relation, plain: Plain) -> Rows:

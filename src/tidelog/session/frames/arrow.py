@@ -11,9 +11,9 @@
 | Vec, Set | list |
 | Map | map; a list of structs `key`, `value` if keys have nulls |
 | Ref, Intern | what they refer to |
-| recursive types | text, as the language writes values |
+| rdf::Term, recursive types | text, as the language writes values |
 
-So an Arrow value is the plain form of `session.frames.plain` in Arrow's types. Columns of simple types are checked and
+So an Arrow value is the plain form of `base.plain.plain` in Arrow's types. Columns of simple types are checked and
 taken a whole column at a time; a `TableRows` hands them on as they are.
 """
 
@@ -30,16 +30,18 @@ from tidelog.base import types
 from tidelog.base.arguments import brief
 from tidelog.base.conform import bounds
 from tidelog.base.errors import DataError
+from tidelog.base.plain.misfit import Misfit
+from tidelog.base.plain.plain import OPTION, Plain
+from tidelog.base.plain.write import is_enumeration, tag_name
 from tidelog.base.text.read import read_value
+from tidelog.base.text.terms import TERM
 from tidelog.base.text.write import show_value
 from tidelog.base.types import Field, Named, Type
 from tidelog.base.values import real
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract.engine import Row
-from tidelog.session.frames.misfit import Misfit
-from tidelog.session.frames.plain import Plain
-from tidelog.session.frames.plain_write import is_enumeration, tag_name
 
+TERM_TYPE = Named(TERM)
 WIDE = (pa.int64(), pa.decimal128(38), pa.decimal256(76))
 
 
@@ -116,6 +118,8 @@ def _union_type(type: Named, plain: Plain, inner: Callable[[Type], pa.DataType])
     constructors = plain.constructors(type)
     if not constructors:
         raise _Unsuited
+    if type.name == TERM:
+        return pa.string()
     if is_enumeration(constructors):
         return pa.string()
     if plain.nullable(type):
@@ -245,6 +249,7 @@ class _Told:
         self.column = column
         self.plain = plain
         self.place = place
+        self._known: dict[str, Any] = {}
 
     def read(self, array: Any) -> Any:
         """Return a simple column as Arrow, any other one as a list of values."""
@@ -254,18 +259,25 @@ class _Told:
             if checked is not None:
                 return checked
         text = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
-        if text and not pa.types.is_string(self._target()):
+        by_text = not pa.types.is_string(self._target()) or is_text(type, self.plain) or type == TERM_TYPE
+        if text and by_text:
             return self._each(array.to_pylist(), self._read_text)
-        if text and is_text(type, self.plain):
-            return self._each(array.to_pylist(), self._read_text)
-        values = self._each(array.to_pylist(), self.plain.read(type))
+        read = self._read_optional_term if text and type == Named(OPTION, (TERM_TYPE,)) else self.plain.read(type)
+        values = self._each(array.to_pylist(), read)
         return pa.chunked_array([pa.array(values, self._target())]) if is_simple(type) else values
+
+    def _read_optional_term(self, text: str | None) -> Any:
+        """Read a term that may be null, or as the language writes it: no term begins like that."""
+        by_language = text is not None and text.startswith(("Some", "None"))
+        return self._read_text(str(text)) if by_language else self.plain.read(self.column.type)(text)
 
     def _target(self) -> pa.DataType:
         return arrow_type(self.column.type, self.plain)
 
     def _read_text(self, text: str) -> Any:
-        return read_value(text, self.column.type, self.plain.definitions)
+        if text not in self._known:
+            self._known[text] = read_value(text, self.column.type, self.plain.definitions)
+        return self._known[text]
 
     def _each(self, values: list[Any], read: Callable[[Any], Any]) -> list[Any]:
         result: list[Any] = []

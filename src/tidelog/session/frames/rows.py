@@ -20,6 +20,9 @@ from tidelog.base.arguments import brief
 from tidelog.base.conform import bounds
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError
+from tidelog.base.plain.misfit import Misfit
+from tidelog.base.plain.plain import Plain
+from tidelog.base.plain.read import Read
 from tidelog.base.record import record
 from tidelog.base.tuning.files import Rows
 from tidelog.base.tuning.table import DEFAULT
@@ -27,9 +30,6 @@ from tidelog.base.types import Field, Type
 from tidelog.base.values import Value, Variant
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract.engine import Row
-from tidelog.session.frames.misfit import Misfit
-from tidelog.session.frames.plain import Plain
-from tidelog.session.frames.plain_read import Read
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from tidelog.base.plain.plain import Plain
 from tidelog.base.types import Field, Type, TypeDefinition
 from tidelog.session.frames.arrow import arrow_type, is_text
-from tidelog.session.frames.plain import Plain
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from tidelog.base import types
 from tidelog.base.errors import UserError
+from tidelog.base.plain.plain import Plain
+from tidelog.base.plain.write import finite
 from tidelog.base.text.write import show_cell
 from tidelog.base.types import Field, Type
 from tidelog.base.values import in_order
 from tidelog.run.contract.engine import Row, Rows
-from tidelog.session.frames.plain import Plain
-from tidelog.session.frames.plain_write import finite
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 SHOWN = 20
 """Rows of a table in a notebook."""
+TEXT = "text-align:left;white-space:pre-wrap"
+"""How cells of text look in a notebook: line breaks stay."""
 
 
 def in_row_order(rows: Collection[Row], columns: Sequence[Field]) -> list[Row]:
@@ -137,14 +139,28 @@ class Tabular(ABC):
         return found
 
     def _repr_html_(self) -> str:
-        """Show the first rows as a table in a notebook."""
+        """Show the first rows as a table in a notebook, which has numbers to the right; or whether a goal holds."""
         count = len(self)
-        heads = "".join(f"<th title='{escape(type)}'>{escape(name)}</th>" for name, type in self.columns.items())
-        lines = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in self.cells(SHOWN))
-        body = "".join(f"<tr>{line}</tr>" for line in lines)
+        if not self.fields:
+            return "<b>true</b>" if count else "<b>false</b>"
+        styles = ["" if is_number(column.type) else f" style='{TEXT}'" for column in self.fields]
+        heads = "".join(
+            f"<th title='{escape(type)}'{style}>{escape(name)}</th>"
+            for (name, type), style in zip(self.columns.items(), styles, strict=True)
+        )
+        body = "".join(f"<tr>{_line(row, styles)}</tr>" for row in self.cells(SHOWN))
         more = f" (the first {SHOWN} of them)" if count > SHOWN else ""
-        caption = f"{count:,} row{'' if count == 1 else 's'}{more}"
-        return f"<table><caption>{caption}</caption><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+        caption = f"<caption style='white-space:nowrap'>{count:,} row{'' if count == 1 else 's'}{more}</caption>"
+        return f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def is_number(type: Type) -> bool:
+    """Tell whether values of a type are written as numbers, which stand to the right in a table."""
+    return isinstance(type, types.Bit | types.Signed | types.BigInt | types.Float | types.Double)
+
+
+def _line(cells: Sequence[str], styles: Sequence[str]) -> str:
+    return "".join(f"<td{style}>{escape(cell)}</td>" for cell, style in zip(cells, styles, strict=True))
 
 
 def _numpy_type(type: Type) -> str:

@@ -54,9 +54,10 @@ from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import UserError
 from tidelog.base.record import record
 from tidelog.session.engines import StrategyName
-from tidelog.session.pipeline.addresses import local_folder, qualified
 from tidelog.session.pipeline.parameters import filled
 from tidelog.session.pipeline.paths import TABLE, check_paths
+from tidelog.session.pipeline.places.addresses import local_folder, qualified, state_place
+from tidelog.session.pipeline.places.place import Place
 
 ON_ERROR = ("fail", "quarantine")
 OWNERS = ("", "source", "feed")
@@ -136,7 +137,7 @@ class Config:
 
     file: Path
     program: Path
-    state: Path
+    state: Place
     library: tuple[Path, ...] = ()
     changes: Path | None = None
     cores: int | str = "*"
@@ -193,7 +194,7 @@ def _config(path: Path, top: _Table) -> Config:
     return Config(
         file=path,
         program=top.local(top.needed("program"), "program", folder),
-        state=top.local(top.needed("state"), "state", folder),
+        state=state_place(top.needed("state"), folder, f"{path}: `state`", storage or {}),
         library=tuple(top.local(name, "library", folder) for name in top.texts("library")),
         changes=top.local(changes, "changes", folder) if changes is not None else None,
         cores=engine.count("cores"),

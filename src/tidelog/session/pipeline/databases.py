@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidelog.base.errors import MissingExtraError
 from tidelog.base.extern import Externs
+from tidelog.base.plain.plain import Plain
 from tidelog.base.process.meter import memory_in_use
 from tidelog.base.span import Source
 from tidelog.base.tuning.table import Tuning
@@ -17,7 +18,6 @@ from tidelog.plan import nodes
 from tidelog.run.contract.engine import NO_LIMITS, Limits
 from tidelog.run.limits import tell
 from tidelog.session.database import Database
-from tidelog.session.frames.plain import Plain
 from tidelog.session.pipeline.config import DRIVER_ROWS, Config
 from tidelog.session.pipeline.facts import check_relations
 from tidelog.session.pipeline.state.facts import FactTables, inputs

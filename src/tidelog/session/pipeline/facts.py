@@ -11,23 +11,24 @@ from typing import Any, Protocol
 
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError, UserError
+from tidelog.base.plain.plain import Plain
 from tidelog.base.tuning.files import Pipelines
 from tidelog.base.tuning.table import DEFAULT
 from tidelog.plan.nodes import Plan, Relation
 from tidelog.session.database import Database
 from tidelog.session.frames.arrow import read_table
-from tidelog.session.frames.plain import Plain
-from tidelog.session.pipeline.addresses import is_local
 from tidelog.session.pipeline.config import Config, Expectation, Sink, SourceTable
 from tidelog.session.pipeline.paths import TABLE
+from tidelog.session.pipeline.places.addresses import is_local
+from tidelog.session.pipeline.places.objects import found_at, is_stored
 from tidelog.session.pipeline.sinks.output import Output
 from tidelog.session.pipeline.sinks.shapes import OWN
 from tidelog.session.pipeline.sources.adding import Signed, add_up
 from tidelog.session.pipeline.sources.files import change_files
 from tidelog.session.pipeline.sources.reading_here import read_here
+from tidelog.session.pipeline.sources.triples_here import ending_of, read_triples
 from tidelog.session.pipeline.state.facts import inputs
 from tidelog.session.pipeline.state.structured import in_cells_of
-from tidelog.session.pipeline.storage import found_at, is_stored
 from tidelog.session.pipeline.told import told
 
 FED = "+"
@@ -90,11 +91,8 @@ def fill_from_sources(
         if not _is_to_be_read(edit, source, mark):
             continue
         relation, plain = edit.plan.relations[source.relation], Plain(edit.plan.types)
-        table = read_here(source, relation, tuning)
-        if table is not None:
-            with told(source):
-                rows = read_table(table, relation, plain)
-        else:
+        rows = _read_here(source, relation, plain, tuning)
+        if rows is None:
             from tidelog.session.pipeline.sources.reading import load  # noqa: PLC0415  (loads PySpark)
 
             loaded = load(spark(), source, relation, plain, tuning.here_rows if edit.here else tuning.driver_rows)
@@ -103,6 +101,17 @@ def fill_from_sources(
         with _naming(source):
             replace_rows(edit, source.relation, rows)
         edit.sources[source.relation] = mark
+
+
+def _read_here(source: SourceTable, relation: Relation, plain: Plain, tuning: Pipelines) -> Any:
+    """Return what a source holds if the driver reads it, else None."""
+    if ending_of(source) is not None:
+        return read_triples(source, relation, tuning)
+    table = read_here(source, relation, tuning)
+    if table is None:
+        return None
+    with told(source):
+        return read_table(table, relation, plain)
 
 
 def fill_from_files(

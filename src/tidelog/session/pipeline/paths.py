@@ -1,8 +1,8 @@
 """A full sink has a place of its own: whatever else is there would be deleted when the sink is written.
 
-A full sink on a local path replaces what is there, so its path may not be, contain or be inside the pipeline's file,
-its program, a library, the state, the folder of changes, a source or another sink. Paths are compared where they lead
-to, through links.
+A full sink replaces what is there, so its path may not be, contain or be inside the pipeline's file, its program, a
+library, the state, the folder of changes, a source or another sink. Local paths are compared where they lead to,
+through links, addresses as they are written.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidelog.base.errors import UserError
-from tidelog.session.pipeline.addresses import is_local
+from tidelog.session.pipeline.places.addresses import is_local
 
 if TYPE_CHECKING:
     from tidelog.session.pipeline.config import Config, Sink, SourceTable
@@ -21,20 +21,18 @@ if TYPE_CHECKING:
 TABLE = "table"
 """The format whose path is the name of a table in Spark's catalogue."""
 DELTA = "delta"
-"""The format of tables of Delta Lake, which on this machine need no jar."""
+"""The format of tables of Delta Lake, which need no jar where the driver reaches them."""
 WILD = frozenset("*?[{")
 
 
 def check_paths(config: Config) -> None:
-    """Refuse a full sink whose place is not its own, and two sinks of changes in one place."""
-    places = [(sink, path) for sink in config.sinks if (path := local_path_of(sink)) is not None]
+    """Refuse a full sink whose place is not its own, and two sinks in one place."""
+    places = [(sink, path) for sink in config.sinks if (path := _path_of(sink)) is not None]
     for number, (sink, path) in enumerate(places):
-        if sink.mode == "full":
-            others = [(f"another {one}", at) for k, (one, at) in enumerate(places) if k != number]
-            for what, other in (*_inputs(config), *others):
-                _check(config, sink, path, what, other)
-    for number, (sink, path) in enumerate(places):
-        if any(path.resolve() == other.resolve() for _, other in places[:number]):
+        others = [(f"another {one}", at) for k, (one, at) in enumerate(places) if k != number]
+        for what, other in (*_inputs(config), *others) if sink.mode == "full" else ():
+            _check(config, sink, path, what, other)
+        if any(_relation(path, other) == "is" for _, other in places[:number]):
             raise UserError(f"{config.file}: {sink} has the path of another sink: give each its own")
 
 
@@ -50,21 +48,26 @@ def local_path_of(entry: SourceTable | Sink) -> Path | None:
     return Path(entry.path)
 
 
-def _inputs(config: Config) -> Iterator[tuple[str, Path]]:
-    yield "the pipeline's file", config.file
-    yield "the program", config.program
-    yield "the state", config.state
+def _path_of(entry: SourceTable | Sink) -> str | None:
+    """Return the path or the address of a source or a sink, if it has one."""
+    return None if entry.format == TABLE else entry.path
+
+
+def _inputs(config: Config) -> Iterator[tuple[str, str]]:
+    yield "the pipeline's file", str(config.file)
+    yield "the program", str(config.program)
+    yield "the state", config.state.address
     if config.changes is not None:
-        yield "the folder of changes", config.changes
-    yield from (("a library", folder) for folder in config.library)
+        yield "the folder of changes", str(config.changes)
+    yield from (("a library", str(folder)) for folder in config.library)
     for source in config.sources:
-        path = local_path_of(source)
+        path = _path_of(source)
         if path is not None:
             yield f"the {source}", path
 
 
-def _check(config: Config, sink: Sink, path: Path, what: str, other: Path) -> None:
-    how = _relation(path.resolve(), other)
+def _check(config: Config, sink: Sink, path: str, what: str, other: str) -> None:
+    how = _relation(path, other)
     if how:
         raise UserError(
             f"{config.file}: {sink}: a full sink replaces all that is at its path, and {path} {how} {what} "
@@ -72,10 +75,13 @@ def _check(config: Config, sink: Sink, path: Path, what: str, other: Path) -> No
         )
 
 
-def _relation(mine: Path, other: Path) -> str:
+def _relation(one: str, another: str) -> str:
     """Return how a path stands to another, which may have wild cards; nothing if they do not touch."""
+    if is_local(one) != is_local(another):
+        return ""
+    mine, other = _resolved(one), _as_path(another)
     fixed = next(parent for parent in (other, *other.parents) if not set(str(parent)) & WILD)
-    pattern, there = other.parts[len(fixed.parts) :], fixed.resolve()
+    pattern, there = other.parts[len(fixed.parts) :], fixed.resolve() if is_local(another) else fixed
     if mine == there and not pattern:
         return "is"
     if mine == there or mine in there.parents:
@@ -86,3 +92,15 @@ def _relation(mine: Path, other: Path) -> str:
         if all("{" in wanted or fnmatchcase(name, wanted) for name, wanted in below):
             return "is inside"
     return ""
+
+
+def _resolved(text: str) -> Path:
+    return _as_path(text).resolve() if is_local(text) else _as_path(text)
+
+
+def _as_path(text: str) -> Path:
+    """Return a path, or an address as one; a store of S3 has several schemes."""
+    if is_local(text):
+        return Path(text)
+    scheme, _, rest = text.partition(":")
+    return Path("/", {"s3a": "s3", "s3n": "s3"}.get(scheme, scheme), rest.strip("/"))

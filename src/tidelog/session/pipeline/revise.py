@@ -12,11 +12,11 @@ from pathlib import Path
 from tidelog.base.diagnostic import Report
 from tidelog.base.extern import Externs
 from tidelog.base.record import record
-from tidelog.base.span import Source
+from tidelog.base.span import ADDED, Source
 from tidelog.lang.parse.parse import parse
 from tidelog.lang.syntax import ImperativeRule, RuleDef
 from tidelog.session.database import Database
-from tidelog.session.program.rules import ADDED, Rule, RuleBase
+from tidelog.session.program.rules import Rule, RuleBase
 
 
 @record

@@ -243,7 +243,7 @@ class Pipeline:
         last = self.state.last()
         found = last if version is None else self.state.version(version)
         if found is None:
-            raise UserError(f"{self.config.state} has no version yet")
+            raise UserError(f"{self.config.state.address} has no version yet")
         return self._open(found) if last is not None and found.number == last.number else self._databases.open(found)
 
     def vacuum(self, keep: int | None = None) -> tuple[list[int], int]:
@@ -460,5 +460,6 @@ class Pipeline:
 
     def _quarantine(self, edit: Edit) -> Iterator[tuple[Sink, Output]]:
         for relation, output in edit.refused.items():
-            path = self.state.folder / "quarantine" / relation.replace("::", ".")
-            yield Sink(relation, "parquet", str(path), mode=QUARANTINE), output
+            place = self.state.place.below("quarantine", relation.replace("::", "."))
+            storage = None if place.is_local else place.options
+            yield Sink(relation, "parquet", place.address, mode=QUARANTINE, storage=storage), output

@@ -1,4 +1,4 @@
-"""Errors of Spark, of Delta Lake, of values and of the file system, told with the source or sink they belong to."""
+"""Errors of Spark, of Delta Lake, of values and of file systems, told with the source, sink or state of theirs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tidelog.base.errors import DataError
+from tidelog.base.errors import BusyError, DataError, UserError
 
 
 @contextmanager
@@ -17,10 +17,10 @@ def told(what: object) -> Iterator[None]:
     except DataError as error:
         raise error if str(error).startswith(str(what)) else DataError(f"{what}: {error}") from None
     except OSError as error:
-        raise DataError(f"{what}: {error.strerror or _plain(error)}") from None
+        raise DataError(f"{what}: {error.strerror or plain(error)}") from None
     except Exception as error:
         if _is_of(error, ("_internal", "DeltaError")):
-            raise DataError(f"{what}: {_plain(error)}") from None
+            raise DataError(f"{what}: {plain(error)}") from None
         if not _is_of(error, ("pyspark", "PySparkException"), ("py4j", "Py4JJavaError")):
             raise
         java = getattr(error, "java_exception", error)
@@ -29,7 +29,25 @@ def told(what: object) -> Iterator[None]:
         raise DataError(f"{what}: {told_by_spark}") from None
 
 
-def _plain(error: Exception) -> str:
+@contextmanager
+def reaching(place: str) -> Iterator[None]:
+    """Within the block, let errors of the place of the state name it; one that is away may be there later."""
+    try:
+        yield
+    except Exception as error:
+        if not isinstance(error, OSError) and not _is_of(error, ("_internal", "DeltaError")):
+            raise
+        if is_away(error):
+            raise BusyError(f"{place} cannot be reached now: {plain(error)}") from None
+        raise UserError(f"{place}: {getattr(error, 'strerror', None) or plain(error)}") from None
+
+
+def is_away(error: Exception) -> bool:
+    """Tell whether an error of an object store says that it did not answer, or could not for a while."""
+    return any(sign in str(error) for sign in ("HTTP error", "error sending request", "timed out", "status code: 5"))
+
+
+def plain(error: Exception) -> str:
     """Return what an error says in one line without colours: those of object stores have many."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     return "; ".join(part for line in text.split("\n") if (part := line.strip(" \u21b3")))

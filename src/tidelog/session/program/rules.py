@@ -21,7 +21,7 @@ from tidelog.base.diagnostic import Diagnostic, Report, did_you_mean
 from tidelog.base.errors import ProgramError, UserError
 from tidelog.base.extern import Externs
 from tidelog.base.record import record
-from tidelog.base.span import Source
+from tidelog.base.span import ADDED, Source
 from tidelog.base.tuning.plans import Planning
 from tidelog.base.tuning.table import DEFAULT
 from tidelog.lang.parse.parse import parse, parse_rules
@@ -38,9 +38,6 @@ Place = tuple[str, int]
 """Where a rule stands: the name of its source, and the offset in it."""
 Identity = tuple[str, str | None]
 """A rule's canonical text and its name."""
-
-ADDED = "<rules "
-"""How the names of added texts begin."""
 
 
 @record
@@ -192,12 +189,10 @@ class RuleBase:
                 f"the {kind} `{name}` is in use by {', '.join(using) or 'something else'}: remove that first"
             )
         base = self._redeclared((), (name,), Report(), self.texts)
-        spans = {
-            p: removed
-            for p, removed in self.removed.items()
-            if not re.search(rf"\b{re.escape(name)}\b", removed.origin.text)
-        }
-        return replace(base, removed=spans)
+        words = [name, *(self.analysis.constructors(name) if kind == "type" else ())]
+        named = re.compile(rf"\b({'|'.join(map(re.escape, words))})\b")
+        kept = {place: rule for place, rule in self.removed.items() if not named.search(rule.origin.text)}
+        return replace(base, removed=kept)
 
     def _redeclared(self, more: Sequence[Declaration], gone: Collection[str], report: Report, texts: int) -> RuleBase:
         analysis = self.analysis.with_declarations(self.program, more, gone, report)

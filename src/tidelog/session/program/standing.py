@@ -9,11 +9,12 @@ in `asked` while somebody watches.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from tidelog.base.expr import Const, Var
 from tidelog.base.record import record
+from tidelog.base.span import Span
 from tidelog.base.types import Field
 from tidelog.logic.check.check_goal import GOAL
 from tidelog.logic.literals import atoms
@@ -46,7 +47,7 @@ class Standing:
     @property
     def asked(self) -> str:
         """The relation of what is given for its parameters."""
-        return f"{self.name}#asked"
+        return asked_for(self.name)
 
     def added_to(self, program: Program) -> Program:
         """Return a program with the goal."""
@@ -62,6 +63,16 @@ class Standing:
     def reads(self) -> set[str]:
         """Return the relations that its rules read."""
         return {atom.relation for rule in self.program.rules for atom in atoms(rule.body)}
+
+
+def asked_for(goal: str) -> str:
+    """Return the name of the relation of what is given for a goal's parameters."""
+    return f"{goal.removesuffix('#')}#asked"
+
+
+def asked_relation(goal: str, parameters: Sequence[Var], span: Span) -> Relation:
+    """Return the relation of what is given for a goal's parameters."""
+    return replace(auxiliary_relation(asked_for(goal), parameters, span), role="input")
 
 
 def is_shared(rules: Iterable[Rule]) -> bool:
@@ -81,27 +92,31 @@ def standing(
     values: Mapping[str, Const],
     before: Program,
     after: Program,
+    *,
+    once: bool = False,
 ) -> Standing:
-    """Return a goal that stays, of the rules that a program has more with the goal and these values than without."""
+    """Return a goal that stays, of the rules that a program has more with the goal and these values than without.
+
+    If it is asked for `once`, with one value for each parameter, its answers need not say which.
+    """
     rules = after.rules[len(before.rules) :]
     made = {old: relation for old, relation in after.relations.items() if old not in before.relations}
     parameters = tuple([Var(f"${parameter}", value.type) for parameter, value in values.items()])
-    goal = made[GOAL]
-    guard = Positive(Atom(f"{name}#asked", parameters))
+    goal, kept = made[GOAL], () if once else parameters
+    asked = asked_relation(name, parameters, goal.span)
+    guard = Positive(Atom(asked.name, parameters))
     fields = tuple([Field(variable.name, variable.type) for variable in parameters])
     names = {old: name + old.removeprefix(GOAL) for old in made}
     relations = {names[old]: replace(relation, name=names[old]) for old, relation in made.items()}
-    relations[name] = replace(goal, name=name, columns=(*fields, *goal.columns))
-    relations[guard.atom.relation] = replace(
-        auxiliary_relation(guard.atom.relation, parameters, goal.span), role="input"
-    )
+    relations[name] = replace(goal, name=name, columns=(*(() if once else fields), *goal.columns))
+    relations[asked.name] = asked
     own = []
     for rule in rules:
         body: tuple[Literal, ...] = tuple(
             [_renamed(one, names) for one in rule.body if not (parameters and _parameter(one))]
         )
         if rule.head == GOAL:
-            own.append(Rule(name, (*parameters, *rule.arguments), (guard, *body), rule.origin))
+            own.append(Rule(name, (*kept, *rule.arguments), (guard, *body), rule.origin))
         else:
             own.append(Rule(names[rule.head], rule.arguments, body, rule.origin))
     # All types and functions: those that the program has now may be of no use to it when other things are declared.

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tidelog.base.errors import UserError
+from tidelog.base.plain.plain import Plain
 from tidelog.base.types import Field
 from tidelog.plan import nodes
 from tidelog.run.contract.engine import Rows
-from tidelog.session.frames.plain import Plain
 from tidelog.session.frames.tabular import Tabular
 
 if TYPE_CHECKING:

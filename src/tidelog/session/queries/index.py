@@ -7,13 +7,13 @@ from typing import Any
 
 from tidelog.base.errors import DataError
 from tidelog.base.expr import Const, ConstPattern, ConstructorPattern, Pattern, TuplePattern, Var, VarPattern
+from tidelog.base.plain.misfit import Misfit
+from tidelog.base.plain.plain import Plain
 from tidelog.base.record import record
 from tidelog.base.types import show
 from tidelog.base.values import Value, Variant
 from tidelog.plan.nodes import DeclaredIndex, Relation
 from tidelog.run.contract.engine import Row, Rows
-from tidelog.session.frames.misfit import Misfit
-from tidelog.session.frames.plain import Plain
 from tidelog.session.frames.tabular import in_row_order
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import sys
+from hashlib import blake2b
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from click.testing import CliRunner
 
 import tidelog
 from tidelog.base.errors import DataError, MissingExtraError, UserError
-from tidelog.logic.std.terms import blank, iri, literal, show_term
+from tidelog.base.text.terms import blank, iri, literal, show_term
 from tidelog.shell.main import main
 
 PROGRAM = """
@@ -55,10 +56,27 @@ def test_turtle_and_its_blank_nodes(tmp_path: Path) -> None:
     folder = facts(tmp_path, "T.ttl", TURTLE)
     rows = tidelog.Database(PROGRAM, facts=folder)["T"].rows()
     assert rows == tidelog.Database(PROGRAM, facts=folder)["T"].rows()
-    assert {show_term(s) for s, _, _ in rows} == {"<http://x/a>", "_:genid1", "_:genid2"}
+    own = f"_:genid-{blake2b(TURTLE.encode(), digest_size=4).hexdigest()}-1"
+    assert {show_term(s) for s, _, _ in rows} == {"<http://x/a>", "_:genid1", own}
     assert {show_term(o) for _, _, o in rows} == {
-        '"Ann"', '"Anne"@fr', '"Bob"', '"C"', "_:genid2", "_:c", '"7"^^<http://www.w3.org/2001/XMLSchema#integer>'
+        '"Ann"', '"Anne"@fr', '"Bob"', '"C"', own, "_:c", '"7"^^<http://www.w3.org/2001/XMLSchema#integer>'
     }  # fmt: skip
+
+
+def test_nodes_of_different_texts_are_different() -> None:
+    """Unless they have a label."""
+    texts = ['[] <http://x/name> "Ann" . _:b <http://x/name> "Bea" .', "[] <http://x/age> 7 . _:b <http://x/age> 8 ."]
+    db = tidelog.Database(PROGRAM)
+    goal = "T(x, <http://x/name>, n), T(x, <http://x/age>, a)"
+    with db.transaction() as tx:
+        for text in texts:
+            tx.insert("T", tidelog.read_rdf(text, "ttl"))
+    assert db.query(goal).cells() == [["_:b", '"Bea"', '"8"^^<http://www.w3.org/2001/XMLSchema#integer>']]
+    with db.transaction() as tx:
+        for number, text in enumerate(texts):
+            tx.delete("T", tidelog.read_rdf(text, "ttl"))
+            tx.insert("T", tidelog.read_rdf(text, "ttl", labels=f"x{number}-"))
+    assert (len(db["T"]), db.query(goal).rows()) == (4, [])
 
 
 def test_outputs_are_files_of_rdf(tmp_path: Path) -> None:
@@ -140,7 +158,8 @@ def test_a_live_change(engine: str) -> None:
     with pytest.raises(UserError, match=r"cannot read a\.ttl"):
         tidelog.read_rdf("a.ttl")
     with pytest.raises(UserError, match="syntax: expected jsonld, nq, nt, owl, rdf, trig, ttl"):
-        tidelog.read_rdf(LINES, "turtle")
+        tidelog.read_rdf(LINES, "n3")
+    assert [*tidelog.read_rdf(LINES, "turtle")] == [*tidelog.read_rdf(LINES, "application/n-triples")]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from click.testing import CliRunner
 
 import tidelog
 from tidelog.base.errors import UserError
-from tidelog.logic.std.terms import RDF
 from tidelog.session.exchange import ontology_program
 from tidelog.shell.main import main
 
@@ -17,48 +16,48 @@ HEAD = """@prefix u: <http://u.example/o#> . @prefix owl: <http://www.w3.org/200
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 """
 AXIOMS = {
-    "u:A rdfs:subClassOf u:B .": ["Triple(x, rdf:type, o:B) :- Triple(x, rdf:type, o:A)."],
+    "u:A rdfs:subClassOf u:B .": ["Triple(x, rdf:type, u:B) :- Triple(x, rdf:type, u:A)."],
     "u:p rdfs:domain u:A ; rdfs:range u:B .": [
-        "Triple(x, rdf:type, o:A) :- Triple(x, o:p, _).",
-        "Triple(y, rdf:type, o:B) :- Triple(_, o:p, y).",
+        "Triple(x, rdf:type, u:A) :- Triple(x, u:p, _).",
+        "Triple(y, rdf:type, u:B) :- Triple(_, u:p, y).",
     ],
     "u:p rdfs:range xsd:string .": [],
-    "u:p rdfs:subPropertyOf u:q .": ["Triple(x, o:q, y) :- Triple(x, o:p, y)."],
+    "u:p rdfs:subPropertyOf u:q .": ["Triple(x, u:q, y) :- Triple(x, u:p, y)."],
     "u:p owl:inverseOf u:q . u:q owl:inverseOf u:p .": [
-        "Triple(y, o:q, x) :- Triple(x, o:p, y).",
-        "Triple(x, o:p, y) :- Triple(y, o:q, x).",
+        "Triple(y, u:q, x) :- Triple(x, u:p, y).",
+        "Triple(x, u:p, y) :- Triple(y, u:q, x).",
     ],
     "u:p a owl:TransitiveProperty, owl:SymmetricProperty .": [
-        "Triple(x, o:p, z) :- Triple(x, o:p, y), Triple(y, o:p, z).",
-        "Triple(y, o:p, x) :- Triple(x, o:p, y).",
+        "Triple(x, u:p, z) :- Triple(x, u:p, y), Triple(y, u:p, z).",
+        "Triple(y, u:p, x) :- Triple(x, u:p, y).",
     ],
-    "u:p owl:propertyChainAxiom ( u:q u:r ) .": ["Triple(x, o:p, y) :- Triple(x, o:q, z1), Triple(z1, o:r, y)."],
+    "u:p owl:propertyChainAxiom ( u:q u:r ) .": ["Triple(x, u:p, y) :- Triple(x, u:q, z1), Triple(z1, u:r, y)."],
     "u:p owl:equivalentProperty u:q .": [
-        "Triple(x, o:q, y) :- Triple(x, o:p, y).",
-        "Triple(x, o:p, y) :- Triple(x, o:q, y).",
+        "Triple(x, u:q, y) :- Triple(x, u:p, y).",
+        "Triple(x, u:p, y) :- Triple(x, u:q, y).",
     ],
     "u:A owl:intersectionOf ( u:B [ owl:onProperty u:p ; owl:someValuesFrom u:C ] ) .": [
-        "Triple(x, rdf:type, o:A) :- Triple(x, rdf:type, o:B), Triple(x, o:p, y1), Triple(y1, rdf:type, o:C).",
-        "Triple(x, rdf:type, o:B) :- Triple(x, rdf:type, o:A).",
+        "Triple(x, rdf:type, u:A) :- Triple(x, rdf:type, u:B), Triple(x, u:p, y1), Triple(y1, rdf:type, u:C).",
+        "Triple(x, rdf:type, u:B) :- Triple(x, rdf:type, u:A).",
     ],
     "u:A owl:unionOf ( u:B u:C ) .": [
-        "Triple(x, rdf:type, o:A) :- Triple(x, rdf:type, o:B).",
-        "Triple(x, rdf:type, o:A) :- Triple(x, rdf:type, o:C).",
+        "Triple(x, rdf:type, u:A) :- Triple(x, rdf:type, u:B).",
+        "Triple(x, rdf:type, u:A) :- Triple(x, rdf:type, u:C).",
     ],
     "u:A rdfs:subClassOf [ owl:onProperty u:p ; owl:allValuesFrom u:B ] .": [
-        "Triple(y1, rdf:type, o:B) :- Triple(x, rdf:type, o:A), Triple(x, o:p, y1)."
+        "Triple(y1, rdf:type, u:B) :- Triple(x, rdf:type, u:A), Triple(x, u:p, y1)."
     ],
     'u:A rdfs:subClassOf [ owl:onProperty u:p ; owl:hasValue "v\\n"@en ] .': [
-        f'Triple(x, o:p, rdf::Literal{{"v\\n", "{RDF}langString", "en"}}) :- Triple(x, rdf:type, o:A).'
+        'Triple(x, u:p, "v\\n"@en) :- Triple(x, rdf:type, u:A).'
     ],
     "u:A owl:equivalentClass [ owl:onProperty u:p ; owl:hasValue u:v ] .": [
-        "Triple(x, o:p, o:v) :- Triple(x, rdf:type, o:A).",
-        "Triple(x, rdf:type, o:A) :- Triple(x, o:p, o:v).",
+        "Triple(x, u:p, u:v) :- Triple(x, rdf:type, u:A).",
+        "Triple(x, rdf:type, u:A) :- Triple(x, u:p, u:v).",
     ],
     "u:A owl:equivalentClass [ owl:intersectionOf ( u:B u:C ) ] .": [
-        "Triple(x, rdf:type, o:B) :- Triple(x, rdf:type, o:A).",
-        "Triple(x, rdf:type, o:C) :- Triple(x, rdf:type, o:A).",
-        "Triple(x, rdf:type, o:A) :- Triple(x, rdf:type, o:B), Triple(x, rdf:type, o:C).",
+        "Triple(x, rdf:type, u:B) :- Triple(x, rdf:type, u:A).",
+        "Triple(x, rdf:type, u:C) :- Triple(x, rdf:type, u:A).",
+        "Triple(x, rdf:type, u:A) :- Triple(x, rdf:type, u:B), Triple(x, rdf:type, u:C).",
     ],
     "u:in rdfs:subPropertyOf <http://u.example/o#a-b> .": [
         "Triple(x, <http://u.example/o#a-b>, y) :- Triple(x, <http://u.example/o#in>, y)."

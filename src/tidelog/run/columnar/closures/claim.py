@@ -28,7 +28,7 @@ from tidelog.plan.closures.same_generation import SameGeneration, same_generatio
 from tidelog.plan.closures.split_closures import Wanted, split_closures
 from tidelog.plan.closures.split_modules import split_modules
 from tidelog.plan.closures.split_parts import split_parts
-from tidelog.plan.nodes import Plan, Stratum
+from tidelog.plan.nodes import Plan, Stratum, as_before
 from tidelog.run.columnar.arrays.table import Words
 from tidelog.run.columnar.backend import ColumnarBackend
 from tidelog.run.columnar.closures.closed import Closed, Shape, Steps, closed
@@ -68,6 +68,8 @@ class Claims:
             self.plan = split_closures(self.plan, wanted, before)
         if modules:
             self.plan = split_modules(split_parts(self.plan, wanted, before), wanted, before)
+        if before is not None and self.plan is not given:
+            self.plan = replace(self.plan, strata=as_before(self.plan.strata, before.strata))
         found = ((stratum, closure_of(stratum)) for stratum in self.plan.strata if wanted(stratum, self.plan))
         self._closures = {stratum.relations[0]: closure for stratum, closure in found if closure is not None}
         self._generations: dict[str, SameGeneration] = {}

@@ -133,8 +133,8 @@ class Orders:
 
     def _distinct_values(self, relation: Relation, size: int) -> list[int]:
         known = self._distinct.get(relation.name)
-        if known is not None and known[0] == size.bit_length():
-            return known[1]
+        if known is not None and known[0] == size.bit_length() and len(known[1]) == relation.arity:
+            return known[1]  # under a name there may be another relation now
         counts = estimate_distinct(relation, size)
         self._distinct[relation.name] = size.bit_length(), counts
         return counts

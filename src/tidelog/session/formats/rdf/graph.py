@@ -7,8 +7,9 @@ quads has a fourth, of type `Option<rdf::Term>` or a string, empty for the defau
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,9 @@ import numpy.typing as npt
 
 from tidelog.base import types
 from tidelog.base.errors import DataError
+from tidelog.base.text.terms import TERM, show_term
 from tidelog.base.types import Named, Type
 from tidelog.base.values import NONE, Variant, some
-from tidelog.logic.std.terms import TERM, show_term
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract.columns import ValueColumns
 
@@ -31,20 +32,17 @@ TRIPLE, QUAD = 3, 4
 
 @dataclass(slots=True)
 class Graph:
-    """Distinct terms, and for each row the places of its four."""
+    """Distinct terms, for each row the places of its four, and the prefixes that were declared."""
 
     terms: Sequence[Variant]
     rows: Places
+    prefixes: Mapping[str, str] = field(default_factory=dict)
 
     def fitted(self, relation: Relation, path: Path) -> ValueColumns:
         """Return the rows for a relation, or raise `DataError` if its columns cannot take them."""
         kinds = fitting_columns(relation)
         if kinds is None:
-            shown = ", ".join(f"{column.name}: {types.show(column.type)}" for column in relation.columns)
-            raise DataError(
-                f"{path}: triples go to three columns of type rdf::Term (`import rdf`) or string, quads to a fourth of "
-                f"Option<rdf::Term> or string, but {relation.name} has ({shown})"
-            )
+            raise DataError(f"{path}: {misfit(relation)}")
         graphs = self.rows[3]
         if len(kinds) == TRIPLE and (graphs >= 0).any():
             named = show_term(self.terms[int(graphs[graphs >= 0][0])])
@@ -57,13 +55,24 @@ class Graph:
 
     def _column(self, places: Places, kind: Type) -> tuple[Sequence[Any], Places]:
         # Only the terms of this column: those of others would be interned for nothing.
-        used, found = np.unique(places, return_inverse=True)
-        chosen = [self.terms[place] if place >= 0 else None for place in used.tolist()]
+        stands = np.zeros(len(self.terms) + 1, np.bool_)  # the last is nothing's, whose place is -1
+        stands[places] = True
+        found = (np.cumsum(stands) - 1)[places]
+        chosen = [*compress(self.terms, stands.tolist()), *([None] if stands[-1] else [])]
         if kind == TERM_TYPE:
             return chosen, found
         if kind == GRAPH_TYPE:
             return [NONE if term is None else some(term) for term in chosen], found
         return ["" if term is None else show_term(term) for term in chosen], found
+
+
+def misfit(relation: Relation) -> str:
+    """Say why a relation cannot take triples or quads."""
+    shown = ", ".join(f"{column.name}: {types.show(column.type)}" for column in relation.columns)
+    return (
+        "triples go to three columns of type rdf::Term (`import rdf`) or string, quads to a fourth of "
+        f"Option<rdf::Term> or string, but {relation.name} has ({shown})"
+    )
 
 
 def fitting_columns(relation: Relation) -> list[Type] | None:
@@ -81,6 +90,7 @@ class Gathering:
     def __init__(self) -> None:
         self.terms: list[Variant] = []
         self.numbers: dict[Any, int] = {}
+        self.prefixes: dict[str, str] = {}
         self._rows: list[int] = []
 
     def number(self, key: Any, term: Variant) -> int:
@@ -95,4 +105,4 @@ class Gathering:
 
     def graph(self) -> Graph:
         """Return what was gathered."""
-        return Graph(self.terms, np.array(self._rows, np.int64).reshape(-1, QUAD).T)
+        return Graph(self.terms, np.array(self._rows, np.int64).reshape(-1, QUAD).T, self.prefixes)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tidelog.base.arguments import brief
 from tidelog.base.errors import DataError
-from tidelog.logic.std.terms import TERM_TEXT, term_of
+from tidelog.base.text.terms import TERM_TEXT, term_of
 from tidelog.session.formats.delimited import DAMAGED, open_text
 from tidelog.session.formats.mistakes import Mistakes
 from tidelog.session.formats.rdf.graph import QUAD, TRIPLE, Gathering, Graph

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from tidelog.base.text.terms import RDF, iri
 from tidelog.base.values import Variant
-from tidelog.logic.std.terms import RDF, iri
 from tidelog.session.formats.rdf.graph import Graph
 
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
+from tidelog.base.text.terms import RDF, iri, show_term
 from tidelog.base.text.write import show_value
 from tidelog.base.types import STRING
 from tidelog.base.values import Variant
-from tidelog.lang.parse.lex import KEYWORDS
-from tidelog.logic.std.terms import RDF, iri, show_term
+from tidelog.lang.parse.lex import IRI_TEXT, KEYWORDS
 from tidelog.session.formats.rdf.ontology import Clause, Ontology
 
 TYPE = iri(f"{RDF}type")
+_PREFIX = re.compile("[a-z][A-Za-z0-9_]*").fullmatch
 _LOCAL = re.compile(r"(.*[#/])([A-Za-z_]\w*)", re.ASCII)
 _TYPE_NAME = re.compile("bool|istring|bigint|usize|isize|bit|signed|[usi][0-9]+")
 
 
-def program_text(ontology: Ontology, title: str, *, relations: bool = False) -> str:
-    """Return a program with these rules; facts are given for `Triple`."""
-    writer = _Relations() if relations else _Triples()
+def program_text(ontology: Ontology, title: str, declared: Mapping[str, str], *, relations: bool = False) -> str:
+    """Return a program with these rules; facts are given for `Triple`. IRIs get the prefixes that the file declares."""
+    writer = (_Relations if relations else _Triples)(declared)
     rules = [writer.rule(head, body) for head, body in ontology.rules]
     told = [f"// No rules: {text}" for text in ontology.untold]
     prefixes = [f"prefix {name}: <{space}>" for space, name in writer.prefixes.items()]
@@ -29,8 +31,9 @@ def program_text(ontology: Ontology, title: str, *, relations: bool = False) -> 
 class _Triples:
     """Writes rules over triples."""
 
-    def __init__(self) -> None:
+    def __init__(self, declared: Mapping[str, str]) -> None:
         self.prefixes: dict[str, str] = {}
+        self._given = {space: name for name, space in declared.items() if _PREFIX(name) and name not in KEYWORDS}
         self._short: dict[Variant, str] = {}
 
     def declared(self) -> list[str]:
@@ -56,8 +59,14 @@ class _Triples:
             return "_" if y in once else y
         if y.position == 0:
             return self.name(y)
-        text, datatype, language = (show_value(part, STRING, {}) for part in y.fields)
-        return f"rdf::Literal{{{text}, {datatype}, {language}}}"
+        text, datatype, language = y.fields
+        quoted = show_value(text, STRING, {})
+        if language:
+            return f"{quoted}@{language}"
+        kind = self.name(iri(datatype))
+        if kind[0] == "<" and not IRI_TEXT(datatype):
+            return f"rdf::typed_literal({quoted}, {show_value(datatype, STRING, {})})"
+        return f"{quoted}^^{kind}"
 
     def name(self, term: Variant) -> str:
         """Write an IRI, with a prefix if that can be."""
@@ -72,7 +81,8 @@ class _Triples:
             last = (
                 re.sub(r"\W", "_", space.rstrip("#/").rpartition("/")[2].partition(".")[0]).lower().strip("_0123456789")
             )
-            name = "rdf" if space == RDF else last if re.match("[a-z]", last) and last not in KEYWORDS else "ns"
+            last = last if re.match("[a-z]", last) and last not in KEYWORDS else "ns"
+            name = "rdf" if space == RDF else self._given.get(space, last)
             while name in self.prefixes.values():
                 name += "x"
             self.prefixes[space] = name
@@ -82,8 +92,8 @@ class _Triples:
 class _Relations(_Triples):
     """Writes rules over a relation for each class and each property, which rules fill from triples."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, declared: Mapping[str, str]) -> None:
+        super().__init__(declared)
         self._relations: dict[tuple[Variant, bool], str] = {}
 
     def declared(self) -> list[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 from tidelog.base.arguments import brief
 from tidelog.base.errors import UserError
+from tidelog.base.text.terms import blank
 from tidelog.base.tuning.files import Files
 from tidelog.base.tuning.table import DEFAULT
 from tidelog.base.types import Field, Tuple
@@ -13,7 +15,7 @@ from tidelog.plan.nodes import Relation
 from tidelog.run.contract.columns import ValueColumns
 from tidelog.session.formats.rdf.graph import GRAPH_TYPE, TERM_TYPE, TRIPLE, Graph
 from tidelog.session.formats.rdf.ntriples import read_lines, read_text
-from tidelog.session.formats.rdf.syntaxes import MEDIA, read_bytes, read_syntax
+from tidelog.session.formats.rdf.syntaxes import ALSO, MEDIA, read_bytes, read_syntax
 
 LINES = {".nt": False, ".nq": True}
 """The syntaxes with one statement a line, and whether it is a quad."""
@@ -29,7 +31,10 @@ def ending_of(path: Path) -> str:
 
 def read_graph(path: Path, tuning: Files = DEFAULT.files) -> Graph:
     """Return what a file of RDF holds, or raise `DataError`."""
-    ending = ending_of(path)
+    return _read(path, ending_of(path), tuning)
+
+
+def _read(path: Path, ending: str, tuning: Files) -> Graph:
     if ending not in LINES:
         return read_syntax(path, ending)
     if path.stat().st_size >= tuning.read_bytes:
@@ -41,6 +46,16 @@ def read_graph(path: Path, tuning: Files = DEFAULT.files) -> Graph:
     return read_lines(path, quads=LINES[ending])
 
 
+def read_content(content: Path | bytes, path: Path, ending: str, tuning: Files = DEFAULT.files) -> Graph:
+    """Return what a file or the bytes of one hold, in the syntax of an ending; `path` is what mistakes name."""
+    if isinstance(content, Path):
+        return _read(content, ending, tuning)
+    data = gzip.decompress(content) if path.suffix == ".gz" else content
+    if ending not in LINES:
+        return read_bytes(data, path, ending)
+    return read_text(data.decode(), path, quads=LINES[ending])
+
+
 def read_file(path: Path) -> Graph:
     """Return what a file holds; one that is not there is the user's mistake, too."""
     try:
@@ -49,13 +64,16 @@ def read_file(path: Path) -> Graph:
         raise UserError(f"cannot read {path}: {error.strerror or error}") from None
 
 
-def read_source(source: str | Path, syntax: str | None) -> ValueColumns:
-    """Return the triples of a file, or of a text in a syntax; quads if the syntax has them."""
+def read_source(source: str | Path, syntax: str | None, labels: str = "") -> ValueColumns:
+    """Return the triples of a file, or of a text in a syntax; quads if the syntax has them.
+
+    `labels` is put before the labels of blank nodes.
+    """
     if syntax is None:
         path = Path(source)
         ending, graph = ending_of(path), read_file(path)
     else:
-        ending, path = f".{syntax}", Path("text")
+        ending, path = f".{ALSO.get(syntax.lower(), syntax)}", Path("text")
         if ending not in MEDIA:
             raise UserError(f"syntax: expected {', '.join(sorted(name[1:] for name in MEDIA))}, found {brief(syntax)}")
         given = str(source)
@@ -63,6 +81,9 @@ def read_source(source: str | Path, syntax: str | None) -> ValueColumns:
             graph = read_text(given, path, quads=LINES[ending])
         else:
             graph = read_bytes(given.encode(), path, ending)
+    if labels:
+        terms = [blank(labels + term.fields[0]) if term.position == 1 else term for term in graph.terms]
+        graph = Graph(terms, graph.rows, graph.prefixes)
     kinds = [TERM_TYPE] * TRIPLE + [GRAPH_TYPE] * (ending in {".nq", ".trig"})
     columns = tuple(Field(name, kind) for name, kind in zip("spog", kinds, strict=False))
     return graph.fitted(Relation("the result", "input", columns, Tuple(tuple(kinds))), path)

@@ -1,7 +1,8 @@
 """Turtle, TriG, RDF/XML and JSON-LD, by pyoxigraph (the extra `rdf`).
 
-Blank nodes without a label of their own get the labels `genid1`, `genid2`, ... in the order of the file, or others if
-it has these: reading it again gives the same rows. Relative IRIs are relative to the file.
+Blank nodes without a label of their own get the labels `genid-1f2e3d4c-1`, `-2`, ... in the order of the text, with a
+digest of it: reading it again gives the same rows, and nodes of two texts are never taken for one. Relative IRIs are
+relative to the file.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ import gzip
 import io
 import re
 from collections.abc import Iterator
+from hashlib import blake2b
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tidelog.base.errors import DataError, MissingExtraError
+from tidelog.base.text.terms import blank, iri, literal
 from tidelog.base.values import Variant
-from tidelog.logic.std.terms import blank, iri, literal
 from tidelog.session.formats.delimited import DAMAGED, read_whole
 from tidelog.session.formats.rdf.graph import Gathering, Graph
 
@@ -32,6 +35,21 @@ MEDIA = {
     ".nq": "N_QUADS",
 }
 """The syntaxes by the ending of a file, as pyoxigraph calls them."""
+ALSO = {
+    "turtle": "ttl",
+    "text/turtle": "ttl",
+    "application/trig": "trig",
+    "xml": "rdf",
+    "rdfxml": "rdf",
+    "application/rdf+xml": "rdf",
+    "json-ld": "jsonld",
+    "application/ld+json": "jsonld",
+    "ntriples": "nt",
+    "application/n-triples": "nt",
+    "nquads": "nq",
+    "application/n-quads": "nq",
+}
+"""What rdflib and the W3C call them."""
 _MADE = re.compile(r"[0-9a-f]{16,32}")
 """What a label looks like that the parser made."""
 
@@ -50,22 +68,26 @@ def read_bytes(data: bytes, path: Path, ending: str, base: str | None = None) ->
     """Return what a text in a syntax holds; `path` is what mistakes name."""
     made = Gathering()
     reader = _Reader(made)
-    for quad in _quads(data, path, ending, base):
+    for quad in _quads(data, path, ending, base, made.prefixes):
         graph = quad.graph_name
         row = [reader.place(term) for term in (quad.subject, quad.predicate, quad.object)]
         made.add([*row, -1 if type(graph).__name__ == "DefaultGraph" else reader.place(graph)])
-    made.terms[:] = _labelled(made.terms)
+    made.terms[:] = _labelled(made.terms, data)
     return made.graph()
 
 
-def _quads(data: bytes, path: Path, ending: str, base: str | None) -> Iterator[pyoxigraph.Quad]:
+def _quads(
+    data: bytes, path: Path, ending: str, base: str | None, prefixes: dict[str, str]
+) -> Iterator[pyoxigraph.Quad]:
     try:
         import pyoxigraph
     except ImportError:
         raise MissingExtraError("pyoxigraph", "rdf") from None
     form = getattr(pyoxigraph.RdfFormat, MEDIA[ending])
     try:
-        yield from pyoxigraph.parse(io.BytesIO(data), form, base_iri=base)
+        parser = pyoxigraph.parse(io.BytesIO(data), form, base_iri=base)
+        yield from parser
+        prefixes.update(parser.prefixes)
     except SyntaxError as error:
         line = f":{error.lineno}" if error.lineno else ""
         raise DataError(f"{path}{line}: {error.msg}") from None
@@ -97,8 +119,8 @@ def _read(term: Any) -> Variant:
             raise DataError(f"{term}: triples as terms, which came after RDF 1.1, cannot be read")
 
 
-def _labelled(terms: list[Variant]) -> list[Variant]:
-    """Return terms with labels in the order of the file for blank nodes whose labels the parser made at random."""
-    given = {term.fields[0] for term in terms if term.position == 1}
-    free = (name for number in range(1, len(given) * 2 + 2) if (name := f"genid{number}") not in given)
-    return [blank(next(free)) if term.position == 1 and _MADE.fullmatch(term.fields[0]) else term for term in terms]
+def _labelled(terms: list[Variant], data: bytes) -> list[Variant]:
+    """Return terms with labels in the order of the text for blank nodes whose labels the parser made at random."""
+    digest = blake2b(data, digest_size=4).hexdigest()
+    labels = (f"genid-{digest}-{number}" for number in count(1))
+    return [blank(next(labels)) if term.position == 1 and _MADE.fullmatch(term.fields[0]) else term for term in terms]

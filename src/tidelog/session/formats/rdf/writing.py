@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tidelog.base.errors import DataError
+from tidelog.base.plain.plain import Plain
+from tidelog.base.text.terms import show_term
 from tidelog.base.text.write import show_row
 from tidelog.base.types import TypeDefinition
 from tidelog.base.values import Variant
-from tidelog.logic.std.terms import show_term
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract.engine import Row, Rows
 from tidelog.session.formats.rdf.graph import GRAPH_TYPE, QUAD, TERM_TYPE, TRIPLE
-from tidelog.session.frames.plain import Plain
 
 
 def rdf_ending(relation: Relation) -> str | None:

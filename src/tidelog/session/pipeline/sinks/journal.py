@@ -10,14 +10,14 @@ version, but writes full sinks again, has a journal that says so itself, once al
 from __future__ import annotations
 
 import json
-import os
 import uuid
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from tidelog.base.record import record
-from tidelog.session.pipeline.state.log import sync
+from tidelog.session.pipeline.places.local import WRITING
+from tidelog.session.pipeline.places.place import Place
+from tidelog.session.pipeline.told import reaching
 
 
 @record
@@ -25,12 +25,11 @@ class Note:
     """What goes to one sink."""
 
     kind: str
-    """`folder`, `delta` or `remote`: which module publishes it."""
+    """Which way it goes (`ways`)."""
     sink: dict[str, Any]
     """Which sink it is; its options, which may hold passwords, are not written down."""
     staged: str
-    """Where it is until then."""
-    signed: bool
+    """The address of the place where it is until then."""
 
 
 @record
@@ -45,35 +44,35 @@ class Entry:
 
 
 class Journal:
-    """The journals of a state folder."""
+    """The journals of a state."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, place: Place) -> None:
+        self.place = place
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> list[Entry]:
         """Return what is under way, in order; what was being written of a journal had not begun."""
-        for path in self.folder.glob("*.writing"):
-            path.unlink()
-        found = [_entry(path) for path in sorted(self.folder.glob("*.json"))]
-        yield from sorted(found, key=lambda entry: entry.number)
+        return sorted(self._found(), key=lambda entry: entry.number)
+
+    def _found(self) -> Iterator[Entry]:
+        with reaching(self.place.address):
+            files = self.place.files()
+        for file in files:
+            if file.name.endswith(WRITING):
+                self.place.remove(file.name)
+            elif file.name.endswith(".json") and "/" not in file.name:
+                yield _entry(file.name, self.place.read(file.name))
 
     def write(self, entry: Entry) -> None:
         """Write down what is to begin, in place of what was written of it before."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        path = self._path(entry)
-        fresh = path.with_suffix(".writing")
-        told = {"number": entry.number, "sure": entry.sure, "notes": [_told(note) for note in entry.notes]}
-        fresh.write_text(json.dumps(told, indent=1), encoding="utf-8")
-        sync(fresh)
-        os.replace(fresh, path)  # noqa: PTH105  (the step that counts, by its name)
-        sync(path)
+        notes = [{"kind": one.kind, "sink": one.sink, "staged": one.staged} for one in entry.notes]
+        content = {"number": entry.number, "sure": entry.sure, "notes": notes}
+        with reaching(self.place.address):
+            self.place.write(f"{entry.id}.json", json.dumps(content, indent=1).encode())
 
     def forget(self, entry: Entry) -> None:
         """Forget what has ended."""
-        self._path(entry).unlink(missing_ok=True)
-
-    def _path(self, entry: Entry) -> Path:
-        return self.folder / f"{entry.id}.json"
+        with reaching(self.place.address):
+            self.place.remove(f"{entry.id}.json")
 
 
 def fresh_id() -> str:
@@ -81,11 +80,7 @@ def fresh_id() -> str:
     return uuid.uuid4().hex
 
 
-def _told(note: Note) -> dict[str, Any]:
-    return {"kind": note.kind, "sink": note.sink, "staged": note.staged, "signed": note.signed}
-
-
-def _entry(path: Path) -> Entry:
-    content = json.loads(path.read_text(encoding="utf-8"))
-    notes = tuple(Note(**note) for note in content["notes"])
-    return Entry(path.stem, content["number"], notes, content["sure"])
+def _entry(name: str, text: bytes) -> Entry:
+    content = json.loads(text)
+    notes = (Note(note["kind"], note["sink"], note["staged"]) for note in content["notes"])
+    return Entry(name.removesuffix(".json"), content["number"], tuple(notes), content["sure"])

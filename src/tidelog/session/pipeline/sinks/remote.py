@@ -1,6 +1,6 @@
 """Sinks that Spark writes: databases, tables of a catalogue, addresses elsewhere.
 
-Rows wait in the state's folder until their version is committed. Changes go to `PATH/version=N`, which is replaced, or
+Rows wait in the state until their version is committed. Changes go to `PATH/version=N`, which is replaced, or
 to a table or a database with a column `version`: of a version that is published again, the rows that are not there yet.
 Rows are put in and out of a database by their key in one transaction, from a table beside it that executors write.
 """
@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from tidelog.session.pipeline.addresses import address
 from tidelog.session.pipeline.config import CHANGES, FULL, MERGE, Sink
 from tidelog.session.pipeline.paths import TABLE
 from tidelog.session.pipeline.sinks.shapes import COMMIT, SHOWN, VERSION
@@ -25,20 +23,18 @@ from tidelog.session.pipeline.told import told
 _DEFAULTS = {"csv": {"header": "true"}}
 
 
-def publish(spark: SparkSession, sink: Sink, staged: Path, number: int) -> None:
-    """Write what is staged to the sink."""
-    frame = spark.read.parquet(address(staged))
-    with told(sink):
-        if sink.mode == FULL:
-            write_frame(sink, frame, sink.path, "overwrite")
-        elif sink.mode == MERGE:
-            _merge(sink, frame, number)
-        elif sink.path is None or sink.format == TABLE:
-            own = VERSION if sink.mode == CHANGES else COMMIT
-            numbered = frame.withColumn(own, f.lit(number).cast("int" if sink.mode == CHANGES else "long"))
-            write_frame(sink, _missing(sink, numbered, number, own), sink.path, "append")
-        else:
-            write_frame(sink, frame, f"{sink.path}/version={number}", "overwrite")
+def publish(frame: DataFrame, sink: Sink, number: int) -> None:
+    """Write the rows of a version to the sink."""
+    if sink.mode == FULL:
+        write_frame(sink, frame, sink.path, "overwrite")
+    elif sink.mode == MERGE:
+        _merge(sink, frame, number)
+    elif sink.path is None or sink.format == TABLE:
+        own = VERSION if sink.mode == CHANGES else COMMIT
+        numbered = frame.withColumn(own, f.lit(number).cast("int" if sink.mode == CHANGES else "long"))
+        write_frame(sink, _missing(sink, numbered, number, own), sink.path, "append")
+    else:
+        write_frame(sink, frame, f"{sink.path}/version={number}", "overwrite")
 
 
 def write_frame(sink: Sink, frame: DataFrame, path: str | None, mode: str) -> None:

@@ -26,17 +26,20 @@ from pyspark.sql import types as s
 from tidelog.base import types as t
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import DataError
+from tidelog.base.plain.plain import Plain
 from tidelog.base.record import record
 from tidelog.base.types import Field
 from tidelog.plan.nodes import Relation
 from tidelog.run.spark.frames.frames import cells_of
+from tidelog.session.formats.rdf.reading import LINES
 from tidelog.session.frames.arrow import read_table
-from tidelog.session.frames.plain import Plain
-from tidelog.session.pipeline.addresses import address, is_local, local_path
 from tidelog.session.pipeline.config import SourceTable
 from tidelog.session.pipeline.paths import DELTA, TABLE, WILD
+from tidelog.session.pipeline.places.addresses import address, is_local, local_path
 from tidelog.session.pipeline.sinks.output import Output
 from tidelog.session.pipeline.sources.adding import Signed, is_for_spark
+from tidelog.session.pipeline.sources.triples import triple_lines
+from tidelog.session.pipeline.sources.triples_here import ending_of
 from tidelog.session.pipeline.sources.values import value_of
 from tidelog.session.pipeline.state.cells import WEIGHT
 from tidelog.session.pipeline.state.structured import is_known
@@ -114,6 +117,8 @@ def _checked(
 
 def _raw(spark: SparkSession, source: SourceTable, relation: Relation) -> DataFrame:
     _check_path(source)
+    if ending_of(source) in LINES:
+        return triple_lines(spark, source, relation, CORRUPT)
     if source.format == TABLE:
         return spark.read.table(str(source.path))
     lake = _lake(spark, source) if source.format == DELTA else None
@@ -207,10 +212,11 @@ def _check_path(source: SourceTable) -> None:
 def _converted(raw: DataFrame, source: SourceTable, relation: Relation, *, signed: bool) -> DataFrame:
     """Return the relation's columns converted, with the file, the whole row, and what is wrong with it, if anything."""
     given = {field.name: field.dataType for field in raw.schema.fields}
-    shown = [name for name in given if name not in (CORRUPT, NUMBER)]
+    shown = [name for name in given if name not in (CORRUPT, NUMBER, FILE)]
     whole = f.to_json(f.struct(*[f.col(f"`{name}`") for name in shown]))
     values: list[Column] = []
     reasons: list[Column] = []
+    triples = ending_of(source) in LINES  # whose terms are in their one text
     if CORRUPT in given:
         broken = f.concat(f.lit(f"not a row of {source.format}: "), f.col(CORRUPT))
         # Spark refuses to look at this column alone, so another one takes part.
@@ -221,7 +227,7 @@ def _converted(raw: DataFrame, source: SourceTable, relation: Relation, *, signe
         if source.format == "csv" and column.type == t.STRING:
             found = f.coalesce(found, f.lit(""))  # Spark reads an empty cell as null
         value, expected = value_of(found, type, column, source)
-        if is_known(column.type) and not isinstance(type, s.StringType):
+        if is_known(column.type) and (triples or not isinstance(type, s.StringType)):
             values.append(cells_of(value, column))
         else:
             values.append(value.alias(column.name, metadata={}))  # what somebody else says of it does not count
@@ -232,10 +238,9 @@ def _converted(raw: DataFrame, source: SourceTable, relation: Relation, *, signe
         values.append(weight.alias(WEIGHT))
         reasons.append(reason)
     number = [NUMBER] if NUMBER in given else []
+    file = f.col(f"`{FILE}`") if FILE in given else f.input_file_name().alias(FILE)
     reason_column = f.coalesce(*reasons, f.lit(None)).cast("string")
-    return raw.select(
-        *values, f.input_file_name().alias(FILE), whole.alias(WHOLE), reason_column.alias(REASON), *number
-    )
+    return raw.select(*values, file, whole.alias(WHOLE), reason_column.alias(REASON), *number)
 
 
 def _source_column(

@@ -27,9 +27,10 @@ from tidelog.plan.nodes import Relation
 from tidelog.session.frames.arrow import fit_column, is_simple
 from tidelog.session.pipeline.config import SourceTable
 from tidelog.session.pipeline.paths import DELTA, WILD, local_path_of
+from tidelog.session.pipeline.places.objects import found_at, is_stored
+from tidelog.session.pipeline.places.place import Place
 from tidelog.session.pipeline.state.cells import WEIGHT
 from tidelog.session.pipeline.state.structured import DATE, OPTION, STRUCTURED
-from tidelog.session.pipeline.storage import Store, found_at, is_stored
 
 _NONE = frozenset[str]()
 _OPTIONS = {"csv": {"sep", "header"}, "json": _NONE, "parquet": _NONE, DELTA: {"versionAsOf"}}
@@ -39,7 +40,7 @@ _DATE = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _SIGNS = {"insert": 1, "delete": -1}
 
 
-class _Unsure(Exception):  # noqa: N818  (never leaves this module)
+class UnsureError(Exception):
     """Spark is to look."""
 
 
@@ -52,30 +53,36 @@ def read_here(source: SourceTable, relation: Relation, tuning: Pipelines, *, sig
             found = _delta(source, [*names.values()], tuning)
         else:
             read = {"csv": _csv, "json": _json, "parquet": _parquet}[source.format]
-            found = read(_files(source, tuning), source, [*names.values()], signed)
+            found = read(files_of(source, tuning), source, [*names.values()], signed)
         empty = source.format == "csv"
         columns = [_fitting(found.column(names[one.name]), one.type, empty=empty) for one in relation.columns]
         if signed:
             columns.append(_weights(found))
         return pa.Table.from_arrays(columns, [*names, *([WEIGHT] if signed else [])])
-    except (_Unsure, OSError, KeyError, ValueError, pa.ArrowException):
+    except (UnsureError, OSError, KeyError, ValueError, pa.ArrowException):
         return None
 
 
 def _check_options(source: SourceTable) -> None:
     if set(source.options) - _OPTIONS[source.format]:
-        raise _Unsure
+        raise UnsureError
 
 
 @record
-class _File:
+class SourceFile:
     """A file of a source: its path below the source's, its size, and where it is."""
 
     parts: tuple[str, ...]
     size: int
-    at: Path | Store
+    at: Path | Place
+
+    @property
+    def name(self) -> str:
+        """What it is called in messages."""
+        return str(self.at) if isinstance(self.at, Path) else "/".join(self.parts)
 
     def content(self) -> bytes:
+        """Return its bytes."""
         return self.at.read_bytes() if isinstance(self.at, Path) else self.at.read("/".join(self.parts))
 
     def table(self) -> Any:
@@ -83,52 +90,53 @@ class _File:
         return self.at if isinstance(self.at, Path) else pa.BufferReader(self.content())
 
 
-def _files(source: SourceTable, tuning: Pipelines) -> list[_File]:
-    """Return the files of a source as Spark lists them."""
+def files_of(source: SourceTable, tuning: Pipelines | None, *, compressed: bool = False) -> list[SourceFile]:
+    """Return the files of a source as Spark lists them, if they are not large; perhaps also compressed ones."""
     below, every = _all_files(source)
     found = [one for one in every if not one.parts[-1].startswith((".", "_"))] if below else every
     if below and any("=" in part or len(one.parts) > 1 for one in every for part in one.parts):
-        raise _Unsure  # columns in the names of folders
-    odd = any(one.parts[-1].endswith((".gz", ".bz2", ".zst", ".lz4", ".snappy", ".deflate")) for one in found)
-    if not found or odd or sum(one.size for one in found) > tuning.here_bytes:
-        raise _Unsure
+        raise UnsureError  # columns in the names of folders
+    endings = (".bz2", ".zst", ".lz4", ".snappy", ".deflate", *(() if compressed else (".gz",)))
+    odd = any(one.parts[-1].endswith(endings) for one in found)
+    if not found or odd or (tuning is not None and sum(one.size for one in found) > tuning.here_bytes):
+        raise UnsureError
     return found
 
 
-def _all_files(source: SourceTable) -> tuple[bool, list[_File]]:
+def _all_files(source: SourceTable) -> tuple[bool, list[SourceFile]]:
     """Tell whether a source is a folder, and return its files."""
     path = source.path
     if path is None or set(path) & WILD:
-        raise _Unsure
+        raise UnsureError
     if source.storage is not None and is_stored(path, source.storage):
         store, objects = found_at(path, source.storage)
-        files = [_File(tuple(one.name.split("/")), one.size, store) for one in objects]
+        files = [SourceFile(tuple(one.name.split("/")), one.size, store) for one in objects]
         return len(files) != 1 or not path.endswith(f"/{objects[0].name}"), files
     local = local_path_of(source)
     if local is None:
-        raise _Unsure
+        raise UnsureError
     if not local.is_dir():
-        return False, [_File((local.name,), local.stat().st_size, local)]
+        return False, [SourceFile((local.name,), local.stat().st_size, local)]
     below = [one for one in sorted(local.rglob("*")) if one.is_file()]
-    return True, [_File(one.relative_to(local).parts, one.stat().st_size, one) for one in below]
+    return True, [SourceFile(one.relative_to(local).parts, one.stat().st_size, one) for one in below]
 
 
 # --- formats ---------------------------------------------------------------------------------------------------------
 
 
-def _csv(files: Sequence[_File], source: SourceTable, wanted: Sequence[str], signed: bool) -> pa.Table:
+def _csv(files: Sequence[SourceFile], source: SourceTable, wanted: Sequence[str], signed: bool) -> pa.Table:
     separator = source.options.get("sep", ",")
     if source.options.get("header", "true") != "true" or len(separator) != 1:
-        raise _Unsure
+        raise UnsureError
     tables = []
     for file in files:
         content = file.content()
         head, _, rows = content.partition(b"\n")
         if re.search(rb'["\\\r\0]|\n\n', content) or content[:1] in {b"\n", b"\xef"}:
-            raise _Unsure
+            raise UnsureError
         names = head.decode().split(separator)
         if len(set(names)) < len(names) or not rows:
-            raise _Unsure
+            raise UnsureError
         tables.append(
             pyarrow.csv.read_csv(
                 pa.py_buffer(content),
@@ -141,11 +149,11 @@ def _csv(files: Sequence[_File], source: SourceTable, wanted: Sequence[str], sig
             )
         )
         if tables[-1].column_names != tables[0].column_names:
-            raise _Unsure
+            raise UnsureError
     return pa.concat_tables(tables)
 
 
-def _json(files: Sequence[_File], _: SourceTable, wanted: Sequence[str], signed: bool) -> pa.Table:
+def _json(files: Sequence[SourceFile], _: SourceTable, wanted: Sequence[str], signed: bool) -> pa.Table:
     rows = [json.loads(line) for file in files for line in file.content().decode("utf-8").split("\n") if line.strip()]
     names = _needed([*rows[0]] if rows and isinstance(rows[0], dict) else [], wanted, signed=signed)
     return pa.table({name: pa.array([_text(row[name]) for row in rows], pa.string()) for name in names})
@@ -156,11 +164,11 @@ def _text(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, str | int):
         return str(value)
-    raise _Unsure
+    raise UnsureError
 
 
 def _parquet(
-    files: Sequence[_File],
+    files: Sequence[SourceFile],
     _: SourceTable,
     wanted: Sequence[str],
     signed: bool,
@@ -175,23 +183,23 @@ def _delta(source: SourceTable, wanted: Sequence[str], tuning: Pipelines) -> pa.
     from deltalake.exceptions import DeltaError  # noqa: PLC0415  (slow to load)
 
     if local_path_of(source) is None and not is_stored(source.path, source.storage):
-        raise _Unsure
+        raise UnsureError
     version = source.options.get("versionAsOf")
     try:
         options = dict(source.storage or {})
         table = DeltaTable(str(source.path), None if version is None else int(version), options)
         sizes = pa.table(table.get_add_actions(flatten=True)).column("size_bytes").to_pylist()
         if sum(sizes) > tuning.here_bytes or set(wanted) - {one.name for one in table.schema().fields}:
-            raise _Unsure
+            raise UnsureError
         return table.to_pyarrow_table(columns=[*dict.fromkeys(wanted)])
     except DeltaError:
-        raise _Unsure from None
+        raise UnsureError from None
 
 
 def _needed(given: Sequence[str], wanted: Sequence[str], *, signed: bool) -> list[str]:
     sign = [name for name in ("op", "weight") if name in given][:1] if signed else []
     if (signed and not sign) or set(wanted) - set(given):
-        raise _Unsure
+        raise UnsureError
     return [*dict.fromkeys([*wanted, *sign])]
 
 
@@ -203,16 +211,16 @@ def _fitting(array: Any, type: Type, *, empty: bool = False) -> Any:
     if isinstance(type, t.Named) and type.name in STRUCTURED:
         return _structured(array, type, empty=empty)
     if array.null_count:
-        raise _Unsure
+        raise UnsureError
     if not is_simple(type):
         if not pa.types.is_string(array.type):
-            raise _Unsure
+            raise UnsureError
         return array
     if pa.types.is_string(array.type) and type != t.STRING:
         array = _parsed(array, type)
     fitted = fit_column(array, type)
     if fitted is None:
-        raise _Unsure
+        raise UnsureError
     return fitted
 
 
@@ -224,11 +232,11 @@ def _structured(array: Any, type: t.Named, *, empty: bool) -> Any:
     if type.name == OPTION:
         return _optional(array, type.arguments[0], empty=empty)
     if array.null_count:
-        raise _Unsure
+        raise UnsureError
     if type.name == DATE:
         return _date(_matching(array, _DATE).cast(pa.date32()) if text else array)
     if not pa.types.is_timestamp(array.type) or array.type.tz is not None:
-        raise _Unsure
+        raise UnsureError
     within = pc.multiply(pc.cast(pc.subsecond(pc.cast(array, pa.timestamp("us"))), pa.float64()), 1e6)
     nanoseconds = pc.multiply(pc.cast(pc.round(within), pa.int64()), 1000)
     time = {"hour": pc.hour(array), "minute": pc.minute(array), "second": pc.second(array), "nanosecond": nanoseconds}
@@ -238,11 +246,11 @@ def _structured(array: Any, type: t.Named, *, empty: bool) -> Any:
 def _optional(array: Any, inner: Type, *, empty: bool) -> Any:
     """Return a column in which null is None, and what is `empty`, if that is how null is written."""
     if not is_simple(inner):
-        raise _Unsure
+        raise UnsureError
     given = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
     if pa.types.is_string(given.type):
         if pc.any(pc.match_substring_regex(given, r"^\s*(std::)?(None|Some)\b")).as_py():
-            raise _Unsure
+            raise UnsureError
         given = pc.if_else(pc.equal(given, ""), pa.scalar(None, pa.string()), given) if empty else given
     there = _fitting(given.drop_null(), inner)
     return pc.replace_with_mask(pa.nulls(len(given), there.type), given.is_valid(), there)
@@ -262,7 +270,7 @@ def _parsed(array: Any, type: Type) -> Any:
         case t.Bool():
             lower = pc.utf8_lower(array)
             if not pc.all(pc.is_in(lower, pa.array(["true", "false"]))).as_py() and len(array):
-                raise _Unsure
+                raise UnsureError
             return pc.equal(lower, "true")
         case t.Float() | t.Double():
             return _matching(array, _REAL).cast(pa.float64())
@@ -272,7 +280,7 @@ def _parsed(array: Any, type: Type) -> Any:
 
 def _matching(array: Any, pattern: str) -> Any:
     if len(array) and not pc.all(pc.match_substring_regex(array, pattern)).as_py():
-        raise _Unsure
+        raise UnsureError
     return array
 
 

@@ -21,9 +21,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from tidelog.base.errors import TidelogError
 from tidelog.base.record import record
-from tidelog.session.pipeline.addresses import address, local_path
 from tidelog.session.pipeline.config import SourceTable
 from tidelog.session.pipeline.paths import TABLE
+from tidelog.session.pipeline.places.addresses import address, local_path, spark_address
 from tidelog.session.pipeline.state.versions import Batch, StateFolder
 from tidelog.session.pipeline.told import told
 
@@ -91,19 +91,20 @@ def follow(streams: Sequence[Followed], state: StateFolder, *, once: bool) -> No
 def _started(
     one: Followed, state: StateFolder, failures: list[TidelogError], turn: Lock, *, once: bool
 ) -> StreamingQuery:
-    place = state.folder / "stream" / hashlib.sha256(one.name.encode()).hexdigest()[:12]
+    place = state.place.below("stream", hashlib.sha256(one.name.encode()).hexdigest()[:12])
     context = copy_context()  # Spark calls back in another thread, where nobody is told of progress
 
     def handle(batch: DataFrame, number: int) -> None:
         with turn:
             try:
-                query = str(json.loads((place / "metadata").read_text())["id"])
+                query = str(json.loads(place.read("metadata"))["id"])
                 context.run(one.apply, batch, Batch(query, number))
             except TidelogError as error:
                 failures.append(error)
                 raise
 
-    writer = one.frame.writeStream.foreachBatch(handle).option("checkpointLocation", address(place))
+    writer = one.frame.writeStream.foreachBatch(handle)
+    writer = writer.option("checkpointLocation", spark_address(place.address))
     return (writer.trigger(availableNow=True) if once else writer.trigger(processingTime=INTERVAL)).start()
 
 

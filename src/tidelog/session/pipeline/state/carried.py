@@ -17,10 +17,11 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from tidelog.base.errors import UserError
+from tidelog.base.plain.plain import Plain
 from tidelog.plan.nodes import Plan
 from tidelog.run.limits import tell
 from tidelog.session.frames.arrow import read_table
-from tidelog.session.frames.plain import Plain
+from tidelog.session.pipeline.places.local import Local
 from tidelog.session.pipeline.state.cells import cells, schema_of
 from tidelog.session.pipeline.state.facts import BASE
 from tidelog.session.pipeline.state.versions import Batch, StateFolder, Table, Version
@@ -31,13 +32,15 @@ MANIFEST = "manifest.json"
 
 def carry_over(state: StateFolder, planned: Callable[[str], Plan]) -> None:
     """Take over the versions of an old folder, if there is one; `planned` gives the plan of a program."""
-    old = state.folder / "versions"
+    if not isinstance(state.place, Local):
+        return
+    old = state.place.path / "versions"
     if not old.is_dir():
         return
     if not state.numbers():
         manifests = [*_manifests(old)]
         if manifests:
-            tell(f"{state.folder} is carried over to tables of Delta Lake")
+            tell(f"{state.place.address} is carried over to tables of Delta Lake")
             known: dict[str, Table] = {}
             state.commit(*[_carried(state, old, content, planned, known) for content in manifests])
     shutil.rmtree(old)

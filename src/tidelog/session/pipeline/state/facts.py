@@ -7,21 +7,23 @@ leaving Spark; what was written is counted before it is committed.
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import pyarrow as pa
 
 from tidelog.base.errors import UserError
+from tidelog.base.plain.plain import Plain
 from tidelog.base.tuning.files import Pipelines
 from tidelog.plan.nodes import Plan, Relation
 from tidelog.plan.rewrite.separate_facts import stored_in
 from tidelog.session.changes import Change, Changes
 from tidelog.session.database import Database, plan_of
-from tidelog.session.frames.plain import Plain
-from tidelog.session.pipeline.addresses import address
+from tidelog.session.pipeline.places import executors
+from tidelog.session.pipeline.places.data_file import DataFile
 from tidelog.session.pipeline.state.cells import WEIGHT, added_up, cells, rows_of, schema_of, summed
-from tidelog.session.pipeline.state.log import DataFile, Log
+from tidelog.session.pipeline.state.log import Log
 from tidelog.session.pipeline.state.structured import in_cells_of, stays
 from tidelog.session.pipeline.state.versions import StateFolder, Table
 
@@ -56,13 +58,13 @@ class FactTables:
         schema = schema_of(relation.columns)
         rows = added_up(log.read(base, schema), log.read(changes, schema) if changes else None)
         if rows.num_rows != table.rows:
-            raise UserError(f"{log.folder} has {rows.num_rows} rows in place of {table.rows}: it was damaged")
+            raise UserError(f"{log.place.address} has {rows.num_rows} rows in place of {table.rows}: it was damaged")
         return rows_of(rows, relation, plain)
 
     def _check_columns(self, relation: Relation, log: Log) -> None:
         """Refuse a table of other columns: the program was edited."""
         if not log.exists():
-            raise UserError(f"{log.folder} is missing: the state was damaged from outside")
+            raise UserError(f"{log.place.address} is missing: the state was damaged from outside")
         stored, wanted = log.schema(), schema_of(relation.columns)
         if not stored.equals(wanted):
             names = [
@@ -78,8 +80,7 @@ class FactTables:
         from pyspark.sql import functions as f
 
         names = [f"`{column.name}`" for column in relation.columns]
-        addresses = [address(log.folder / one.path) for one in (*base, *changes)]
-        rows = self._spark().read.parquet(*addresses)
+        rows = executors.read(self._spark(), log.place, [*base, *changes], schema_of(relation.columns))
         if not changes:
             return in_cells_of(rows, relation)
         sums = rows.groupBy(*names).agg(f.sum(f"`{WEIGHT}`").alias(WEIGHT))
@@ -156,15 +157,13 @@ class FactTables:
 
     def _written(self, log: Log, frame: Any, rows: int, kind: str, schema: pa.Schema) -> list[DataFile]:
         """Let executors write rows, and count them before anybody is told of them."""
-        from pyspark.sql import functions as f
-
-        columns = [f.col(f"`{one.name}`").cast(_SPARK[one.type]).alias(one.name) for one in schema]
-        added = log.written_by(frame.select(*columns).write.parquet, kind)
-        found = sum(one.rows for one in added)
+        added = executors.write(in_cells(frame, schema), log.place, f"{kind}/{uuid.uuid4()}", schema)
+        there = {one.name: one.size for one in log.place.files(kind)} if log.place.is_local else None
+        found = sum(one.rows for one in added if there is None or there.get(one.path) == one.size)
         if found != rows:
             raise UserError(
-                f"{rows} rows were written to {log.folder}, but {found} are there: the state must be in a folder that "
-                "the driver and all machines of the cluster share"
+                f"{rows} rows were written to {log.place.address}, but {found} are there: the state must be in a "
+                "folder that the driver and all machines of the cluster share, or in an object store"
             )
         return added
 

@@ -4,117 +4,104 @@ A version of a pipeline spans tables and is committed elsewhere, so a log may be
 left that behind. A commit says on which version of the table it builds; what the log has beyond it goes with the same
 commit. Files stay until `vacuum`, so every version that is kept can be read.
 
-A log is written with `max_commit_retries=0`: a writer who does not know of another one is refused.
+A commit appears by one step (a file that was not there), wherever the table is. It is tried once, on the log as this
+process knows it: a writer who does not know of another one is refused. Each has a name, so that one whose answer was
+lost on the way is told from one that somebody else has made.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import field
+from contextlib import contextmanager, suppress
 from decimal import Decimal
-from pathlib import Path
 from time import time
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tidelog.base.errors import BusyError, UserError
-from tidelog.base.record import record
-from tidelog.session.pipeline.addresses import address
+from tidelog.base.errors import BusyError, DataError, UserError
+from tidelog.session.pipeline.places.data_file import DataFile, described
+from tidelog.session.pipeline.places.local import sync
+from tidelog.session.pipeline.places.place import Place
+from tidelog.session.pipeline.told import is_away, plain, reaching
 
-LONGEST = 64
-"""Texts longer than this have no minimum and maximum in the log."""
-
-
-@record
-class DataFile:
-    """A file of a table: its path there, and what its footer says."""
-
-    path: str
-    size: int
-    rows: int
-    least: Mapping[str, Any] = field(default_factory=dict)
-    most: Mapping[str, Any] = field(default_factory=dict)
+NAME = "tidelog"
+"""What the name of a commit is called in it."""
+ANY = -1
+"""In place of a version: whichever is the last."""
+LATELY = 4
+"""So far back a commit is looked for whose answer was lost: others may have come after it."""
 
 
 class Log:
-    """The table in a folder."""
+    """The table in a place; `alone` tells whether nobody else commits to it now, so that it need not be looked at."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, place: Place, alone: Callable[[], bool] = lambda: False) -> None:
+        self.place = place
+        self._alone = alone
+        self._table: Any = None
+        """The table as it was when it was last looked at."""
+        self._stale = False
+        """Whether this process has committed to it since."""
+        self._files: dict[int, dict[str, DataFile]] = {}
 
     def exists(self) -> bool:
         """Tell whether there is a table."""
-        return (self.folder / "_delta_log").is_dir() and any((self.folder / "_delta_log").glob("*.json"))
+        return self._looked() is not None
 
     def version(self) -> int | None:
         """Return the number of the last commit to the log; None if there is no table."""
-        return int(self._table().version()) if self.exists() else None
+        table = self._looked()
+        return None if table is None else int(table.version())
 
     def schema(self) -> pa.Schema:
         """Return the columns."""
-        return pa.schema(self._table().schema())
+        return pa.schema(self._known().schema())
 
     def identity(self) -> str:
         """Return what no other table is called, wherever it is."""
-        return str(self._table().metadata().id)
+        return str(self._known().metadata().id)
 
     def transaction(self, application: str) -> int | None:
         """Return the number of the application's last transaction."""
-        found = self._table().transaction_version(application) if self.exists() else None
+        table = self._looked()
+        found = table.transaction_version(application) if table is not None else None
         return None if found is None else int(found)
 
     def files(self, version: int | None) -> dict[str, DataFile]:
         """Return the files of a version; none is the version before the first."""
         if version is None:
             return {}
-        with self._told():
-            rows = pa.table(self._table(version).get_add_actions(flatten=True)).to_pylist()
-        return {row["path"]: _file(row) for row in rows}
+        if version not in self._files:
+            with self._told():
+                table = self._known()
+                found = table if table.version() == version else self.opened(version)
+                rows = pa.table(found.get_add_actions(flatten=True)).to_pylist()
+            self._files[version] = {row["path"]: _file(row) for row in rows}
+        return self._files[version]
 
     def read(self, files: Iterable[DataFile], schema: pa.Schema) -> pa.Table:
         """Return the rows of files."""
         with self._told():
-            tables = [pq.read_table(self.folder / one.path, partitioning=None).cast(schema) for one in files]
-        return pa.concat_tables(tables) if tables else schema.empty_table()
+            found = [pq.read_table(self.place.opened(one.path), partitioning=None).cast(schema) for one in files]
+        return pa.concat_tables(found) if found else schema.empty_table()
 
     # --- writing -----------------------------------------------------------------------------------------------------
 
     def write(self, table: pa.Table, kind: str) -> DataFile:
         """Write a file, which is no part of the table before a commit adds it."""
         path = f"{kind}/{uuid.uuid4()}.parquet"
-        target = self.folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(table, target)
-        sync(target)
-        return self.described(path)
+        return described(path, *self.place.write_table(path, table))
 
-    def described(self, path: str) -> DataFile:
-        """Return a file that somebody has written below the table's folder."""
-        target = self.folder / path
-        footer = pq.read_metadata(target)
-        least, most = _ranges(footer)
-        return DataFile(path, target.stat().st_size, footer.num_rows, least, most)
-
-    def written_by(self, write: Callable[[str], None], kind: str) -> list[DataFile]:
-        """Let executors write a folder of files below the table's, and return them."""
-        path = f"{kind}/{uuid.uuid4()}"
-        write(address(self.folder / path))
-        return self.beside(path)
-
-    def beside(self, path: str) -> list[DataFile]:
-        """Return the files in a folder below the table's, which need not be part of the table."""
-        found = sorted((self.folder / path).glob("*.parquet"))
-        return [self.described(f"{path}/{one.name}") for one in found]
-
-    def schema_of(self, files: Sequence[DataFile]) -> pa.Schema:
-        """Return the columns of files."""
-        return pq.read_schema(self.folder / files[0].path).remove_metadata()
+    def beside(self, path: str) -> tuple[list[DataFile], pa.Schema]:
+        """Return the files in a folder below the table's, which need not be part of the table, and their columns."""
+        found = [one for one in self.place.files(path) if one.name.endswith(".parquet")]
+        footers = [pq.read_metadata(self.place.opened(one.name)) for one in found]
+        schema = footers[0].schema.to_arrow_schema().remove_metadata() if footers else pa.schema([])
+        return [described(one.name, one.size, footer) for one, footer in zip(found, footers, strict=True)], schema
 
     def commit(
         self,
@@ -123,67 +110,109 @@ class Log:
         added: Sequence[DataFile],
         removed: Iterable[str] = (),
         transaction: tuple[str, int] | None = None,
+        *,
+        head: int | None = ANY,
+        whole: bool = False,
     ) -> int:
-        """Add and remove files on top of a version, whatever came after it; return the new version."""
-        from deltalake import CommitProperties, PostCommitHookProperties, Transaction  # noqa: PLC0415  (slow to load)
-        from deltalake import Schema as DeltaSchema  # noqa: PLC0415  (slow to load)
+        """Add and remove files on top of a version, whatever came after it; return the new version.
+
+        `since` ANY is the last one as it is then. With `whole` those added are all, and columns may be others. `head`
+        is the last commit that there may be, if another one means that somebody else is at work.
+        """
         from deltalake.exceptions import DeltaError  # noqa: PLC0415  (slow to load)
+
+        table, name = self._looked(), str(uuid.uuid4())
+        if head != ANY and head != (None if table is None else table.version()):
+            raise BusyError(
+                f"{self.place.address} was changed by another process meanwhile: version {head} was the last"
+            )
+        try:
+            if table is None:
+                self._create(schema, added, _properties(name, transaction))
+            else:
+                differing = self._changes(table.version(), since, added, set(removed))
+                changes, mode = ([*map(_add, added)], "overwrite") if whole else ([*differing], "append")
+                _append(table, mode, schema, changes, _properties(name, transaction))
+            version = int(table.version()) + 1 if table is not None else 0
+        except (DeltaError, OSError) as error:
+            self._table = None
+            made = self._made(name)
+            if made is None:
+                raise self._refused(error) from None
+            version = made  # the answer was lost, not the commit
+        self._stale = True
+        if self.place.is_local:
+            sync(self.place.path / "_delta_log" / f"{version:020d}.json")  # type: ignore[attr-defined]
+        return version
+
+    def _create(self, schema: pa.Schema, added: Sequence[DataFile], properties: Any) -> None:
+        from deltalake import Schema  # noqa: PLC0415  (slow to load)
         from deltalake.transaction import create_table_with_add_actions  # noqa: PLC0415  (slow to load)
 
-        number = [Transaction(*transaction)] if transaction is not None else None
-        properties = CommitProperties(max_commit_retries=0, app_transactions=number)
-        columns = DeltaSchema.from_arrow(schema)
-        try:
-            if not self.exists():
-                self.folder.mkdir(parents=True, exist_ok=True)
-                create_table_with_add_actions(
-                    str(self.folder),
-                    columns,
-                    [_add(one) for one in added],
-                    configuration={"delta.enableExpiredLogCleanup": "false"},
-                    commit_properties=properties,
-                )
-                version = 0
-            else:
-                table = self._table()
-                version = table.version() + 1
-                table.create_write_transaction(
-                    [*self._changes(table.version(), since, added, set(removed))],
-                    "append",
-                    columns,
-                    commit_properties=properties,
-                    post_commithook_properties=PostCommitHookProperties(cleanup_expired_logs=False),
-                )
-        except DeltaError as error:
-            raise BusyError(f"{self.folder} was changed by another process meanwhile ({error})") from None
-        sync(self.folder / "_delta_log" / f"{version:020d}.json")
-        return int(version)
+        if self.place.is_local:
+            self.place.path.mkdir(parents=True, exist_ok=True)  # type: ignore[attr-defined]
+        create_table_with_add_actions(
+            self.place.address,
+            Schema.from_arrow(schema),
+            [_add(one) for one in added],
+            configuration={"delta.enableExpiredLogCleanup": "false", "delta.checkpointInterval": "10"},
+            storage_options=dict(self.place.options),
+            commit_properties=properties,
+        )
 
     def _changes(self, head: int, since: int | None, added: Sequence[DataFile], removed: set[str]) -> Iterator[Any]:
-        before = self.files(since)
-        there = self.files(head) if head != since else before
+        there = self.files(head)
+        before = there if since == ANY else self.files(since)
         wanted = {path: one for path, one in before.items() if path not in removed} | {one.path: one for one in added}
         yield from (_remove(one) for path, one in there.items() if path not in wanted)
         yield from (_add(one) for path, one in wanted.items() if path not in there)
 
-    def vacuum(self, kept: Iterable[int]) -> list[Path]:
-        """Delete the files that no kept version has; return them."""
-        wanted = {path for version in kept for path in self.files(version)}
-        found = (path for path in self.folder.rglob("*") if path.is_file())
-        gone = [
-            path
-            for path in sorted(found)
-            if path.relative_to(self.folder).parts[0] != "_delta_log"
-            and path.relative_to(self.folder).as_posix() not in wanted
-        ]
-        for path in gone:
-            path.unlink()
-        return gone
+    def _made(self, name: str) -> int | None:
+        """Return the version that the commit of a name has made, if it is there."""
+        table = self._looked()
+        lately = table.history(LATELY) if table is not None else []
+        return next((int(one["version"]) for one in lately if one.get(NAME) == name), None)
 
-    def _table(self, version: int | None = None) -> Any:
+    def _refused(self, error: Exception) -> UserError:
+        from deltalake.exceptions import CommitFailedError  # noqa: PLC0415  (slow to load)
+
+        if isinstance(error, CommitFailedError):
+            return BusyError(f"{self.place.address} was changed by another process meanwhile ({plain(error)})")
+        kind = BusyError if is_away(error) else DataError
+        return kind(f"{self.place.address} cannot be written: {getattr(error, 'strerror', None) or plain(error)}")
+
+    def vacuum(self, kept: Iterable[int]) -> list[str]:
+        """Delete the files that no kept version has; return their addresses."""
+        wanted = {path for version in kept for path in self.files(version)}
+        found = (one.name for one in self.place.files() if one.name.partition("/")[0] != "_delta_log")
+        gone = [name for name in found if name not in wanted]
+        for name in gone:
+            self.place.remove(name)
+        return [f"{self.place.address}/{name}" for name in gone]
+
+    # --- the log -----------------------------------------------------------------------------------------------------
+
+    def _looked(self) -> Any:
+        """Return the table as it is now, or None."""
+        from deltalake.exceptions import TableNotFoundError  # noqa: PLC0415  (slow to load)
+
+        with reaching(self.place.address), suppress(TableNotFoundError):
+            if self._table is None:
+                self._table = self.opened()
+            elif self._stale or not self._alone():
+                self._table.update_incremental()
+            self._stale = False
+        return self._table
+
+    def _known(self) -> Any:
+        """Return the table as it was when it was last looked at."""
+        return self._table if self._table is not None else self.opened()
+
+    def opened(self, version: int | None = None) -> Any:
+        """Return the table, now or at a version."""
         from deltalake import DeltaTable  # noqa: PLC0415  (slow to load)
 
-        return DeltaTable(str(self.folder), version)
+        return DeltaTable(self.place.address, version, storage_options=dict(self.place.options))
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -192,17 +221,50 @@ class Log:
         try:
             yield
         except (DeltaError, OSError, pa.ArrowException) as error:
-            raise UserError(f"{self.folder} cannot be read: the state was damaged from outside ({error})") from None
+            if is_away(error):
+                raise BusyError(f"{self.place.address} cannot be reached now: {plain(error)}") from None
+            raise UserError(
+                f"{self.place.address} cannot be read: the state was damaged from outside ({plain(error)})"
+            ) from None
 
 
-def sync(path: Path) -> None:
-    """Let a file, and that it is there, outlive a crash of the machine."""
-    for one in (path, path.parent):
-        descriptor = os.open(one, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+def check_commits(place: Place) -> None:
+    """Refuse a store that lets two writers make the same commit: some ignore the condition of a write."""
+    from deltalake.exceptions import CommitFailedError  # noqa: PLC0415  (slow to load)
+
+    trial = f"trial-{uuid.uuid4()}"
+    log, schema = Log(place.below(trial)), pa.schema([("a", pa.int64())])
+    try:
+        log.commit(schema, None, [])
+        for one in (log.opened(), log.opened()):  # neither knows of the other's
+            try:
+                _append(one, "append", schema, [], _properties("", None))
+            except CommitFailedError:
+                return
+    finally:
+        place.remove(trial)
+    raise UserError(
+        f"{place.address}: this store lets two writers make the same commit, for it ignores the condition of a write "
+        "(If-None-Match); keep the state in a folder, or in a store that knows conditional writes"
+    )
+
+
+def _properties(name: str, transaction: tuple[str, int] | None) -> Any:
+    from deltalake import CommitProperties, Transaction  # noqa: PLC0415  (slow to load)
+
+    number = [Transaction(*transaction)] if transaction is not None else None
+    return CommitProperties({NAME: name}, max_commit_retries=0, app_transactions=number)
+
+
+def _append(table: Any, mode: Any, schema: pa.Schema, changes: Sequence[Any], properties: Any) -> None:
+    from deltalake import PostCommitHookProperties  # noqa: PLC0415  (slow to load)
+    from deltalake import Schema as DeltaSchema  # noqa: PLC0415  (slow to load)
+
+    hooks = PostCommitHookProperties(cleanup_expired_logs=False)
+    columns = DeltaSchema.from_arrow(schema)
+    table.create_write_transaction(
+        [*changes], mode, columns, commit_properties=properties, post_commithook_properties=hooks
+    )
 
 
 def _add(file: DataFile) -> Any:
@@ -228,18 +290,3 @@ def _file(row: Mapping[str, Any]) -> DataFile:
 
 def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if not isinstance(value, Decimal)}
-
-
-def _ranges(footer: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the least and the greatest value of columns of integers and short texts, which the footer knows."""
-    least: dict[str, Any] = {}
-    most: dict[str, Any] = {}
-    for place in range(footer.num_columns):
-        parts = [footer.row_group(number).column(place) for number in range(footer.num_row_groups)]
-        known = [part.statistics for part in parts if part.statistics is not None and part.statistics.has_min_max]
-        if not known or len(known) < len(parts):
-            continue
-        low, high = min(one.min for one in known), max(one.max for one in known)
-        if type(low) is int or (type(low) is str and len(low) <= LONGEST and len(high) <= LONGEST):
-            least[parts[0].path_in_schema], most[parts[0].path_in_schema] = low, high
-    return least, most

@@ -1,6 +1,7 @@
-"""Types that databases have as well, although they are structures in the language: times, and what may be null.
+"""Structures whose one text of the language is made in Spark: times, what may be null, and terms of RDF.
 
-Spark makes their one text of the language by itself, so rows with them need not pass through the driver.
+Databases have types for times and nulls; terms are made by the executors. So rows with them need not pass through the
+driver.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from tidelog.base import types as t
+from tidelog.base.text.terms import TERM
 from tidelog.base.types import Type
 from tidelog.plan.nodes import Relation
 from tidelog.session.frames.arrow import is_simple
@@ -16,17 +18,17 @@ DATE, MOMENT, OPTION = STRUCTURED = ("time::Date", "time::DateTime", "std::Optio
 
 
 def is_known(type: Type) -> bool:
-    """Tell whether Spark makes the text of every value of a type as the language does.
+    """Tell whether the text of every value of a type is made in Spark as the language does.
 
     >>> is_known(t.Named(OPTION, (t.Bit(8),))), is_known(t.Named(OPTION, (t.STRING,)))
     (True, False)
     """
     match type:
-        case t.Named(name) if name in (DATE, MOMENT):
+        case t.Named(name) if name in (DATE, MOMENT, TERM):
             return True
         case t.Named(name, (inner,)) if name == OPTION:
             whole = isinstance(inner, t.Bool | t.Bit | t.Signed) and is_simple(inner)
-            return whole or (isinstance(inner, t.Named) and inner.name in (DATE, MOMENT))
+            return whole or (isinstance(inner, t.Named) and inner.name in (DATE, MOMENT, TERM))
         case _:
             return False
 

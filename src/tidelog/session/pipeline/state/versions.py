@@ -3,7 +3,7 @@
     STATE/tables/versions        a row a version: the program, the batch, the changes, and each table's own version
     STATE/tables/facts/Link      the input facts of a relation: a base and signed changes
     STATE/stream/                how far `watch` has read
-    STATE/lock                   held by whoever makes versions
+    STATE/lock, STATE/claims/    held by whoever makes versions
 
 Each is a table of Delta Lake (`log`). A version spans tables: those of facts are committed first, and the row in
 `versions` is the only commit point. What a crash left in a table beyond it is not read, and goes with the table's next
@@ -13,21 +13,22 @@ effect are one fact, and a batch that is delivered again is answered from there.
 
 from __future__ import annotations
 
-import fcntl
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, field, replace
 from datetime import UTC, datetime
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from tidelog.base.errors import BusyError, MissingExtraError, UserError
+from tidelog.base.errors import MissingExtraError, UserError
 from tidelog.base.record import record
-from tidelog.session.pipeline.state.log import DataFile, Log
+from tidelog.session.pipeline.places.data_file import DataFile
+from tidelog.session.pipeline.places.lease import held
+from tidelog.session.pipeline.places.place import Place
+from tidelog.session.pipeline.state.log import ANY, Log, check_commits
 
 FORMAT = 2
 _COLUMNS = pa.schema(
@@ -89,14 +90,17 @@ class Version:
 
 
 class StateFolder:
-    """The folder of a pipeline's state."""
+    """The state of a pipeline, in a folder or an object store."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, place: Place) -> None:
         if find_spec("deltalake") is None:
             raise MissingExtraError("deltalake", "spark")
-        self.folder = folder
-        self.tables = folder / "tables"
-        self._log = Log(self.tables / "versions")
+        self.place = place
+        self.tables = place.below("tables")
+        self._logs: dict[str, Log] = {}
+        self._head: int | None = ANY
+        """The last commit to the table of versions, as long as this process holds the state."""
+        self._log = self.log("versions")
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
@@ -132,7 +136,7 @@ class StateFolder:
         if number not in found:
             known = self.numbers()
             there = f"there are {known[0]} to {known[-1]}" if known else "there is none yet"
-            raise UserError(f"{self.folder} has no version {number}: {there}")
+            raise UserError(f"{self.place.address} has no version {number}: {there}")
         return found[number]
 
     def find(self, batch: Batch) -> Version | None:
@@ -144,7 +148,9 @@ class StateFolder:
 
     def log(self, path: str) -> Log:
         """Return a table of the state."""
-        return Log(self.tables / path)
+        if path not in self._logs:
+            self._logs[path] = Log(self.tables.below(*path.split("/")), lambda: self._head != ANY)
+        return self._logs[path]
 
     def free(self, path: str, schema: pa.Schema) -> str:
         """Return the path of a table, or one like it, where there is none of other columns."""
@@ -159,21 +165,32 @@ class StateFolder:
 
     def _read(self, files: list[DataFile]) -> dict[int, Version]:
         rows = self._log.read(files, _COLUMNS).to_pylist()
-        return {row["number"]: _version(self.folder, row) for row in rows}
+        return {row["number"]: _version(self.place.address, row) for row in rows}
 
     # --- writing -----------------------------------------------------------------------------------------------------
 
     def commit(self, *versions: Version) -> Version:
-        """Let versions, whose tables are written, be the next ones; return the last as it is stored."""
-        head, batch = self._log.version(), versions[-1].batch
+        """Let versions, whose tables are written, be the next ones; return the last as it is stored.
+
+        Refused if somebody else has made versions since this process holds the state.
+        """
+        since, batch = self._log.version(), versions[-1].batch
+        if since is None and not self.place.is_local:
+            check_commits(self.tables)
         known = self.numbers()
         if known and known[-1] >= versions[0].number:
-            raise UserError(f"version {versions[0].number} exists already: another process writes to {self.folder}")
+            raise UserError(
+                f"version {versions[0].number} exists already: another process writes to {self.place.address}"
+            )
         stamped = [version if version.at else replace(version, at=now()) for version in versions]
         rows = pa.Table.from_pylist([_row(version) for version in stamped], schema=_COLUMNS)
         number = (batch.query, batch.number) if batch is not None else None
-        self._log.commit(_COLUMNS, head, [self._log.write(rows, "rows")], transaction=number)
+        self._commit(since, [self._log.write(rows, "rows")], transaction=number)
         return stamped[-1]
+
+    def _commit(self, since: int | None, added: Sequence[DataFile], **more: Any) -> None:
+        made = self._log.commit(_COLUMNS, since, added, head=self._head, **more)
+        self._head = made if self._head != ANY else ANY
 
     def forget(self, kept: int) -> list[int]:
         """Forget all versions but the last ones, in one commit; return their numbers."""
@@ -182,11 +199,11 @@ class StateFolder:
         if gone:
             rows = pa.Table.from_pylist([_row(version) for version in history[-kept:]], schema=_COLUMNS)
             old = [one.path for one in self._files()]
-            self._log.commit(_COLUMNS, self._log.version(), [self._log.write(rows, "rows")], old)
+            self._commit(self._log.version(), [self._log.write(rows, "rows")], removed=old)
         return [version.number for version in gone]
 
-    def vacuum(self) -> list[Path]:
-        """Delete the files that no version has; return them."""
+    def vacuum(self) -> list[str]:
+        """Delete the files that no version has; return their addresses."""
         kept: dict[str, set[int]] = {}
         for version in self.history():
             for table in version.tables.values():
@@ -194,24 +211,21 @@ class StateFolder:
                     kept.setdefault(table.path, set()).add(table.version)
         head = self._log.version()
         gone = self._log.vacuum([head] if head is not None else [])
-        for path in sorted((self.tables / "facts").glob("*")):
-            gone += Log(path).vacuum(kept.get(path.relative_to(self.tables).as_posix(), ()))
+        for path in sorted({"/".join(one.name.split("/")[:2]) for one in self.tables.files("facts")}):
+            gone += self.log(path).vacuum(kept.get(path, ()))
         return gone
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Within the block, nobody else on this machine makes versions."""
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            lock = (self.folder / "lock").open("w")
-        except OSError as error:
-            raise UserError(f"cannot write to {self.folder}: {error.strerror}") from None
-        with lock:
+        """Within the block, nobody else makes versions."""
+        with held(self.place) as overtaken:
+            self._head = self._log.version()
+            if overtaken and self._head is not None:
+                self._commit(self._head, [])  # whoever is still at work has not seen this one, and is refused
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise BusyError(f"{self.folder} is in use by another run of the pipeline") from None
-            yield
+                yield
+            finally:
+                self._head = ANY
 
 
 def now() -> str:
@@ -224,9 +238,9 @@ def _row(version: Version) -> dict[str, Any]:
     return row | {name: json.dumps(row[name]) for name in _TEXTS}
 
 
-def _version(folder: Path, row: dict[str, Any]) -> Version:
+def _version(place: str, row: dict[str, Any]) -> Version:
     if row.pop("format") != FORMAT:
-        raise UserError(f"version {row['number']} in {folder} was written by another version of Tidelog")
+        raise UserError(f"version {row['number']} in {place} was written by another version of Tidelog")
     content = row | {name: json.loads(row[name]) for name in _TEXTS}
     content["tables"] = {name: Table(**table) for name, table in content["tables"].items()}
     content["changes"] = {name: (gained, lost) for name, (gained, lost) in content["changes"].items()}

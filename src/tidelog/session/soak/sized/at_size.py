@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tidelog.base.plain.plain import Plain
 from tidelog.session.changes import Change, Changes
 from tidelog.session.database import Database, plan_of
 from tidelog.session.engines import ENGINES
 from tidelog.session.frames.arrow import rows_table
-from tidelog.session.frames.plain import Plain
 from tidelog.session.soak.following import Difference
 from tidelog.session.soak.settings import Asked
 from tidelog.session.soak.sized.oracle import Oracle

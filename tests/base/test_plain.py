@@ -10,11 +10,11 @@ from hypothesis import given
 from tests.session.strategies import DEFINITIONS, typed_lists
 from tidelog.base import types as t
 from tidelog.base.conform import conforms
+from tidelog.base.plain.misfit import Misfit
+from tidelog.base.plain.plain import OPTION, Plain
+from tidelog.base.plain.write import finite
 from tidelog.base.types import Named, Type
 from tidelog.base.values import NAN, FrozenMap, Value, Variant
-from tidelog.session.frames.misfit import Misfit
-from tidelog.session.frames.plain import OPTION, Plain
-from tidelog.session.frames.plain_write import finite
 
 PLAIN = Plain(DEFINITIONS)
 

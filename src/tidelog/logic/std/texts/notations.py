@@ -1,4 +1,4 @@
-"""Modules `base64`, `net::ipv6`, `uuid` and `print`: bytes, addresses and identifiers as text, and text for people."""
+"""Modules `base64`, `net::ipv6` and `uuid`: bytes, addresses and identifiers as text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import binascii
 import hashlib
 import re
 import string
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -92,12 +91,3 @@ UUID_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "parse_str": uuid_parse,
     "to_hyphenated_lower": uuid_to_string,
 }
-
-
-def show(text: str) -> tuple[()]:
-    """Write a line on standard error."""
-    sys.stderr.write(f"{text}\n")
-    return ()
-
-
-PRINT_FUNCTIONS: dict[str, Callable[..., Any]] = {"print": show}

@@ -12,7 +12,7 @@ from typing import Any
 
 from tidelog.base.process.meter import current
 from tidelog.base.values import NONE, Variant, err, ok, some
-from tidelog.logic.std.rust_patterns import PatternError, translated
+from tidelog.logic.std.texts.rust_patterns import PatternError, translated
 
 LONGEST = 1 << 16
 """Characters that a pattern may have: to compile one takes time that nothing can interrupt."""

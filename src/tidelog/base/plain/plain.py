@@ -11,6 +11,7 @@
 | Vec, Set (in order) | `list` |
 | Map (in order) | `list` of pairs; a `dict` is read too |
 | Ref, Intern | what they refer to |
+| rdf::Term | `str`, as N-Triples write it; terms of rdflib and pyoxigraph are read too |
 
 Reading also takes the values of `base.values` themselves, numpy scalars, sets and decimals, and checks everything:
 `Misfit` says where, what was expected and what was found. For every value v, read(write(v)) == v.
@@ -22,9 +23,7 @@ from collections.abc import Mapping
 from typing import assert_never
 
 from tidelog.base import types
-from tidelog.base.types import Constructor, Field, Named, Type, TypeDefinition, substitute
-from tidelog.base.values import in_order
-from tidelog.session.frames.plain_read import (
+from tidelog.base.plain.read import (
     Read,
     integer_reader,
     items_reader,
@@ -34,10 +33,11 @@ from tidelog.session.frames.plain_read import (
     read_string,
     real_reader,
     refuse,
+    term_reader,
     tuple_reader,
     union_reader,
 )
-from tidelog.session.frames.plain_write import (
+from tidelog.base.plain.write import (
     Write,
     is_enumeration,
     items_writer,
@@ -50,6 +50,10 @@ from tidelog.session.frames.plain_write import (
     write_name,
     write_unit,
 )
+from tidelog.base.text.terms import TERM
+from tidelog.base.text.write import show_value
+from tidelog.base.types import Constructor, Field, Named, Type, TypeDefinition, substitute
+from tidelog.base.values import in_order
 
 OPTION = "std::Option"
 
@@ -141,6 +145,8 @@ class Plain:
             return same
         readers = [[(field.name, self.read(field.type)) for field in c.fields] for c in constructors]
         union = union_reader(type, constructors, readers)
+        if type.name == TERM:
+            return term_reader(type, self.definitions, union)
         if type.name == OPTION and not self.nullable(type.arguments[0]):
             return option_reader(union, constructors, self.read(type.arguments[0]))
         return union
@@ -168,6 +174,8 @@ class Plain:
         constructors = self.constructors(type)
         if not constructors:
             return None
+        if type.name == TERM:
+            return lambda value: show_value(value, type, self.definitions)
         if is_enumeration(constructors):
             return write_name
         writers = [[(field.name, self.write(field.type) or same) for field in c.fields] for c in constructors]

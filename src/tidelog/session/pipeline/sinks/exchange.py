@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import ctypes
 import os
-import shutil
 import sys
 from functools import cache
 from pathlib import Path
 
 from tidelog.run.limits import tell
-from tidelog.session.pipeline.state.log import sync
+from tidelog.session.pipeline.places.local import remove, sync
 
 _MARK = ".tidelog"
 """A file in the folder of a sink that says which output it is; readers skip it."""
@@ -65,11 +64,3 @@ def _call() -> ctypes._FuncPointer | None:
     if sys.platform == "darwin" and hasattr(library, "renamex_np"):
         return lambda one, other: library.renamex_np(one, other, _EXCHANGE)  # type: ignore[return-value]
     return None
-
-
-def remove(path: Path) -> None:
-    """Remove a file or a folder, if it is there."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)

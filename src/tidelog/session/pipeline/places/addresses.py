@@ -1,18 +1,22 @@
 """Where things are: every path of a pipeline is qualified once, so that it means the same to the driver and to Spark.
 
 A path without a scheme is on this machine, whatever the default file system of Spark is; Spark gets it as `file:///...`.
-A path with a scheme is an address that only Spark knows: a source or a sink may be there. What Tidelog itself reads and
-commits, the program and the state, is in local folders; an address there is refused by name, for nothing would commit
-it in one step.
+A path with a scheme is an address: sources and sinks may be wherever Spark reads and writes. What Tidelog itself reads,
+the program and its libraries, is in local folders. The state is there, or in an object store in which a commit is one
+step; any other address is refused by name.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 from tidelog.base.errors import UserError
+from tidelog.session.pipeline.places.local import Local
+from tidelog.session.pipeline.places.objects import SCHEMES, Objects, is_stored
+from tidelog.session.pipeline.places.place import Place
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
@@ -40,10 +44,23 @@ def local_folder(text: str, folder: Path, place: str) -> Path:
     found = qualified(text, folder)
     if not is_local(found):
         raise UserError(
-            f"{place}: expected a local path, found {text!r}: what is there cannot be committed in one step; "
-            "give a folder that all machines share, and a sink for what is wanted elsewhere"
+            f"{place}: expected a local path, found {text!r}; what is read once, as the program, has to be where the "
+            "driver runs"
         )
     return Path(found)
+
+
+def state_place(text: str, folder: Path, place: str, storage: Mapping[str, str]) -> Place:
+    """Return where a state is, or refuse an address in which nothing would be committed in one step."""
+    found = qualified(text, folder)
+    if is_local(found):
+        return Local(Path(found))
+    if is_stored(found, storage):
+        return Objects(found.rstrip("/"), storage)
+    raise UserError(
+        f"{place}: expected a local path or {' or '.join(SCHEMES)}, found {text!r}: nothing there can be committed in "
+        "one step; give a folder that all machines share or an object store, and a sink for what is wanted elsewhere"
+    )
 
 
 def address(path: str | Path) -> str:
@@ -55,6 +72,15 @@ def address(path: str | Path) -> str:
     text = str(path)
     # Not `as_uri`: Hadoop takes paths as they are, without escapes.
     return f"file://{Path(text).absolute()}" if is_local(text) else text
+
+
+def spark_address(path: str) -> str:
+    """Return the address of a place as Spark takes it, whose scheme for S3 is another one.
+
+    >>> spark_address("s3://bucket/a"), spark_address("/data/a")
+    ('s3a://bucket/a', 'file:///data/a')
+    """
+    return address(path).replace("s3://", "s3a://", 1)
 
 
 def local_path(uri: str) -> str:

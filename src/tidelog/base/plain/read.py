@@ -11,10 +11,13 @@ from typing import Any
 from tidelog.base import types
 from tidelog.base.arguments import brief
 from tidelog.base.conform import bounds
-from tidelog.base.types import Constructor, Named, Type
+from tidelog.base.errors import DataError
+from tidelog.base.plain.misfit import Misfit
+from tidelog.base.plain.write import short, tag_name
+from tidelog.base.text.read import read_value
+from tidelog.base.text.terms import LANG_STRING, STRING, blank, iri, literal
+from tidelog.base.types import Constructor, Named, Type, TypeDefinition
 from tidelog.base.values import FrozenMap, Value, Variant, real, single
-from tidelog.session.frames.misfit import Misfit
-from tidelog.session.frames.plain_write import short, tag_name
 
 Read = Callable[[Any], Value]
 
@@ -176,10 +179,13 @@ def option_reader(union: Read, constructors: Sequence[Constructor], read_some: R
 
 
 def union_reader(
-    type: Named, constructors: Sequence[Constructor], readers: Sequence[Sequence[tuple[str, Read]]]
+    kind: Named, constructors: Sequence[Constructor], readers: Sequence[Sequence[tuple[str, Read]]]
 ) -> Read:
-    """Return the reader of a struct or union, from those of its fields by constructor."""
-    shown, tag = types.show(type), tag_name(constructors)
+    """Return the reader of a struct or union, from those of its fields by constructor.
+
+    An object with the fields as attributes serves, of a union's if its class is called like the constructor.
+    """
+    shown, tag = types.show(kind), tag_name(constructors)
     by_name = {name: c for c in constructors for name in (c.name, short(c.name))}
     names = ", ".join(short(c.name) for c in constructors)
 
@@ -197,9 +203,9 @@ def union_reader(
             c = by_name.get(value)
             if c is not None and not c.fields:
                 return c, ()
-        elif len(constructors) == 1 and not isinstance(value, _NO_RECORDS):
-            c = constructors[0]
-            if c.fields and all(hasattr(value, field.name) for field in c.fields):
+        elif not isinstance(value, _NO_RECORDS):
+            c = constructors[0] if len(constructors) == 1 else by_name.get(type(value).__name__)
+            if c is not None and c.fields and all(hasattr(value, field.name) for field in c.fields):
                 return c, [getattr(value, field.name) for field in c.fields]
         raise Misfit(f"{shown} (one of {names})" if len(constructors) > 1 else shown, value)
 
@@ -213,3 +219,31 @@ def union_reader(
         )
 
     return read
+
+
+def term_reader(type: Named, definitions: Mapping[str, TypeDefinition], union: Read) -> Read:
+    """Return the reader of terms of RDF: their text in N-Triples, what libraries for RDF have, or a union's form."""
+    expected = f'{types.show(type)}, as <http://a>, _:b or "c"@en'
+
+    def read(value: Any) -> Value:
+        if isinstance(value, str) and hasattr(value, "n3"):
+            return _of_rdflib(value)
+        text = str(value) if value.__class__.__module__.startswith("pyoxigraph") else value
+        if not isinstance(text, str):
+            return union(value)
+        try:
+            return read_value(text, type, definitions)
+        except DataError:
+            raise Misfit(expected, value) from None
+
+    return read
+
+
+def _of_rdflib(value: Any) -> Variant:
+    """Return a term of rdflib, which is a text of a kind of its own."""
+    kind = value.__class__.__name__
+    if kind == "Literal" and value.language:
+        return literal(str(value), LANG_STRING, value.language.lower())
+    if kind == "Literal":
+        return literal(str(value), str(value.datatype or STRING))
+    return blank(str(value)) if kind == "BNode" else iri(str(value))
