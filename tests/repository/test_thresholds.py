@@ -123,7 +123,6 @@ OTHERWISE = {
     "run/maintain/rounds.py": {"_MOST_REDERIVATIONS"},  # trees that are kept; all are made again beyond it
     "base/process/gc_pause.py": {"MANY"},  # objects that the cycle collector is told to be old
     "run/spark/frames/named.py": {"_MOST"},  # Columns that are kept; all are made again beyond it
-    "run/spark/cluster/session.py": {"MOST_PARTITIONS"},  # beyond it counts were seen to be lost: refused
     "run/spark/cluster/explain.py": {"_PATIENCE"},  # seconds until a master that does not answer is not there
     "session/queries/goal.py": {"KEPT"},  # goals that stay planned; others are planned again
     "session/live_goals.py": {"IDLE"},  # goals that nobody watches stay in the plan; to drop them it is made anew

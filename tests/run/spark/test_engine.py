@@ -335,10 +335,6 @@ def test_settings_of_the_session(spark: SparkSession) -> None:
     with pytest.raises(UserError, match=r"`spark.tidelog.driverRows`: expected a number of at least 0, found '-1'"):
         SparkEngine(plan_text(CLOSURE), spark=session)
     session.conf.unset("spark.tidelog.driverRows")
-    session.conf.set("spark.tidelog.partitions", "1024")
-    with pytest.raises(UserError, match=r"`spark.tidelog.partitions`: expected at most 200, found 1024"):
-        SparkEngine(plan_text(CLOSURE), spark=session)
-    session.conf.unset("spark.tidelog.partitions")
     session.conf.set("spark.tidelog.partition", "3")
     with pytest.raises(UserError, match=r"no setting `spark.tidelog.partition`; did you mean `partitions`"):
         SparkEngine(plan_text(CLOSURE), spark=session)

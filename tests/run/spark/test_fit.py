@@ -62,6 +62,7 @@ def test_more_partitions_each_time() -> None:
     assert [(fit.how, fit.partitions) for fit in found] == [
         ("by key", 4),
         ("by key", 32),
+        ("by key", 256),
         ("rounds", 4),
     ]
     assert all(fit.room[1] * 16 < 100 * MEBIBYTE for fit in found[:-1])

@@ -64,7 +64,7 @@ class Spark:
     """Bytes of a relation in one partition: relations that outgrow it are cut into more."""
     more_partitions: int = threshold(8, draws=(2, 4), fitted="closure of SF: one attempt in vain", kernel=True)
     """How many times more partitions there are after one could not hold its keys."""
-    most_partitions: int = threshold(64, draws=(4, 16), fitted="none: each costs a task; with 1,024 counts were lost")
+    most_partitions: int = threshold(1024, draws=(4, 16), fitted="none: each costs a task")
     """Partitions there are at most because of the size of data."""
     derivation: int = threshold(20, draws=(1, 1000), fitted="none: that of the columnar engine", kernel=True)
     """Units of work of a derivation, as `run.maintain` budgets an update; that rounds cost more is not told."""

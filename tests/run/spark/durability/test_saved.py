@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from py4j.protocol import Py4JError
-from pyspark.sql import SparkSession
+from pyspark.sql import Observation, SparkSession
 
 from tests.generate.pipeline import plan_text
 from tidelog.base.errors import EvaluationError, UserError
@@ -107,6 +107,19 @@ def test_rows_observed_twice_are_a_loss(spark: SparkSession, monkeypatch: pytest
     with pytest.raises(LostRowsError, match="7 rows were observed and 6 computed") as told:
         checkpoint.answers([Question(frame) for frame in frames])
     assert is_loss(told.value)
+    with pytest.raises(LostRowsError, match="3 rows were observed and 2 computed"):
+        checkpoint.settle(frames[0])
+
+
+@pytest.mark.spark
+def test_rows_that_nobody_observed_are_a_loss(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without Spark's own classes what was counted comes with an event, and may say nothing."""
+    monkeypatch.setattr(checkpoint, "internals_of", lambda _: None)
+    assert [checkpoint.settle(spark.range(n))[0].count for n in (3, 0)] == [3, 0]
+    for said in ({}, {"rows": 0}):
+        monkeypatch.setattr(Observation, "get", said)
+        with pytest.raises(LostRowsError, match="none was observed"):
+            checkpoint.settle(spark.range(3))
 
 
 def test_lost_work_is_done_again_but_not_for_ever() -> None:

@@ -161,6 +161,21 @@ def test_facts_in_parcels_through_rule_changes_rollbacks_and_losses(spark: Spark
     assert answers(engine) == answers(columnar)
 
 
+def test_facts_that_are_cut_into_more_pieces_are_found_there(spark: SparkSession) -> None:
+    """What was taken out went where more partitions would have it: facts stayed, or were there twice, unnoticed."""
+    plan = plan_text(JOINED)
+    engine = SparkEngine(plan, spark=spark, driver_rows=0, partitions=2)
+    columnar = ColumnarEngine(plan)
+    edges = graph(15, 20)
+    for change, partitions in ((Delta(edges), 2), (Delta(edges[10:12], edges[:10]), 5)):
+        engine._frames.cut(partitions)  # as where data grows, and after an executor that ran out of memory
+        done, expected = engine.update({"E": change}), columnar.update({"E": change})
+        for name in plan.relations:
+            assert alike(done.changes.get(name), expected.changes.get(name)), name
+        assert engine.verify() == []
+    assert answers(engine) == answers(columnar)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_histories(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """With no other way for recursive strata than to spread them, where that is possible."""

@@ -29,8 +29,6 @@ SHUFFLE = "spark.sql.shuffle.partitions"
 PREFIX = "spark.tidelog."
 SETTINGS = {"partitions": 1, "driverRows": 0, "broadcastRows": 0, "replicateRows": 0, "wholeRows": 0}
 """What a session can be told about the engine, after the prefix, and the least it may be."""
-MOST_PARTITIONS = 200
-"""Into how many pieces relations may be cut: with 1,024 on a cluster rows were counted as none, and with 200 never."""
 INTERNALS = "internals"
 """Whether Spark's private classes may be used (`frames.internals`): true or false."""
 THRESHOLDS = {
@@ -151,10 +149,6 @@ def settings_of(spark: SparkSession | None) -> dict[str, int]:
             raise UserError(f"the engine has no setting `{name}`; " + (hint or f"there are {', '.join(known)}"))
         if not value.isdecimal() or int(value) < SETTINGS[key]:
             raise UserError(f"`{name}`: expected a number of at least {SETTINGS[key]}, found {value!r}")
-        if key == "partitions" and int(value) > MOST_PARTITIONS:
-            raise UserError(
-                f"`{name}`: expected at most {MOST_PARTITIONS}, found {value}: with many more, counts of rows get lost"
-            )
         found[key] = int(value)
     return found
 
@@ -172,7 +166,7 @@ def engine_session(spark: SparkSession, partitions: int | None = None, tuning: S
     own = spark.newSession()
     cores = spark.sparkContext.defaultParallelism
     # on one machine more pieces than cores only cost; on a cluster they even out executors of unequal speed
-    count = partitions or min(MOST_PARTITIONS, max(2, cores if is_local(spark) else 2 * cores))
+    count = partitions or max(2, cores if is_local(spark) else 2 * cores)
     for name, value in {
         "spark.sql.adaptive.enabled": "false",
         SHUFFLE: str(count),

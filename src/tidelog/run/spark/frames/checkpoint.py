@@ -3,7 +3,8 @@
 `settle` runs the query, keeps its rows in the executors (on disk when memory is short) and returns a DataFrame that
 knows nothing of how they were computed, so that plans do not grow from round to round; `answers` does so for several
 queries by one job. On a cluster two executors keep each row, since what is lost cannot be computed again. Counts are
-observed by the same job, since a second one would cost as much as many a round.
+observed by the same job, since a second one would cost as much as many a round. What is observed comes with each task's
+end, where Spark only logs what goes wrong; so the job counts rows a second way, by its result, and both must be equal.
 
 `gathered` makes many such parts one scan. Where Spark's own classes are not used (`internals`) it is a union, counts
 come with an event, each query is a job, and planning takes longer from round to round.
@@ -100,7 +101,10 @@ def _answer(question: Question) -> Answer:
     observation, wanted = Observation(), _wanted(question)
     watched = question.frame.observe(observation, *wanted.values())
     found = _checkpoint(watched if question.shaped is None else question.shaped(watched), eager=True)
-    counts = {name: int(observation.get.get(name) or 0) for name in wanted}
+    observed = observation.get
+    counts = {name: int(observed.get(name) or 0) for name in wanted}
+    if "rows" not in observed or (not counts["rows"] and not found.isEmpty()):
+        raise LostRowsError("rows were computed, and none was observed")
     return Part(found, counts["rows"]), counts
 
 
@@ -108,14 +112,14 @@ def _answers(questions: Sequence[Question], internals: Internals) -> list[Answer
     wanted = [_wanted(question) for question in questions]
     watched = [one.frame.observe(_COUNTS, *counts.values()) for one, counts in zip(questions, wanted, strict=True)]
     shaped = [frame if one.shaped is None else one.shaped(frame) for one, frame in zip(questions, watched, strict=True)]
-    found = [_checkpoint(frame, eager=len(questions) == 1) for frame in shaped]
-    rows = internals.compute(found) if len(found) > 1 else None
+    found = [_checkpoint(frame, eager=False) for frame in shaped]
+    rows = internals.compute(found)
     made: list[Answer] = []
     for frame, kept, names in zip(shaped, found, wanted, strict=True):
         counts = dict(zip(names, internals.observed(frame, _COUNTS), strict=True))
         made.append((Part(internals.kept(kept), counts["rows"]), counts))
     counted = sum(part.count for part, _ in made)
-    if rows is not None and rows != counted:
+    if rows != counted:
         # Spark computes pieces that were lost before the job's end once more after it, and observes them again
         raise LostRowsError(f"{counted} rows were observed and {rows} computed: some were lost and computed again")
     return made

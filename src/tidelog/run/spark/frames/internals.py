@@ -7,7 +7,7 @@ classes, and in sessions with `spark.tidelog.internals` false. What they are for
   number's digits double from round to round: after 25 rounds planning does nothing but multiply.
 * `together`: rows that are partitioned alike become one scan; a union in the plan costs analysis and planning for each
   of its branches, in every round.
-* `compute`: several queries by one job.
+* `compute`: several queries by one job, and the number of their rows as its result.
 * `gone`: why executors ended; without it what fails is all there is to tell a want of memory by.
 * `jobs`, `stage`: what tasks have read and spilled, for `accounts`.
 * `observed`: counts are read from a plan; Spark's `Observation` waits for an event that comes later.
@@ -121,6 +121,8 @@ class Internals:
     def compute(self, frames: Sequence[DataFrame]) -> int:
         """Compute what is to be checkpointed, all in one job; return how many rows there are."""
         rdds = [frame._jdf.queryExecution().analyzed().rdd() for frame in frames]  # noqa: SLF001
+        if len(rdds) == 1:
+            return int(rdds[0].count())
         context = frames[0].sparkSession.sparkContext._jsc.sc()  # noqa: SLF001
         return int(self._union(context, self._sequence(rdds), rdds[0].elementClassTag()).count())
 

@@ -123,13 +123,18 @@ class Packed:
         """The tuples as rows; rank and support are added by Spark, which leaves them out where nobody reads them."""
         if self.unpacked is not None:
             return self.unpacked
+        return self.tuples.select("*", integer(self.rank, RANK), integer(1, SUPPORT))
+
+    @property
+    def tuples(self) -> DataFrame:
+        """The tuples as rows, without rank and support."""
         tuples = s.StructType([field for field in self.schema.fields if field.name not in (RANK, SUPPORT)])
 
         def rows(batches: Batches) -> Batches:
             for parcel in opened(batches):
                 yield from parcel.rows.to_batches()
 
-        return self.chosen.mapInArrow(rows, tuples).select("*", integer(self.rank, RANK), integer(1, SUPPORT))
+        return self.chosen.mapInArrow(rows, tuples)
 
 
 def bytes_of(chosen: Column) -> Column:

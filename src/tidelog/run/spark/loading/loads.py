@@ -82,11 +82,16 @@ class Load:
     def question(self, before: Loaded | None, given: Mapping[str, DataFrame]) -> Question:
         """Ask for facts in parcels: those `before` with the facts `given`, to be put `IN` and to be taken `OUT`."""
         columns = [column_name(self.column)]
+        rows, held = dict(given), []
+        if before is not None and before.placed == (self.column, self.partitions):
+            held = [before.chosen]
+        elif before is not None:  # they were cut into fewer pieces: what is taken out goes to other places
+            rows[OWN] = before.tuples
         parcels = [
             facts.mapInArrow(scattered(self.target, kind, columns, self.partitions, self.parcel_bytes), PARCELS)
-            for kind, facts in given.items()
+            for kind, facts in rows.items()
         ]
-        placed = united([*parcels, *([before.chosen] if before else [])]).repartitionById(self.partitions, PLACE)
+        placed = united([*parcels, *held]).repartitionById(self.partitions, PLACE)
         kinds = (OWN, _NEW, _GONE, *map(_kind, range(len(self.candidates))))
         wanted = {kind: f.sum(f.when(f.col(KIND) == kind, f.col(ROWS))).alias(kind) for kind in kinds}
         wanted[BODY] = bytes_of(f.col(KIND) == OWN).alias(BODY)
