@@ -168,8 +168,16 @@ def test_mistakes_are_told() -> None:
         inside = loop.introduce(a)
         with pytest.raises(ValueError, match="outer time"):
             inside.integrate()
-        with pytest.raises(ValueError, match="a loop inside a loop"), circuit.loop():
-            pass
+        with circuit.loop() as second:
+            with pytest.raises(ValueError, match="outside of the loop around this one: take it in there first"):
+                second.introduce(a)
+            with pytest.raises(ValueError, match="outside the loop: take it in by `introduce`"):
+                inside.distinct()
+            with circuit.loop(), pytest.raises(ValueError, match="may be nested 3 deep"), circuit.loop():
+                pass
+            deeper = second.introduce(inside)
+        with pytest.raises(ValueError, match="in a loop: `eliminate`"):
+            inside + deeper
         with pytest.raises(ValueError, match="not in this loop"):
             loop.feedback(columns=2).connect(a)
         loop.feedback(columns=2).connect(inside)

@@ -77,7 +77,14 @@ def build(seed: int, fuse: Fuse) -> Circuit:
             mine = failing(lambda row: row[0] != row[1])
             closed = (edge + path.join(edge, on=[(1, 0)], keep=[0, 3]).select(mine)).distinct()
             path.connect(closed)
-            extra = one([edge, path, closed], inside=True)
+            inside = [edge, path, closed]
+            if random.random() < 0.3:
+                with circuit.loop() as inner:
+                    start, back = inner.introduce(random.choice(inside)), inner.feedback(columns=2)
+                    found = (start + one([back, start], inside=True).select(mine)).distinct()
+                    back.connect(start)
+                inside.append(inner.eliminate(found))
+            extra = one(inside, inside=True)
         wires += [loop.eliminate(closed), loop.eliminate(extra)]
     for _ in range(random.randrange(3)):
         wires.append(one(wires, inside=False))

@@ -6,7 +6,8 @@ that came in. `lift` applies a function to the changes themselves, and with `int
 Q^Delta by its definition.
 
 A `Loop` is a nested stream: inside, every outer step is a stream of iterations, which goes on until nothing changes any
-more. Wires go in by `introduce`, come out by `eliminate`, and go back by `feedback`, one iteration later.
+more. Wires go in by `introduce`, come out by `eliminate`, and go back by `feedback`, one iteration later. A loop may
+stand in another; it comes to its end in each iteration of that.
 
 Columns and wires are checked when a circuit is built, which ends with its first step. A step happens or does not: after
 a function of the user raised, the circuit is as before it.
@@ -36,7 +37,18 @@ from tidelog.base.arguments import expect
 from tidelog.base.tuning.plans import Traces
 from tidelog.base.tuning.table import DEFAULT
 from tidelog.run.dbsp.circuits.build import chosen, count, expect_function, same_columns
-from tidelog.run.dbsp.circuits.operators import Delay, Distinct, Grouped, Held, Introduce, Join, Operator, Stateless
+from tidelog.run.dbsp.circuits.clock import DEEPEST, Clock
+from tidelog.run.dbsp.circuits.operators import (
+    Delay,
+    Distinct,
+    Grouped,
+    Held,
+    Introduce,
+    Join,
+    Nested,
+    Operator,
+    Stateless,
+)
 from tidelog.run.dbsp.zsets.indexed import IndexedZSet
 from tidelog.run.dbsp.zsets.values import VALUES, Values
 from tidelog.run.dbsp.zsets.zset import Row, ZSet
@@ -67,10 +79,9 @@ class Wire:
             if wire.scope.circuit is not circuit:
                 raise ValueError(f"{label}: the wire `{wire.label}` is in another circuit")
             if wire.scope is not scope:
-                where = "outside the loop: take it in by `introduce`" if scope is not circuit else "in a loop"
-                raise ValueError(
-                    f"the wire `{wire.label}` is {where}" + ("" if scope is not circuit else ": `eliminate`")
-                )
+                outside = wire.scope in scope.around()
+                where = "outside the loop: take it in by `introduce`" if outside else "in a loop: `eliminate`"
+                raise ValueError(f"the wire `{wire.label}` is {where}")
         return Wire(scope, label, operator, (self, *others), self.zero if zero is None else zero)
 
     # --- linear ------------------------------------------------------------------------------------------------------
@@ -116,7 +127,7 @@ class Wire:
         on = list(zip(left, right, strict=True))
         kept = tuple(range(width)) if keep is None else chosen("keep", keep, width)
         label = "join on " + ", ".join(f"{a} = {b}" for a, b in on) if on else "product"
-        join = Join((self.columns, other.columns), on, kept, self.scope.circuit.tuning)
+        join = Join((self.columns, other.columns), on, kept, self.scope.circuit.tuning, self.scope.clock)
         return self.then(label, join, [other], ZSet.zero(len(kept)))
 
     def antijoin(self, other: Wire, on: Sequence[tuple[int, int]]) -> Wire:
@@ -128,7 +139,12 @@ class Wire:
 
     def distinct(self) -> Wire:
         """Return the rows with a positive weight as a set."""
-        return self.then("distinct", Distinct(self.columns, self.scope.circuit.tuning))
+        columns, scope = self.columns, self.scope
+        if scope.clock.depth < 2:
+            return self.then("distinct", Distinct(columns, scope.circuit.tuning))
+        return self.then(
+            "distinct", Nested(columns, columns, ZSet.distinct, columns, scope.clock, scope.circuit.tuning)
+        )
 
     def aggregate(self, key: Sequence[int], reduce: Callable[[dict[Row, int]], Iterable[Row]], columns: int) -> Wire:
         """Return for each key what a function makes of its group: from rows of the other columns, with their weights.
@@ -145,7 +161,12 @@ class Wire:
 
         arranged = self.project([*key, *rest])
         width = len(key) + columns
-        operator = Grouped(self.columns, len(key), reduced, width, self.scope.circuit.tuning)
+        clock, tuning = self.scope.clock, self.scope.circuit.tuning
+        operator: Operator = (
+            Grouped(self.columns, len(key), reduced, width, tuning)
+            if clock.depth < 2
+            else Nested(self.columns, len(key), reduced, width, clock, tuning)
+        )
         return arranged.then(f"aggregate by {tuple(key)}", operator, (), ZSet.zero(width))
 
     # --- time --------------------------------------------------------------------------------------------------------
@@ -174,6 +195,15 @@ class Scope:
     def __init__(self, circuit: Circuit | None = None) -> None:
         self.circuit: Circuit = circuit or self  # type: ignore[assignment]
         self.body: list[Wire | Loop] = []
+        self.parent: Scope | None = None
+        self.clock = Clock(0)
+
+    def around(self) -> Iterable[Scope]:
+        """Yield the scopes that this one is in, from the inside."""
+        scope = self.parent
+        while scope is not None:
+            yield scope
+            scope = scope.parent
 
     def wires(self) -> Iterable[Wire]:
         """Yield all wires, those in loops included."""
@@ -272,7 +302,7 @@ class Circuit(Scope):
         at: dict[int, Any] = {wire.number: changes[name] for name, wire in self.inputs.items() if name in changes}
         for part in self.body:
             if isinstance(part, Loop):
-                part.run(at)
+                part.run(at, ())
             elif part.number not in at:
                 at[part.number] = _evaluate(part, 0, at)
         for wire in self.wires():
@@ -303,20 +333,30 @@ class Loop(Scope):
         self.watch: Callable[[int], None] | None = None
 
     def __enter__(self) -> Self:
-        if self.circuit.scope is not self.circuit:
-            raise ValueError("a loop inside a loop: inner time has one dimension here")
-        self.circuit.body.append(self)
-        self.circuit.scope = self
+        circuit = self.circuit
+        if circuit.scope.clock.depth == DEEPEST:
+            raise ValueError(f"loops may be nested {DEEPEST} deep")
+        self.parent = circuit.scope
+        self.clock = Clock(self.parent.clock.depth + 1)
+        self.parent.body.append(self)
+        circuit.scope = self
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.circuit.scope = self.circuit
+        self.circuit.scope = parent = self._outside
         open_ended = next((wire for wire in self._feedbacks if wire.source is None), None)
         if exception != (None, None, None) or open_ended is not None:
             # A loop that is not finished could not run.
-            del self.circuit.body[self.circuit.body.index(self) :]
+            del parent.body[parent.body.index(self) :]
         if open_ended is not None and exception == (None, None, None):
             raise ValueError(f"the wire `{open_ended.label}` feeds nothing back: `connect` it")
+
+    @property
+    def _outside(self) -> Scope:
+        """What the loop is in."""
+        if self.parent is None:
+            raise ValueError("a loop is built in its `with` block")
+        return self.parent
 
     def introduce(
         self, wire: Wire, times: Callable[[Any], Iterable[tuple[int, Any]]] | None = None, zero: Any = None
@@ -324,8 +364,10 @@ class Loop(Scope):
         """Take a wire into the loop: delta_0. `times` may make other values of one, each at a time of its own."""
         expect(wire, Wire, "introduce", "a wire")
         self._check_open("introduce")
-        if wire.scope is not self.circuit:
+        if wire.scope is not self.parent:
             where = "inside already" if wire.scope is self else "in another circuit or loop"
+            if wire.scope in self.around():
+                where = "outside of the loop around this one: take it in there first"
             raise ValueError(f"introduce: the wire `{wire.label}` is {where}")
         neutral = wire.zero if zero is None else zero
         inside = Wire(self, "delta_0", Introduce(neutral, times), (wire,), neutral)
@@ -344,7 +386,7 @@ class Loop(Scope):
         expect(wire, Wire, "eliminate", "a wire")
         if wire.scope is not self:
             raise ValueError(f"eliminate: the wire `{wire.label}` is not in this loop")
-        outside = Wire(self.circuit, "integral", Stateless(lambda: wire.zero), (wire,), wire.zero)
+        outside = Wire(self._outside, "integral", Stateless(lambda: wire.zero), (wire,), wire.zero)
         self._eliminated.append((wire, outside))
         return outside
 
@@ -352,26 +394,47 @@ class Loop(Scope):
         if self.circuit.scope is not self:
             raise ValueError(f"{what}: a loop is built in its `with` block")
 
-    def run(self, at: dict[int, Any]) -> None:
-        """Take an outer step: iterate until nothing is kept for a later time."""
+    def run(self, at: dict[int, Any], around: tuple[int, ...]) -> None:
+        """Iterate until nothing is kept for a later iteration; `around` are the iterations of the loops around it."""
+        start = self.clock.packed((*around, 0))
         for outside, inside in self._introduced:
-            inside.operator.load(at[outside.number])  # type: ignore[attr-defined]
+            inside.operator.load(at[outside.number], start)  # type: ignore[attr-defined]
         at.update({outside.number: outside.zero for _, outside in self._eliminated})
-        wires = list(self.wires())
-        time: int | None = 0
+        time: int | None = start
         while time is not None:
             if self.watch is not None:
                 self.watch(time)
             here: dict[int, Any] = {}
-            for wire in wires:
-                here[wire.number] = _evaluate(wire, time, here)
+            iterations = self.clock.unpacked(time)
+            for part in self.body:
+                if isinstance(part, Loop):
+                    part.run(here, iterations)
+                elif part.number not in here:
+                    here[part.number] = _evaluate(part, time, here)
             for inside, outside in self._eliminated:
                 at[outside.number] = at[outside.number] + here[inside.number]
             for wire in self._feedbacks:
                 wire.keeper.feed(time, here[wire.source.number])  # type: ignore[union-attr]
-            later = [found for wire in wires if (found := wire.operator.next_time()) is not None]
-            assert all(found > time for found in later), "an operator has kept something for a time that is over"
-            time = min(later, default=None)
+            later = self._next(start)
+            assert later is None or later > time, "an operator has kept something for a time that is over"
+            time = later
+
+    def _times(self) -> Iterable[int]:
+        """Yield for each part the first time for which it keeps something."""
+        for part in self.body:
+            time = part.next_time() if isinstance(part, Loop) else part.operator.next_time()
+            if time is not None:
+                yield time
+
+    def _next(self, start: int) -> int | None:
+        """Return the first time for which something is kept, in the same iterations of the loops around."""
+        bits = self.clock.bits
+        return min((time for time in self._times() if time >> bits == start >> bits), default=None)
+
+    def next_time(self) -> int | None:
+        """Return the first time of the loop around this one for which something is kept here."""
+        time = min(self._times(), default=None)
+        return None if time is None else self._outside.clock.packed(self.clock.unpacked(time)[:-1])
 
 
 class Feedback(Wire):

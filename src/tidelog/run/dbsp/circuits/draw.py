@@ -5,10 +5,11 @@ An edge that leads back, through a delay, is dashed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import count
 
 from tidelog.base.arguments import expect
-from tidelog.run.dbsp.circuits.circuit import Circuit, Feedback, Loop, Wire
+from tidelog.run.dbsp.circuits.circuit import Circuit, Feedback, Loop, Scope, Wire
 
 _SPECIAL = str.maketrans({c: f"#{ord(c)};" for c in '"#&<>`\\'})
 
@@ -17,15 +18,7 @@ def to_dot(circuit: Circuit) -> str:
     """Write a circuit in the DOT language."""
     expect(circuit, Circuit, "circuit", "a circuit")
     lines = ["digraph circuit {", "  rankdir=LR;", '  node [shape=box, fontname="sans-serif"];']
-    loops = 0
-    for part in circuit.body:
-        if isinstance(part, Loop):
-            lines += [f"  subgraph cluster{loops} {{", '    label="loop";']
-            lines += [f"    {_dot_node(wire, circuit)}" for wire in part.wires()]
-            lines.append("  }")
-            loops += 1
-        else:
-            lines.append(f"  {_dot_node(part, circuit)}")
+    lines += _nodes(circuit, 'subgraph cluster{} {{\n{}  label="loop";', "}", _dot_node)
     lines += [f"  o{i} [shape=ellipse, label={_dot(name)}];" for i, name in enumerate(circuit.outputs)]
     for source, target, back in _edges(circuit):
         lines.append(f"  {source} -> {target}{' [style=dashed]' if back else ''};")
@@ -35,20 +28,27 @@ def to_dot(circuit: Circuit) -> str:
 def to_mermaid(circuit: Circuit) -> str:
     """Write a circuit as a Mermaid flowchart."""
     expect(circuit, Circuit, "circuit", "a circuit")
-    lines = ["flowchart LR"]
-    loops = 0
-    for part in circuit.body:
-        if isinstance(part, Loop):
-            lines.append(f'  subgraph loop{loops}["loop"]')
-            lines += [f"    {_mermaid_node(wire, circuit)}" for wire in part.wires()]
-            lines.append("  end")
-            loops += 1
-        else:
-            lines.append(f"  {_mermaid_node(part, circuit)}")
+    lines = ["flowchart LR", *_nodes(circuit, 'subgraph loop{}["loop"]', "end", _mermaid_node)]
     lines += [f"  o{i}([{_mermaid(name)}])" for i, name in enumerate(circuit.outputs)]
     for source, target, back in _edges(circuit):
         lines.append(f"  {source} {'-.->' if back else '-->'} {target}")
     return "\n".join([*lines, ""])
+
+
+def _nodes(circuit: Circuit, opening: str, closing: str, node: Callable[[Wire, Circuit], str]) -> Iterator[str]:
+    """Yield a line for each wire, in boxes for the loops, which `opening` begins: of a number and the space before."""
+    numbers = count()
+
+    def lines(scope: Scope, space: str) -> Iterator[str]:
+        for part in scope.body:
+            if isinstance(part, Loop):
+                yield space + opening.format(next(numbers), space)
+                yield from lines(part, f"{space}  ")
+                yield space + closing
+            else:
+                yield space + node(part, circuit)
+
+    return lines(circuit, "  ")
 
 
 def _edges(circuit: Circuit) -> Iterator[tuple[str, str, bool]]:

@@ -1,10 +1,11 @@
 """The operators of circuits: each takes the changes of its inputs at a time and returns the change of its output.
 
 Changes are changes in two ways at once: since the last outer step (an update), and since the last inner one (an
-iteration of a loop; outside of loops the inner time is always 0). `Join` is (lift (lift join)^Delta)^Delta: a change of
-one side meets all that the other side ever brought, and a pair belongs to the later of its two inner times. It is found
-when its second half comes, at which time the later one may still lie ahead; then it is kept until that time comes.
-`Grouped` is the same for functions that look at a whole group of rows, such as distinct and aggregates.
+iteration of a loop; outside of loops the inner time is always 0, and in a loop inside a loop see `clock`). `Join` is
+(lift (lift join)^Delta)^Delta: a change of one side meets all that the other side ever brought, and a pair belongs to
+the later of its two inner times. It is found when its second half comes, at which time the later one may still lie
+ahead; then it is kept until that time comes. `Grouped` is the same for functions that look at a whole group of rows,
+such as distinct and aggregates.
 
 An operator is idle at a time when its inputs are zero and it has kept nothing for that time.
 """
@@ -19,6 +20,7 @@ import numpy as np
 from tidelog.base.tuning.plans import Traces
 from tidelog.base.tuning.table import DEFAULT
 from tidelog.run.columnar.arrays.table import U, Words
+from tidelog.run.dbsp.circuits.clock import ONE_LOOP, Clock
 from tidelog.run.dbsp.zsets.trace import Pending, Trace, untimed
 from tidelog.run.dbsp.zsets.zset import ZSet, matches, multiplied
 
@@ -94,9 +96,12 @@ class Introduce(Stateless):
         self._times = times
         self._waiting: dict[int, Any] = {}
 
-    def load(self, value: Any) -> None:
-        """Begin an outer step."""
-        self._waiting = dict(self._times(value)) if self._times is not None else {0: value} if len(value) else {}
+    def load(self, value: Any, start: int = 0) -> None:
+        """Begin to iterate, at this time."""
+        if self._times is not None:
+            self._waiting = {start + time: part for time, part in self._times(value)}
+        elif len(value):
+            self._waiting = {start: value}
 
     def step(self, time: int, *inputs: Any) -> Any:
         return self._waiting.pop(time, self._zero)
@@ -141,8 +146,10 @@ class Join(Stateless):
         on: Sequence[tuple[int, int]],
         keep: Sequence[int],
         tuning: Traces = DEFAULT.traces,
+        clock: Clock = ONE_LOOP,
     ) -> None:
         self._key = len(on)
+        self._clock = clock
         keys = [a for a, _ in on], [b for _, b in on]
         self._orders = [[*key, *(c for c in range(n) if c not in key)] for key, n in zip(keys, columns, strict=True)]
         places = [(0, self._orders[0].index(c)) for c in range(columns[0])]
@@ -167,7 +174,7 @@ class Join(Stateless):
             sides = (mine, found.rows) if of_left else (found.rows, mine)
             rows = np.stack([sides[side][c] for side, c in self._keep]) if self._keep else mine[:0]
             weights = multiplied(change.weights[found.places], found.weights)
-            self._pending.put(rows, weights, np.maximum(found.times, U(time)))
+            self._pending.put(rows, weights, self._clock.join(found.times, time))
 
     def next_time(self) -> int | None:
         return self._pending.next()
@@ -288,3 +295,51 @@ class Distinct(Waking):
         turned = (after > 0).astype(np.int64) - (known + current > 0)
         turned -= (known + again > 0).astype(np.int64) - (known > 0)
         return ZSet(keys, turned).without_zeros()
+
+
+class Nested(Waking):
+    """`Grouped` in a loop inside a loop: the difference in the outer time and in each loop, by its definition.
+
+    The change of f(A) at a time is the sum, with signs, of f(A) at its corners: at this or the last outer step, and at
+    this or the last iteration of each loop.
+    """
+
+    def __init__(
+        self,
+        columns: int,
+        key: int,
+        function: Callable[[ZSet], ZSet],
+        output: int,
+        clock: Clock,
+        tuning: Traces = DEFAULT.traces,
+    ) -> None:
+        super().__init__(columns, key, tuning)
+        self._function = function
+        self._zero = ZSet.zero(output)
+        self._clock = clock
+
+    def step(self, time: int, *inputs: Any) -> Any:
+        (change,) = inputs
+        keys = self._keys(change, time)
+        if not keys.shape[1]:
+            return self._zero
+        self._current.add(change, time)
+        before, now = self._settled.among(keys), self._current.among(keys)
+        for rows in (before.rows, now.rows):
+            meeting = self._clock.join(rows[-1], time)
+            later = meeting != U(time)
+            self._wake(rows[: self._key, later], meeting[later])
+        total = self._zero
+        for sign, earlier in self._clock.corners():
+            old, new = (
+                untimed(held, self._clock.within(held.rows[-1], time, earlier)) if len(held) else self._empty
+                for held in (before, now)
+            )
+            if len(new):
+                found = self._function(old + new) - self._function(old)
+                total = total + found if sign > 0 else total - found
+        return total
+
+    @property
+    def _empty(self) -> ZSet:
+        return ZSet.zero(self._current.columns)
