@@ -5,6 +5,13 @@ Where the printed example has a slip, the comment beside the test says so.
 
 from __future__ import annotations
 
+import importlib
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
 from tests.papers.rewriting import apply, combine, least_model, product
 from tidelog.dbsp import (
     Dyre,
@@ -108,6 +115,28 @@ def test_example_4_2_integration_and_dynamic_interpretation() -> None:
     assert dyre.frontier("P") == [(CD, 1)]
     assert dyre.frontier("R") == [(AB, -1), (("a", "c"), -1), (BC, -1)]
     assert dyre.consolidated("R") == []
+
+
+def test_figure_1_naive_interpretation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The circuit of the example gives what the dynamic interpreter does, on random histories of facts and rules."""
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "examples" / "naive")
+    naive: Any = importlib.import_module("circuit")
+    turned = ("R(y, x) <- R(x, y)", "R(x, x) <- P(x, _)")
+    statements = [*map(str, (COPY, STEP)), *turned, *(f'P("{a}", "{b}")' for a in "abc" for b in "abc")]
+    for seed in range(10):
+        random, dyre, held = Random(seed), Dyre(), set[str]()
+        facts, rules, found = [], [], []
+        for _ in range(4):
+            changes = {text: -1 if text in held else 1 for text in random.sample(statements, 3)}
+            held ^= changes.keys()
+            dyre.push(*(text for text, weight in changes.items() if weight > 0))
+            dyre.retract(*(text for text, weight in changes.items() if weight < 0))
+            dyre.poll()
+            found.append({Fact(name, row): weight for name in "PR" for row, weight in dyre.frontier(name)})
+            facts.append({text: weight for text, weight in changes.items() if "<-" not in text})
+            rules.append({text: weight for text, weight in changes.items() if "<-" in text})
+        told = naive.changes_of_all(naive.stream(*facts), naive.stream(*rules)).take(4)
+        assert [{fact: weight for (fact,), weight in change.to_dict().items()} for change in told] == found, seed
 
 
 def test_example_4_3_evaluation_is_not_bilinear() -> None:

@@ -48,9 +48,9 @@ class Database:
     running, or a new local one. `limits` bound each evaluation: when one is exceeded, a `LimitError` is raised and
     nothing has changed. `strategy` says how derived relations follow changes, and `fallback` when an update of some
     is given up for an evaluation from scratch; `evaluator`, `index` and `parallel` say how the engine `tuples`
-    works, `rediscovery` how the strategy `elastic` does; docs/strategies.md explains them all. With `demand` derived
-    relations are computed only as far as goals ask for them, as those declared with `#[demand]` always are
-    (docs/queries.md).
+    works, `rediscovery` how the strategy `elastic` does, `indexed` how `dbsp` does; docs/strategies.md explains
+    them all. With `demand` derived relations are computed only as far as goals ask for them, as those declared with
+    `#[demand]` always are (docs/queries.md).
     `tuning` has the thresholds by which an engine chooses among ways to compute the same; it is meant for tests.
     Raises `ProgramError` with all mistakes of the program, and `DataError` with those of the facts.
 

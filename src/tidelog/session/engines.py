@@ -30,7 +30,8 @@ StrategyName = Literal["auto", "ranked", "dred", "dred-c", "elastic", "modular",
 class Entry:
     """Where an engine's class lives, how it can follow changes, its options, and the optional package it needs.
 
-    `own` has the strategies that are engines of their own, each with where its class lives; they have no options.
+    `own` has the strategies that are engines of their own, each with where its class lives; their options are those
+    that no other strategy has.
     """
 
     module: str
@@ -51,6 +52,7 @@ class Options(TypedDict, total=False):
 
     evaluator: Literal["algebra", "substitution"] | None
     index: Literal["hash", "sorted", "spine"] | None
+    indexed: bool | None
     parallel: int | None
     rediscovery: Literal["whole", "divided"] | None
     tuning: Tuning
@@ -62,7 +64,7 @@ ENGINES: dict[str, Entry] = {
         "tidelog.run.columnar.engine",
         "ColumnarEngine",
         ("auto", "ranked", "dred", "dred-c", "elastic", "modular", "dbsp", "recompute"),
-        ("fallback", "rediscovery"),
+        ("fallback", "indexed", "rediscovery"),
         {"dbsp": ("tidelog.run.dbsp.engine", "DbspEngine")},
     ),
     "tuples": Entry(
@@ -83,7 +85,7 @@ CHOICES = {
     "rediscovery": ("whole", "divided"),
 }
 """What an option can be, if it is one of several names. To give one of these is to ask for the engine that has it."""
-STRATEGY: dict[str, StrategyName] = {"rediscovery": "elastic"}
+STRATEGY: dict[str, StrategyName] = {"rediscovery": "elastic", "indexed": "dbsp"}
 """The only strategy that has an option."""
 
 
@@ -125,7 +127,8 @@ def make_engine(
         raise UserError(_unknown("strategy", strategy, entry.strategies))
     own = entry.own.get(strategy)
     what = f"engine `{chosen}`" if own is None else f"strategy `{strategy}`"
-    _check_options(what, entry.options if own is None else (), given, strategy)
+    options_there = entry.options if own is None else [o for o in entry.options if STRATEGY.get(o) == strategy]
+    _check_options(what, options_there, given, strategy)
     if entry.package is not None and not entry.installed():
         raise MissingExtraError(entry.package, entry.extra)
     module, attribute = own or (entry.module, entry.attribute)
@@ -133,7 +136,7 @@ def make_engine(
     if chosen == "spark":
         return engine(plan, strategy=strategy, spark=spark, limits=limits, tuning=tuning)
     if own is not None:
-        return engine(plan, limits=limits, tuning=tuning)
+        return engine(plan, limits=limits, tuning=tuning, **given)
     return engine(plan, strategy=strategy, limits=limits, tuning=tuning, **given)
 
 
@@ -155,6 +158,8 @@ def _check_options(what: str, options: Collection[str], given: Mapping[str, Any]
             expect(value, str, option, f"one of {', '.join(CHOICES[option])}")
         if option in CHOICES and value not in CHOICES[option]:
             raise UserError(_unknown(option, value, CHOICES[option]))
+        if option == "indexed":
+            expect(value, bool, option, "True or False")
         if option == "parallel" and (type(value) is not int or value < 1):
             raise UserError(f"parallel is a number of threads, at least 1, not {value!r}")
 

@@ -48,6 +48,8 @@ def test_an_evaluator_or_an_index_asks_for_the_engine() -> None:
             "the strategy `auto` has no option `rediscovery`; leave it out, or choose `elastic`",
         ),
         ({"rediscovery": "half", "strategy": "elastic"}, "there is no rediscovery `half`; there are whole, divided"),
+        ({"indexed": True}, "the strategy `auto` has no option `indexed`; leave it out, or choose `dbsp`"),
+        ({"rediscovery": "whole", "strategy": "dbsp"}, "the strategy `dbsp` has no option `rediscovery`"),
         ({"index": "tree"}, "there is no index `tree`; there are hash, sorted, spine"),
         ({"evaluator": "algebre"}, "there is no evaluator `algebre`; .*algebra"),
         ({"engine": "tuples", "parallel": 0}, "parallel is a number of threads, at least 1, not 0"),

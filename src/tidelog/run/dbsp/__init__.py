@@ -7,4 +7,5 @@ The rooms, each of which imports only those before it:
 * `rewriting`: what the interpreter does with rules. `interpreter`: the circuit: facts and rules in, changes out.
 * `dyre`: the interpreter by itself: push, retract, poll.
 * `engine`, `translate`, `expressions`: the strategy `dbsp` of a database: plans as rules of the interpreter.
+* `show`: these rules as text.
 """

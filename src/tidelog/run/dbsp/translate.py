@@ -8,11 +8,13 @@ has left are the variables that a rewrite keeps.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import assert_never
+from typing import Protocol, assert_never
 
 from tidelog.base.errors import UserError
 from tidelog.base.expr import Call, Const, Expr, Function, FunctionValue, Var
 from tidelog.base.free import subexpressions
+from tidelog.base.types import Type
+from tidelog.base.values import Value
 from tidelog.plan.join.spine import spine
 from tidelog.plan.nodes import (
     Aggregate,
@@ -29,7 +31,6 @@ from tidelog.plan.nodes import (
     Unit,
     Unnest,
 )
-from tidelog.run.columnar.storage.dictionary import Codec
 from tidelog.run.dbsp.rewriting.kit import Atom, Clause, Each, Gather, Let, Made, Part, Step, Term, Where
 
 STORED = -1
@@ -57,10 +58,17 @@ def _need(rule: Rule, of: Mapping[str, int]) -> int:
     return least
 
 
+class Codes(Protocol):
+    """What numbers constants."""
+
+    def code(self, value: Value, type: Type, /) -> int:
+        """Return the code of a value."""
+
+
 class Translator:
     """Makes clauses; `tag` names relations for the interpreter."""
 
-    def __init__(self, codec: Codec, tag: Callable[[str], str]) -> None:
+    def __init__(self, codec: Codes, tag: Callable[[str], str]) -> None:
         self._codec = codec
         self._tag = tag
 

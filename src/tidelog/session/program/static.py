@@ -20,6 +20,7 @@ from tidelog.plan.show.dred import show_dred
 from tidelog.plan.show.json import show_json
 from tidelog.plan.show.mermaid import show_mermaid
 from tidelog.plan.show.text import show_text
+from tidelog.run.dbsp.show import show_kit
 from tidelog.session.engines import StrategyName
 
 
@@ -38,7 +39,16 @@ def check_program(source: Source, library: Sequence[Path] = (), externs: Externs
 
 PLAN_FORMATS = ("text", "dot", "mermaid", "json")
 """The methods of a `Plan` that write all of it."""
-PLAN_STRATEGIES: tuple[StrategyName, ...] = ("auto", "ranked", "dred", "dred-c", "elastic", "modular", "recompute")
+PLAN_STRATEGIES: tuple[StrategyName, ...] = (
+    "auto",
+    "ranked",
+    "dred",
+    "dred-c",
+    "elastic",
+    "modular",
+    "dbsp",
+    "recompute",
+)
 
 
 class Plan:
@@ -54,6 +64,8 @@ class Plan:
                 return show_text(self._plan, variants=False)
             case "dred":
                 return show_dred(self._plan)
+            case "dbsp":
+                return show_kit(self._plan)
             case _:
                 return show_text(self._plan)
 
