@@ -7,7 +7,7 @@ from typing import Any
 
 from tidelog.base.extern import Externs
 from tidelog.logic.std import allocation, clock, containers, graphs, groups, messages, reals, scalars, tables, terms
-from tidelog.logic.std.texts import documents, notations, patterns
+from tidelog.logic.std.texts import documents, notations, patterns, urls
 
 Table = Mapping[str, Callable[..., Any]]
 
@@ -39,5 +39,6 @@ _offer("base64", notations.BASE64_FUNCTIONS)
 _offer("rdf", terms.FUNCTIONS)
 _offer("net::ipv6", notations.IPV6_FUNCTIONS)
 _offer("uuid", notations.UUID_FUNCTIONS)
+_offer("url", urls.FUNCTIONS)
 _offer("print", messages.PRINT_FUNCTIONS)
 _offer("log", messages.LOG_FUNCTIONS)
