@@ -19,6 +19,7 @@ from tidelog.shell.main import main
 FOLDER = DDLOG / "test" / "datalog_tests"
 EXTERNS = Path(__file__).with_name("externs.py")
 LIBRARY = re.compile(r"^(test_lib|test_nofb_lib) (\w+)$", re.MULTILINE)
+FLAGS = re.compile(r'^extraflags\[(\w+)\]="([^"]*)"$', re.MULTILINE)
 PROGRAMS = {"test_lib": "lib_test.dl", "test_nofb_lib": "lib_test_no_flatbuf.dl"}
 
 
@@ -32,7 +33,7 @@ class Script:
 
     def run(self) -> tuple[str, str]:
         """Return what the shell prints, and its mistakes."""
-        arguments = ["shell", str(self.program), "--externs", str(EXTERNS), *self.options]
+        arguments = ["shell", str(self.program), "--ddlog", "--externs", str(EXTERNS), *self.options]
         ended = CliRunner().invoke(main, arguments, input=(FOLDER / f"{self.name}.dat").read_text())
         if ended.exception is not None and not isinstance(ended.exception, SystemExit):
             raise ended.exception
@@ -53,7 +54,8 @@ def _script(name: str) -> Script:
     for kind, tested in LIBRARY.findall((FOLDER / "test-libs.sh").read_text()):
         if tested == name:
             return Script(name, FOLDER / PROGRAMS[kind], ("--no-init-snapshot",))
-    return Script(name, FOLDER / f"{name}.dl")
+    flags = dict(FLAGS.findall((FOLDER / "run-tests.sh").read_text()))
+    return Script(name, FOLDER / f"{name}.dl", tuple(flags.get(name, "").split()))
 
 
 def _report(names: list[str]) -> Iterator[str]:

@@ -33,6 +33,7 @@ ORDER = (
     "json",
     "base64",
     "uuid",
+    "url",
     "allocate",
     "print",
     "log",

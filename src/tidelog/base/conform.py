@@ -12,7 +12,7 @@ from typing import assert_never
 
 from tidelog.base import types as t
 from tidelog.base.arguments import brief
-from tidelog.base.values import NAN, FrozenMap, Group, Value, Variant, single
+from tidelog.base.values import NAN, AnyValue, FrozenMap, Group, Value, Variant, single
 
 Types = Mapping[str, t.TypeDefinition]
 
@@ -81,6 +81,8 @@ def _named(value: Value, type: t.Named, types: Types) -> str | None:
 
 def _constructed(value: Value, type: t.Named, types: Types) -> str | None:
     constructors = types[type.name].constructors
+    if type.name == t.ANY:
+        return None if isinstance(value, AnyValue) else _misfit(value, "an Any (AnyValue)")
     if not constructors:
         return None if isinstance(value, Hashable) else _misfit(value, f"a {t.show(type)}, which must be hashable")
     if not isinstance(value, Variant) or value.position >= len(constructors):

@@ -137,7 +137,7 @@ UNIT = Tuple(())
 USIZE = Bit(64)
 
 VEC, SET, MAP, GROUP = "std::Vec", "std::Set", "std::Map", "std::Group"
-REF, INTERN = "std::Ref", "std::Intern"
+REF, INTERN, ANY = "std::Ref", "std::Intern", "std::Any"
 
 
 @record

@@ -11,6 +11,7 @@
 | Group | `Group` |
 | Ref, Intern | the value itself: equal by content |
 | function | `Closure`; any Python callable serves as an argument |
+| Any | `AnyValue` |
 
 Programs are typed before they run, so a value never needs to say its type: two values are compared only if their
 types are equal. All are hashable. `order_key` gives the language's total order (`<`), in which unions compare by
@@ -145,7 +146,10 @@ class FrozenMap(Mapping[Value, Value]):
 
 
 class Group:
-    """What `group_by` makes: a key, and distinct values in order, each with its number of derivations."""
+    """What `group_by` makes: a key, and values in order, each with its number of derivations.
+
+    Values are distinct, except in the dialect `ddlog`, where each derivation is a member.
+    """
 
     __slots__ = ("_hash", "key", "members")
 
@@ -154,6 +158,14 @@ class Group:
         self.members: tuple[tuple[Value, int], ...] = tuple((value, weights[value]) for value in in_order(weights))
         self._hash = hash((key, self.members))
 
+    @staticmethod
+    def of(key: Value, members: tuple[tuple[Value, int], ...]) -> Group:
+        """Return a group with these members, which are in order."""
+        made = Group(key, {})
+        made.members = members
+        made._hash = hash((key, members))
+        return made
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Group) and (self.key, self.members) == (other.key, other.members)
 
@@ -161,7 +173,7 @@ class Group:
         return self._hash
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Group, (self.key, dict(self.members))
+        return Group.of, (self.key, self.members)
 
     def __repr__(self) -> str:
         return f"Group({self.key!r}, {dict(self.members)!r})"
@@ -202,6 +214,29 @@ class Closure:
         return f"<function with {', '.join(map(repr, self.captured))}>" if self.captured else "<function>"
 
 
+class AnyValue:
+    """A value of the library's type Any: a value together with its type (a `base.types.Type`)."""
+
+    __slots__ = ("_hash", "type", "value")
+
+    def __init__(self, type: Any, value: Value) -> None:
+        self.type = type
+        self.value = value
+        self._hash = hash((type, value))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AnyValue) and (self.type, self.value) == (other.type, other.value)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return AnyValue, (self.type, self.value)
+
+    def __repr__(self) -> str:
+        return f"{self.value!r} of {self.type}"
+
+
 def order_key(value: Value) -> Any:
     """Return a Python object whose `<` is the language's order among values of one type.
 
@@ -227,6 +262,8 @@ def order_key(value: Value) -> Any:
             return (value.code, tuple(map(order_key, value.captured)))
         case Group():
             return (order_key(value.key), [(order_key(v), w) for v, w in value.members])
+        case AnyValue():
+            return (str(value.type), order_key(value.value))
         case _:
             return repr(value)
 

@@ -38,7 +38,7 @@ from tidelog.logic.literals import expressions as expressions_of
 from tidelog.logic.names.attributes import check_attributes, text_of
 from tidelog.logic.names.declare import declare
 from tidelog.logic.names.environment import Declarations
-from tidelog.logic.names.modules import MAIN, Modules, Place, load_modules
+from tidelog.logic.names.modules import MAIN, TIDELOG, Modules, Place, load_modules
 from tidelog.logic.names.prefixes import Prefixes, expanded, prefixes_of
 from tidelog.logic.names.redeclare import NAMED, redeclared, users
 from tidelog.logic.program import Origin, Program, Relation, Rule
@@ -49,12 +49,14 @@ from tidelog.logic.rewrite.expand_disjunction import count_ways, expand_disjunct
 from tidelog.logic.rewrite.flatten_patterns import flatten_patterns
 from tidelog.logic.rewrite.fold_constants import fold_constants
 from tidelog.logic.rewrite.give_parameters import give_parameters
+from tidelog.logic.rewrite.group_derivations import group_derivations
 from tidelog.logic.rewrite.imperative_rules import imperative_rules
 from tidelog.logic.rewrite.lift_expressions import lift_expressions
 from tidelog.logic.rewrite.replace_aggregates import replace_aggregates
 from tidelog.logic.rewrite.split_groups import split_groups
 from tidelog.logic.rewrite.split_heads import split_heads
 from tidelog.logic.rewrite.unfold_rows import unfold_rows
+from tidelog.logic.std.dialect import DDLOG
 from tidelog.logic.std.externs import EXTERNS
 
 REWRITES: tuple[Callable[[RuleDef], tuple[RuleDef, ...]], ...] = (
@@ -63,8 +65,8 @@ REWRITES: tuple[Callable[[RuleDef], tuple[RuleDef, ...]], ...] = (
     expand_disjunction,
     split_heads,
 )
-
-
+DDLOG_REWRITES = (replace_aggregates, group_derivations, *REWRITES[1:])
+"""Those of the dialect `ddlog`."""
 NO_VALUES: Mapping[str, Const] = {}
 MOST_WAYS = 10_000
 """How many rules the alternatives of one rule may make."""
@@ -78,9 +80,10 @@ def analyse(
     *,
     library: Sequence[pathlib.Path] = (),
     externs: Externs | None = None,
+    dialect: str = TIDELOG,
 ) -> Program | None:
     """Return the typed program of a text, or None if it has mistakes, all of which are in `report`."""
-    analysis = analyse_openly(source, report, library=library, externs=externs)
+    analysis = analyse_openly(source, report, library=library, externs=externs, dialect=dialect)
     return None if analysis is None else analysis.program
 
 
@@ -90,13 +93,15 @@ def analyse_openly(
     *,
     library: Sequence[pathlib.Path] = (),
     externs: Externs | None = None,
+    dialect: str = TIDELOG,
 ) -> Analysis | None:
     """Do as `analyse`, and return what is needed to check more rules."""
     with collector_paused():
-        modules = load_modules(source, report, library)
+        modules = load_modules(source, report, library, dialect)
         if report.errors:
             return None
-        return _analyse(modules, (EXTERNS,) if externs is None else (externs, EXTERNS), report)
+        own = () if externs is None else (externs,)
+        return _analyse(modules, (*own, DDLOG, EXTERNS) if dialect == "ddlog" else (*own, EXTERNS), report)
 
 
 @record
@@ -184,7 +189,7 @@ def _analyse(modules: Modules, externs: tuple[Externs, ...], report: Report) -> 
     for path, module in modules.by_path.items():
         if path not in modules.library:
             check_attributes(module, names, report)
-    declarations = declare(modules.by_path, report, modules.library)
+    declarations = declare(modules.by_path, report, modules.library, modules.dialect)
     relations = check_relations(declarations, report)
     indexes = check_indexes(modules, declarations, report)
     functions = Functions(declarations, externs, report)
@@ -256,7 +261,7 @@ def _source_rules(modules: Mapping[Path, Module], declarations: Declarations, re
             if not all(_sees_the_present(rule, report) for rule in rules):
                 continue
             origin = Origin(_text(declaration), text_of("name", declaration.attributes), span=declaration.span)
-            for rewrite in REWRITES:
+            for rewrite in REWRITES if declarations.dialect == TIDELOG else DDLOG_REWRITES:
                 rules = tuple(made for rule in rules for made in rewrite(rule))
             yield from (SourceRule(path, rule, origin) for rule in rules)
 

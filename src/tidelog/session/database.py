@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 from tidelog.base.arguments import brief, expect
 from tidelog.base.diagnostic import Diagnostic
+from tidelog.base.errors import UserError
 from tidelog.base.extern import Externs
 from tidelog.base.process.meter import within
 from tidelog.base.span import Source
@@ -16,7 +17,7 @@ from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.plan import nodes
 from tidelog.plan.demand.choose_demanded import Extent
 from tidelog.run.contract.engine import NO_LIMITS, Fallback, Limits, Row, Rows, Work
-from tidelog.session.engines import EngineName, Options, StrategyName
+from tidelog.session.engines import Dialect, EngineName, Options, StrategyName
 from tidelog.session.formats.remarks import Header, Remarks
 from tidelog.session.frames.rows import GivenRows
 from tidelog.session.live import View
@@ -50,7 +51,8 @@ class Database:
     is given up for an evaluation from scratch; `evaluator`, `index` and `parallel` say how the engine `tuples`
     works, `rediscovery` how the strategy `elastic` does, `indexed` how `dbsp` does; docs/strategies.md explains
     them all. With `demand` derived relations are computed only as far as goals ask for them, as those declared with
-    `#[demand]` always are (docs/queries.md).
+    `#[demand]` always are (docs/queries.md). In the dialect `ddlog` the library does what DDlog\'s does where the two
+    differ (docs/ddlog.md).
     `tuning` has the thresholds by which an engine chooses among ways to compute the same; it is meant for tests.
     Raises `ProgramError` with all mistakes of the program, and `DataError` with those of the facts.
 
@@ -83,13 +85,16 @@ class Database:
         library: Sequence[str | Path] = (),
         spark: SparkSession | None = None,
         demand: bool = False,
+        dialect: Dialect = "tidelog",
         **options: Unpack[Options],
     ) -> None:
         self._check(externs, library, limits, facts, options)
+        if dialect not in get_args(Dialect):
+            raise UserError(f"there is no dialect {brief(dialect)}: there are {', '.join(get_args(Dialect))}")
         planning = options.get("tuning", DEFAULT).planning
         expect(demand, bool, "demand", "True or False")
         extent: Extent = "everything" if demand else "declared"
-        rules = RuleBase.load(program_source(program), tuple(map(Path, library)), externs, planning, extent)
+        rules = RuleBase.load(program_source(program), tuple(map(Path, library)), externs, planning, extent, dialect)
         self._store = Store(rules, engine, strategy, spark, fallback, **options)
         self._limits = limits
         self._remarks = Remarks()

@@ -22,6 +22,7 @@ from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.plan.nodes import Plan
 from tidelog.run.contract.engine import NO_LIMITS, Engine, Fallback, Limits
 
+Dialect = Literal["tidelog", "ddlog"]
 EngineName = Literal["columnar", "tuples", "reference", "spark"]
 StrategyName = Literal["auto", "ranked", "dred", "dred-c", "elastic", "modular", "dbsp", "recompute"]
 

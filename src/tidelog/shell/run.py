@@ -18,6 +18,7 @@ from tidelog.session.exchange import outputs, save_outputs
 from tidelog.shell.limits import limit_options, limits_of, shown_progress
 from tidelog.shell.options import (
     FOLDER,
+    ddlog_option,
     externs_option,
     header_option,
     json_option,
@@ -46,6 +47,7 @@ from tidelog.shell.terminal import say, say_diagnostics, say_json, say_note, say
 @limit_options
 @library_option
 @externs_option
+@ddlog_option
 def command(
     program: Path,
     facts: Path | None,
@@ -69,6 +71,7 @@ def command(
             limits=limits_of(rest),
             externs=functions,
             library=library,
+            dialect="ddlog" if rest["ddlog"] else "tidelog",
         )
     if not quiet:
         say_diagnostics(database.warnings)

@@ -12,12 +12,13 @@ from typing import Any
 import click
 
 from tidelog.session.database import Database
-from tidelog.session.engines import EngineName, StrategyName
+from tidelog.session.engines import Dialect, EngineName, StrategyName
 from tidelog.shell.interactive.interpreter import Interpreter
 from tidelog.shell.interactive.scripts import run_script
 from tidelog.shell.limits import limit_options, limits_of
 from tidelog.shell.options import (
     FOLDER,
+    ddlog_option,
     externs_option,
     header_option,
     library_option,
@@ -36,6 +37,7 @@ from tidelog.shell.terminal import escape, say_diagnostics, say_note, say_warnin
 @header_option
 @library_option
 @externs_option
+@ddlog_option
 @click.option("--init-snapshot/--no-init-snapshot", default=True, help="Show what is true at the beginning.")
 @click.option(
     "--output-internal-relations", "internal", is_flag=True, help="Show internal relations like output relations."
@@ -53,6 +55,7 @@ def command(
 ) -> None:
     """Execute commands on the living database of PROGRAM; `:help` lists them."""
     source, facts, header = load_source(program), bounds.pop("facts"), bounds.pop("header")
+    dialect: Dialect = "ddlog" if bounds.pop("ddlog") else "tidelog"
     limits = limits_of(bounds)
     functions = load_externs(externs)
     database = Database(
@@ -64,6 +67,7 @@ def command(
         limits=limits,
         externs=functions,
         library=library,
+        dialect=dialect,
     )
     say_diagnostics(database.warnings)
     for text in database.remarks.warnings:

@@ -53,7 +53,7 @@ from tidelog.base.plain.write import (
 from tidelog.base.text.terms import TERM
 from tidelog.base.text.write import show_value
 from tidelog.base.types import Constructor, Field, Named, Type, TypeDefinition, substitute
-from tidelog.base.values import in_order
+from tidelog.base.values import AnyValue, in_order
 
 OPTION = "std::Option"
 
@@ -141,6 +141,8 @@ class Plain:
 
     def _named_reader(self, type: Named) -> Read:
         constructors = self.constructors(type)
+        if type.name == types.ANY:
+            return lambda value: value if isinstance(value, AnyValue) else refuse(type)(value)
         if not constructors:
             return same
         readers = [[(field.name, self.read(field.type)) for field in c.fields] for c in constructors]
@@ -172,6 +174,8 @@ class Plain:
 
     def _named_writer(self, type: Named) -> Write | None:
         constructors = self.constructors(type)
+        if type.name == types.ANY:
+            return lambda value: (self.write(value.type) or same)(value.value)
         if not constructors:
             return None
         if type.name == TERM:

@@ -12,7 +12,7 @@ from typing import assert_never
 from tidelog.base import expr as e
 from tidelog.base.text.terms import written_term
 from tidelog.base.types import show
-from tidelog.base.values import FrozenMap, Group, Value, Variant, in_order
+from tidelog.base.values import AnyValue, FrozenMap, Group, Value, Variant, in_order
 
 PRECEDENCE = {
     "=>": 1,
@@ -53,6 +53,8 @@ def show_value(value: Value) -> str:
             return f"[{', '.join(map(show_value, in_order(value)))}]"
         case FrozenMap():
             return f"[{', '.join(f'{show_value(k)} -> {show_value(v)}' for k, v in value.items())}]"
+        case AnyValue(value=inner):
+            return show_value(inner)
         case Group():
             return f"group {show_value(value.key)}"
         case _:

@@ -84,6 +84,8 @@ def _show_named(value: Value, type: t.Named, types: Types) -> str:
             return f"[{', '.join(show_value(x, item, types) for x, _ in value.members)}]"
         case t.Named(name, (inner,)) if name in {t.REF, t.INTERN}:
             return show_value(value, inner, types)
+        case t.Named(t.ANY):
+            return show_value(value.value, value.type, types)
         case t.Named(name) if name == TERM and (text := written_term(value)) is not None:
             return text
         case _:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from tidelog.base.diagnostic import Report, did_you_mean
 from tidelog.base.expr import Const, Pattern, Var
 from tidelog.base.free import free_variables, pattern_variables, substitute
-from tidelog.base.types import Field, Type, show
+from tidelog.base.types import UNIT, Field, Type, show
 from tidelog.lang import syntax
 from tidelog.lang.syntax.walk import subexpressions
 from tidelog.logic.check.check_atoms import place_atom, row_atom
@@ -95,7 +95,7 @@ def _with_key(
     columns = [Var(column.name, column.type, span=key.span) for column in relation.columns]
     row = make_row(relation, columns, environment.definition, key.span)
     expression = fold_expression(substitute(expression, {variable.unique: row}))
-    if not free_variables(expression):
+    if not free_variables(expression) and expression.type != UNIT:
         report.add(
             "E0421",
             f"the primary key of `{declared.name}` does not depend on the row",

@@ -17,13 +17,16 @@ from tidelog.lang import syntax
 from tidelog.lang.syntax import Path
 from tidelog.logic.names.environment import Declarations, Signature
 from tidelog.logic.names.externs import same_up_to_names
+from tidelog.logic.names.modules import TIDELOG
 from tidelog.logic.names.names import STD, ModuleTable, declared_twice, tabulate
 
 
-def declare(modules: Mapping[Path, syntax.Module], report: Report, library: Collection[Path] = (STD,)) -> Declarations:
+def declare(
+    modules: Mapping[Path, syntax.Module], report: Report, library: Collection[Path] = (STD,), dialect: str = TIDELOG
+) -> Declarations:
     """Return the declarations of a program; the main module has the empty path, the prelude the path `("std",)`."""
     tables = {path: tabulate(path, module, report) for path, module in modules.items()}
-    declarations = Declarations(tables, report, frozenset(library))
+    declarations = Declarations(tables, report, frozenset(library), dialect)
     for path, table in tables.items():
         if path not in declarations.library:
             check_declarations(declarations, table)

@@ -18,7 +18,7 @@ from tidelog.base.span import ADDED, Span
 from tidelog.base.types import Constructor, Named, Type, TypeDefinition
 from tidelog.lang import syntax
 from tidelog.lang.syntax import Path
-from tidelog.logic.names.modules import PRELUDE, import_hint
+from tidelog.logic.names.modules import PRELUDE, TIDELOG, import_hint
 from tidelog.logic.names.names import DDLOG_STD, STD, ModuleTable
 from tidelog.logic.names.resolve import (
     free_variables,
@@ -94,12 +94,17 @@ class Declarations:
     """All modules of a program; made by `declare`. `environments` has a view for each module path."""
 
     def __init__(
-        self, tables: Mapping[Path, ModuleTable], report: Report, library: frozenset[Path] = frozenset((STD,))
+        self,
+        tables: Mapping[Path, ModuleTable],
+        report: Report,
+        library: frozenset[Path] = frozenset((STD,)),
+        dialect: str = TIDELOG,
     ) -> None:
         self.tables = tables
         self.report = report
         self.library = library
         """Modules whose declarations are looked at only when used."""
+        self.dialect = dialect
         self.instances = Instances()
         self.environments = {path: Environment(self, table) for path, table in tables.items()}
         self._definitions: dict[str, TypeDefinition] = {}

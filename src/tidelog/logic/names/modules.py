@@ -25,6 +25,8 @@ Place = tuple[str, int]
 """Where a rule stands: the name of its source and the offset in it."""
 
 MAIN: Path = ()
+TIDELOG = "tidelog"
+"""The dialect that is not `ddlog`."""
 PRELUDE = (STD, INTERNMENT)
 """What every program imports."""
 SHIPPED = pathlib.Path(__file__).parents[1] / "std"
@@ -36,9 +38,12 @@ class Modules:
 
     by_path: Mapping[Path, Module]
     library: frozenset[Path]
+    dialect: str = TIDELOG
 
 
-def load_modules(source: Source, report: Report, library: Sequence[pathlib.Path] = ()) -> Modules:
+def load_modules(
+    source: Source, report: Report, library: Sequence[pathlib.Path] = (), dialect: str = TIDELOG
+) -> Modules:
     """Parse the main text and everything it imports; the main module comes first."""
     main = expand_prefixes(parse(source, report), report)
     loader = _Loader(report, _directories(source, library))
@@ -47,7 +52,7 @@ def load_modules(source: Source, report: Report, library: Sequence[pathlib.Path]
     for path in PRELUDE:
         if path not in loader.loaded:
             loader.load(path, None)
-    return Modules(loader.loaded, frozenset(loader.shipped))
+    return Modules(loader.loaded, frozenset(loader.shipped), dialect)
 
 
 def _directories(source: Source, library: Sequence[pathlib.Path]) -> tuple[pathlib.Path, ...]:

@@ -35,6 +35,12 @@ def collect(g: Group) -> Vec:
     return tuple(value for value, weight in g.members for _ in range(weight))
 
 
+def derivations(g: Group) -> Group:
+    """Return a group with every value as often as it was derived."""
+    ask(POINTER * count(g))
+    return Group.of(g.key, tuple((value, 1) for value, weight in g.members for _ in range(weight)))
+
+
 def group_sum(signature: Signature, g: Group) -> Value:
     """Add up numbers, each as often as it was derived."""
     match signature.result:
@@ -121,6 +127,7 @@ def unions(g: Group) -> Set:
 TYPED: dict[str, Callable[..., Any]] = {"group_sum": group_sum, "group_mean": group_mean}
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "group_key": lambda g: g.key,
+    "group_derivations": derivations,
     "group_count": count,
     "group_count_distinct": lambda g: len(g.members),
     "group_collect": collect,

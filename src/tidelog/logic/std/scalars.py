@@ -17,7 +17,20 @@ from tidelog.base.extern import Signature
 from tidelog.base.process.growth import NUMBER, POINTER, TEXT, before_integers
 from tidelog.base.process.meter import LARGE, ask, step
 from tidelog.base.text.write import show_value
-from tidelog.base.values import LONGEST, NONE, FrozenMap, Value, Variant, err, in_order, ok, real, single, some
+from tidelog.base.values import (
+    LONGEST,
+    NONE,
+    AnyValue,
+    FrozenMap,
+    Value,
+    Variant,
+    err,
+    in_order,
+    ok,
+    real,
+    single,
+    some,
+)
 
 # --- any value -------------------------------------------------------------------------------------------------------
 
@@ -57,6 +70,8 @@ def encoding(value: Value) -> bytes:
             return b"[%s]" % b"".join(map(encoding, in_order(value)))
         case FrozenMap():
             return b"[%s]" % b"".join(encoding(k) + encoding(v) for k, v in value.items())
+        case AnyValue():
+            return encoding((str(value.type), value.value))
         case _:
             raise TypeError(f"a value like {value!r} has no hash")
 
@@ -64,6 +79,12 @@ def encoding(value: Value) -> bytes:
 def digest(value: Value, size: int) -> int:
     """Return a hash of `size` bytes."""
     return int.from_bytes(blake2b(encoding(value), digest_size=size).digest(), "big")
+
+
+def from_any(signature: Signature, given: AnyValue) -> Variant:
+    """Return the value, if it is of the type that the result has."""
+    assert isinstance(signature.result, t.Named)
+    return some(given.value) if given.type == signature.result.arguments[0] else NONE
 
 
 # --- numbers ---------------------------------------------------------------------------------------------------------
@@ -170,6 +191,8 @@ def encode_utf16(text: str) -> tuple[int, ...]:
 TYPED: dict[str, Callable[..., Any]] = {
     "default": default,
     "to_string_debug": lambda signature, value: show_value(value, signature.parameters[0], signature.types),
+    "to_any": lambda signature, value: AnyValue(signature.parameters[0], value),
+    "from_any": from_any,
     "pow32": pow32,
     "range_vec": range_vec,
     "hex": hexadecimal,

@@ -89,10 +89,11 @@ class RuleBase:
         externs: Externs | None = None,
         planning: Planning = DEFAULT.planning,
         extent: Extent = "declared",
+        dialect: str = "tidelog",
     ) -> RuleBase:
         """Return the rules of a program text; raise `ProgramError` with all its mistakes."""
         report = Report()
-        analysis = analyse_openly(source, report, library=library, externs=externs)
+        analysis = analyse_openly(source, report, library=library, externs=externs, dialect=dialect)
         if analysis is None:
             raise ProgramError(report.errors)
         return cls(analysis, analysis.program, tuple(report.warnings), planning=planning, extent=extent)

@@ -67,8 +67,9 @@ def _ipv6(text: str) -> str:
     from ipaddress import AddressValueError, IPv6Address  # noqa: PLC0415  # slow to load, and rarely needed
 
     try:
-        if "%" in text:
-            raise AddressValueError
-        return IPv6Address(int(IPv6Address(text))).compressed
+        address = IPv6Address(text)
     except AddressValueError:
         raise HostError("invalid IPv6 address") from None
+    if address.scope_id is not None:
+        raise HostError("invalid IPv6 address")
+    return address.compressed

@@ -67,7 +67,8 @@ def read(text: str, base: Url | None = None) -> Url:
     if found is None:
         return replace(_relative(text, base, fragment_only=not text and fragment is not None), fragment=fragment)
     scheme, rest = found[1].lower(), text[found.end() :]
-    if base is not None and scheme == base.scheme and base.special and not rest.startswith(("//", "\\\\", "/\\", "\\/")):
+    relative = base is not None and scheme == base.scheme and base.special
+    if relative and not re.match(r"[/\\]{2}", rest):
         return replace(_relative(rest, base, fragment_only=False), fragment=fragment)
     return replace(_absolute(Url(scheme), rest), fragment=fragment)
 

@@ -1,0 +1,58 @@
+"""The dialect `ddlog`, on every engine that runs here."""
+
+import pytest
+
+from tidelog import Database, UserError
+
+ENGINES = ("reference", "columnar", "tuples")
+SALES = """
+    input relation Sold(shop: string, item: string, price: u32)
+    output relation Prices(shop: string, prices: Vec<u32>, distinct: usize, count: usize, sum: u32)
+    Prices(s, g.to_vec(), g.count_distinct(), g.count(), g.sum()) :- Sold(s, _, p), var g = p.group_by(s).
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_groups_have_an_element_for_each_derivation(engine: str) -> None:
+    database = Database(SALES, engine=engine, dialect="ddlog")  # type: ignore[arg-type]
+    with database.transaction() as tx:
+        tx.insert("Sold", [("a", "pen", 2), ("a", "ink", 2), ("a", "map", 5)])
+    assert database["Prices"].rows() == [("a", (2, 2, 5), 3, 3, 9)]
+    with database.transaction() as tx:
+        tx.delete("Sold", [("a", "ink", 2)])
+    assert database["Prices"].rows() == [("a", (2, 5), 2, 2, 7)]
+    database.verify()
+
+
+def test_rules_that_are_added_follow_it() -> None:
+    database = Database("input relation S(x: u8, y: u8)  output relation C(n: usize)", dialect="ddlog")
+    with database.transaction() as tx:
+        tx.insert("S", [(1, 1), (2, 1)])
+        tx.add_rules("C(n) :- S(_, y), var n = y.group_by(()).count_distinct().")
+    assert database["C"].rows() == [(2,)]
+
+
+@pytest.mark.parametrize(
+    ("call", "otherwise", "ddlog"),
+    [
+        ('"${regex_match(regex("["), "a")}"', None, "false"),
+        ('regex_replace(regex("["), "a", "b")', None, "a"),
+        ("to_string_debug(Some{(1: u8, [2: u8])})", "Some{.x = (1, [2])}", "ddlog_std::Some{(1, [2])}"),
+        ('ipv6_from_str("::1.2.3.4").unwrap_or_default().to_string()', "::102:304", "::1.2.3.4"),
+        ('ipv6_from_str("::1").unwrap_or_default().to_string()', "::1", "::1"),
+        ('"${asinh_f(0.5)}"', "0.4812118", "0.48121184"),
+    ],
+)
+def test_functions_of_the_library(call: str, otherwise: str | None, ddlog: str) -> None:
+    program = f"import regex  import net::ipv6  import fp  output relation T(t: string)  T({call})."
+    assert Database(program, dialect="ddlog")["T"].rows() == [(ddlog,)]
+    if otherwise is None:
+        with pytest.raises(UserError, match="wrong pattern"):
+            Database(program)
+    else:
+        assert Database(program)["T"].rows() == [(otherwise,)]
+
+
+def test_no_other_dialect() -> None:
+    with pytest.raises(UserError, match=r"there is no dialect 'prolog': there are tidelog, ddlog"):
+        Database("", dialect="prolog")  # type: ignore[arg-type]
