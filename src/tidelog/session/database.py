@@ -51,7 +51,7 @@ class Database:
     is given up for an evaluation from scratch; `evaluator`, `index` and `parallel` say how the engine `tuples`
     works, `rediscovery` how the strategy `elastic` does, `indexed` how `dbsp` does; docs/strategies.md explains
     them all. With `demand` derived relations are computed only as far as goals ask for them, as those declared with
-    `#[demand]` always are (docs/queries.md). In the dialect `ddlog` the library does what DDlog\'s does where the two
+    `#[demand]` always are (docs/queries.md). In the dialect `ddlog` the library does what DDlog's does where the two
     differ (docs/ddlog.md).
     `tuning` has the thresholds by which an engine chooses among ways to compute the same; it is meant for tests.
     Raises `ProgramError` with all mistakes of the program, and `DataError` with those of the facts.
