@@ -28,12 +28,14 @@ from tidelog.lang.syntax import Module, Path, RuleDef
 from tidelog.logic.check import rule_mistakes
 from tidelog.logic.check.check_goal import ValueOf, check_goal
 from tidelog.logic.check.check_rules import SourceRule, check_rules
+from tidelog.logic.check.check_time import inspects
 from tidelog.logic.check.functions import Functions
 from tidelog.logic.check.instantiate import instantiate
 from tidelog.logic.check.order_body import order_body
 from tidelog.logic.check.relations import check_indexes, check_relations
 from tidelog.logic.check.warn import warn
 from tidelog.logic.infer.typed_rewrite import called_functions
+from tidelog.logic.literals import atoms
 from tidelog.logic.literals import expressions as expressions_of
 from tidelog.logic.names.attributes import check_attributes, text_of
 from tidelog.logic.names.declare import declare
@@ -229,7 +231,7 @@ def _complete(
     rules = list(_typed_rules(checked_rules, declarations, auxiliaries, values, report))
     if report.errors:
         return None
-    every = auxiliaries.relations
+    every = _with_the_past(auxiliaries.relations, (*program.rules, *rules), declarations)
     warn(rules, program.rules, every, report)
     new = [relation for name, relation in every.items() if name not in program.relations]
     functions.report = report
@@ -258,7 +260,7 @@ def _source_rules(modules: Mapping[Path, Module], declarations: Declarations, re
             if any(count_ways(rule.body) > MOST_WAYS for rule in rules):
                 rule_mistakes.many_alternatives(max(count_ways(r.body) for r in rules), declaration.span, report)
                 continue
-            if not all(_sees_the_present(rule, report) for rule in rules):
+            if sum(inspects(rule.body, report) for rule in rules):
                 continue
             origin = Origin(_text(declaration), text_of("name", declaration.attributes), span=declaration.span)
             for rewrite in REWRITES if declarations.dialect == TIDELOG else DDLOG_REWRITES:
@@ -266,26 +268,20 @@ def _source_rules(modules: Mapping[Path, Module], declarations: Declarations, re
             yield from (SourceRule(path, rule, origin) for rule in rules)
 
 
-def _sees_the_present(rule: RuleDef, report: Report) -> bool:
-    """Report what looks at changes or at the past, which rules do not."""
-    sound = True
-    for clause in (*rule.body, *(syntax.Positive(head.atom) for head in rule.heads)):
-        match clause:
-            case syntax.Inspect(span=span):
-                note = "rules are pure: how often and when a clause is evaluated is not defined"
-                hint = "make the relation an `output relation` and subscribe to its changes"
-                report.add("E0132", "Tidelog has no `Inspect`", span, note=note, hint=hint)
-            case syntax.Positive(atom) | syntax.Negative(atom) if atom.delay or atom.differential:
-                code, what = ("E0133", "delayed relation") if atom.delay else ("E0134", "differential")
-                hint = "keep the past in an input relation with a version or time column"
-                report.add(code, f"Tidelog has no {what} of `{'::'.join(atom.relation)}`", atom.span, hint=hint)
-            case syntax.Either(alternatives):
-                _sees_the_present(RuleDef((), tuple(one for way in alternatives for one in way)), report)
-                continue
-            case _:
-                continue
-        sound = False
-    return sound
+def _with_the_past(
+    relations: Mapping[str, Relation], rules: Iterable[Rule], declarations: Declarations
+) -> Mapping[str, Relation]:
+    """Return the relations with those that rules read as they were some commits ago."""
+    if not declarations.delays:
+        return relations
+    made: dict[str, Relation] = {}
+    for rule in rules:
+        for atom in atoms(rule.body):
+            found = declarations.delays.get(atom.relation)
+            while found is not None:
+                made[found.name] = found
+                found = declarations.delays.get(found.past or "")
+    return {**relations, **made}
 
 
 def _text(rule: RuleDef | syntax.ImperativeRule | syntax.Apply) -> str:

@@ -31,6 +31,8 @@ class Relation(Placed):
     `demand` says that it is computed only as far as it is asked for. The role is `input`, `output`, `internal`, or, of
     a goal, `goal`.
     `auxiliary` relations were made by a rewrite and are not shown unless asked for.
+    The `kind` is `relation`, or `stream`, whose rows last one commit. `past` names the relation whose rows of one
+    commit ago an auxiliary one has: `R-1` has those of `R`, `R-2` those of `R-1`.
     """
 
     name: str
@@ -41,6 +43,8 @@ class Relation(Placed):
     auxiliary: bool = False
     strategy: str | None = None
     demand: bool = False
+    kind: str = "relation"
+    past: str | None = None
 
 
 @record

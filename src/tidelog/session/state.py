@@ -7,13 +7,15 @@ A commit becomes visible by one assignment, of a `State`. Before the engine chan
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextvars import copy_context
 from dataclasses import field
 from typing import Any
 
 from tidelog.base.errors import TidelogError
 from tidelog.base.process.lock import Hold, Lock
 from tidelog.base.record import record
-from tidelog.run.contract.engine import Delta, Engine, Fallback, Row, Rows, Update
+from tidelog.plan.nodes import Plan
+from tidelog.run.contract.engine import Delta, Engine, Fallback, Limits, Row, Rows, Update
 from tidelog.session.changes import Commit
 from tidelog.session.engines import StrategyName
 from tidelog.session.program.rules import RuleBase
@@ -36,6 +38,8 @@ class State:
     asked: Mapping[str, frozenset[Row]] = field(default_factory=dict)
     """What was given for the parameters of each goal that is watched."""
     seen: dict[str, Rows] = field(default_factory=dict)
+    owed: Mapping[str, Delta] = field(default_factory=dict)
+    """How the relations that have rows of the past are behind."""
 
 
 class Outcome:
@@ -88,6 +92,11 @@ def live_changes(rules: RuleBase, update: Update) -> dict[str, Delta]:
     """Return what changed of the goals that are watched."""
     names = (goal.name for goal in rules.goals.values())
     return {name: update.changes[name] for name in names if name in update.changes}
+
+
+def follow(engine: Engine, facts: Mapping[str, Delta], plan: Plan | None, limits: Limits) -> Update:
+    """Let an engine follow changes, in a context of its own: an interrupt leaves none of its context variables set."""
+    return copy_context().run(engine.update, facts, plan, limits)
 
 
 def kept(rows: Rows, many: int) -> Rows:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar, Unpack
@@ -37,6 +36,7 @@ from tidelog.run.contract.engine import NO_LIMITS, Delta, Engine, Fallback, Limi
 from tidelog.session.changes import Change, Changes, Commit, check_known
 from tidelog.session.engines import EngineName, Options, StrategyName, make_engine
 from tidelog.session.facts.keys import Keys, key_function, shower
+from tidelog.session.facts.passing import owing, passed, visible
 from tidelog.session.facts.pending import PendingFacts, PendingKeyed
 from tidelog.session.facts.reading import Reading
 from tidelog.session.frames.rows import GivenRows
@@ -46,7 +46,7 @@ from tidelog.session.queries.answers import Answers
 from tidelog.session.queries.goal import Goal, Goals, Selection, stand
 from tidelog.session.queries.index import Index
 from tidelog.session.queries.tables import Tables
-from tidelog.session.state import Outcome, State, Unfinished, Use, VerificationError, asking, kept, live_changes
+from tidelog.session.state import Outcome, State, Unfinished, Use, VerificationError, asking, follow, kept, live_changes
 from tidelog.session.subscriptions import Subscriptions
 
 Found = TypeVar("Found")
@@ -88,7 +88,7 @@ class Store:
         self.limits = limits
         given = {name: self._first(name, rows) for name, rows in facts.items()}
         given = {name: change for name, change in given.items() if change}
-        update = _update(self._engine, given, self.plan, limits)
+        update = follow(self._engine, given, self.plan, limits)
         self._keys.check(self.plan)
         return update.work
 
@@ -240,7 +240,8 @@ class Store:
     ) -> Answers:
         """Return the answers that a goal would have after a commit."""
         goal = Goals(rules).goal(text, parameters)
-        return Answers(self._evaluated(goal, facts, limits), goal.columns, Plain(goal.plan.types), goal.plan)
+        given = passed(facts, rules.timed, self._engine, self._state.owed)
+        return Answers(self._evaluated(goal, given, limits), goal.columns, Plain(goal.plan.types), goal.plan)
 
     def _evaluated(self, goal: Goal, facts: Mapping[str, Delta], limits: Limits) -> Rows:
         """Let the engine go over to the plan with a goal, read its answers, and go back."""
@@ -286,9 +287,9 @@ class Store:
         """Return another engine with the same facts and rules, evaluated within the limits of the database."""
         fresh = self._new_engine(strategy, fallback)
         relations = self.plan.relations
-        inputs = [name for name, found in relations.items() if found.role == "input" and not found.auxiliary]
+        inputs = [name for name, r in relations.items() if r.role == "input" and (r.past or not r.auxiliary)]
         stored = {name: Delta(inserted=self._engine.rows(stored_in(name, relations))) for name in inputs}
-        _update(fresh, {**stored, **asking({}, self._state.asked)}, self.plan, self.limits)
+        follow(fresh, {**stored, **asking({}, self._state.asked)}, self.plan, self.limits)
         return fresh
 
     def set_strategy(self, strategy: StrategyName, fallback: Fallback | None) -> None:
@@ -330,7 +331,7 @@ class Store:
         closed = len(self._live.closed)
         try:
             plan = rules.plan if rules is not before.rules else None
-            update = _update(before.engine, asking(before.asked, asked), plan, self.limits)
+            update = follow(before.engine, asking(before.asked, asked), plan, self.limits)
             self._tables.follow(update.changes, before.number)
             seen = {name: rows for name, rows in before.seen.items() if name not in update.changes}
             self._state = replace(before, rules=rules, asked=asked, seen=seen)
@@ -371,8 +372,10 @@ class Store:
                 plan, asked = rules.plan, {goal.name: asked[goal.name] for goal in in_use.values()}
             self._unfinished = Unfinished(before, before.engine.snapshot(), outcome)
             try:
-                update = _update(before.engine, {**facts, **asking(before.asked, asked)}, plan, limits)
-                changes = Changes(update.changes, rules.plan, self.reading(rules).plain, number)
+                given = passed(facts, rules.timed, before.engine, before.owed)
+                update = follow(before.engine, {**given, **asking(before.asked, asked)}, plan, limits)
+                changed = visible(update, rules.timed, before.engine)
+                changes = Changes(changed, rules.plan, self.reading(rules).plain, number)
                 self._check_deleted(facts, rules.plan)
                 if rules.analysis is not before.rules.analysis:
                     self._forget()
@@ -384,7 +387,8 @@ class Store:
                 live, took = live_changes(rules, update), time.perf_counter() - started
                 commit = outcome.commit = Commit(number, took, changes, update.work, live=live)
                 self.subscriptions.publish(commit)
-                self._state = State(number, rules, before.engine, before.strategy, before.fallback, asked, seen)
+                owed = owing(rules.timed, update)
+                self._state = replace(before, number=number, rules=rules, asked=asked, seen=seen, owed=owed)
                 self._live.forget(closed)
             finally:
                 self._undo()
@@ -392,8 +396,9 @@ class Store:
 
     def try_out(self, facts: Mapping[str, Delta], rules: RuleBase, limits: Limits) -> Changes:
         """Return the changes that a commit would make."""
-        update = self._tried(facts, self._changed_plan(rules), limits, lambda update: update)
-        return Changes(update.changes, rules.plan, self.reading(rules).plain, None)
+        given = passed(facts, rules.timed, self._engine, self._state.owed)
+        seen = self._tried(given, self._changed_plan(rules), limits, lambda u: visible(u, rules.timed, self._engine))
+        return Changes(seen, rules.plan, self.reading(rules).plain, None)
 
     def _tried(
         self, facts: Mapping[str, Delta], plan: Plan | None, limits: Limits, read: Callable[[Update], Found]
@@ -402,7 +407,7 @@ class Store:
         with self._use():
             self._unfinished = Unfinished(self._state, self._engine.snapshot())
             try:
-                update = _update(self._engine, facts, plan, limits)
+                update = follow(self._engine, facts, plan, limits)
                 self._check_deleted(facts, self.plan if plan is None else plan)
                 return read(update)
             finally:
@@ -485,8 +490,3 @@ class Store:
 
     def _show(self, relation: Relation, row: Row) -> str:
         return show_row(relation.name, relation.columns, row, self.plan.types)
-
-
-def _update(engine: Engine, facts: Mapping[str, Delta], plan: Plan | None, limits: Limits) -> Update:
-    """Update an engine, in a context of its own: an interrupt leaves none of its context variables set."""
-    return copy_context().run(engine.update, facts, plan, limits)

@@ -34,6 +34,7 @@ from tidelog.logic.check.check_atoms import (
     place_atom,
     row_atom,
 )
+from tidelog.logic.check.check_time import check_stream, is_in_time
 from tidelog.logic.check.finish_rule import finish_rule
 from tidelog.logic.infer import access as infer_access
 from tidelog.logic.infer.control import element_type
@@ -135,6 +136,7 @@ class _Checker:
         if self.report.mistakes > mistakes:
             return None
         assert relation is not None
+        check_stream(rule, relation, self.environment, self.report)
         self.inference.settle()
         finished = finish_rule(checked.Rule(relation, arguments, body, origin), Finisher(self.inference))
         if self.report.mistakes > mistakes:
@@ -202,7 +204,7 @@ class _Checker:
         for i, clause in enumerate(clauses):
             match clause:
                 case syntax.Positive(atom):
-                    relation = self.environment.relation(atom.relation, atom.span, self.report)
+                    relation = self.relation(atom)
                     if relation is not None:
                         placed = self.placed(atom, relation)
                         atoms[i] = declare_variables(placed, scope, given, self.inference) or placed
@@ -216,6 +218,13 @@ class _Checker:
                 case _:
                     pass
         return atoms
+
+    def relation(self, atom: syntax.Atom) -> Relation | None:
+        """Return what an atom of a body reads: a relation, perhaps as it was some commits ago."""
+        found = self.environment.relation(atom.relation, atom.span, self.report)
+        if found is None or not is_in_time(atom, found, self.report):
+            return None
+        return self.environment.declarations.delayed(found, atom.delay) if atom.delay else found
 
     def placed(self, atom: syntax.Atom, relation: Relation) -> PlacedAtom:
         return place_atom(row_atom(atom, relation, self.environment), relation, self.report)
@@ -278,7 +287,7 @@ class _Checker:
     def clause(self, clause: Clause, scope: Scope) -> checked.Clause | None:
         match clause:
             case syntax.Negative(atom):
-                relation = self.environment.relation(atom.relation, atom.span, self.report)
+                relation = self.relation(atom)
                 if atom.binding not in scope.variables:  # it would name the row that is not there
                     atom = replace(atom, binding=None)
                 placed = relation and self.placed(atom, relation)

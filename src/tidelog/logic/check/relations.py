@@ -52,25 +52,22 @@ def _with_shared_types(relation: Relation, shared: dict[Type, Type]) -> Relation
 
 
 def _check_kind(declared: syntax.RelationDef, report: Report) -> None:
-    if declared.kind == "relation":
-        return
-    meaning = {
-        "multiset": "counts how often each row was inserted",
-        "stream": "forgets its rows after each transaction",
-    }
-    report.add(
-        "E0420",
-        f"`{declared.name}` is a {declared.kind}, which Tidelog does not have",
-        declared.span,
-        note=f"a {declared.kind} {meaning[declared.kind]}; in Tidelog every relation is a set that lasts",
-        hint=f"declare it with `relation`; {_INSTEAD[declared.kind]}",
-    )
-
-
-_INSTEAD = {
-    "multiset": "to keep equal rows apart, add a column that tells them apart",
-    "stream": "delete its facts in the next transaction, for example with `clear`",
-}
+    if declared.kind == "multiset":
+        report.add(
+            "E0420",
+            f"`{declared.name}` is a multiset, which Tidelog does not have",
+            declared.span,
+            note="a multiset counts how often each row was inserted; in Tidelog every relation is a set",
+            hint="declare it with `relation`; to keep equal rows apart, add a column that tells them apart",
+        )
+    elif declared.kind == "stream" and declared.primary_key is not None:
+        report.add(
+            "E0415",
+            f"`{declared.name}` is a stream, so it cannot have a primary key",
+            declared.primary_key.span,
+            note="a key tells which fact a transaction replaces; a stream has only what one transaction inserts",
+            hint="remove the key, or declare the stream as `input relation`",
+        )
 
 
 def _with_key(

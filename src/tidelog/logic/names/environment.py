@@ -110,6 +110,8 @@ class Declarations:
         self._definitions: dict[str, TypeDefinition] = {}
         self._aliases: dict[tuple[Path, str], Type | None] = {}
         self.relations: dict[str, Relation] = {}
+        self.delays: dict[str, Relation] = {}
+        """What rules read of the past."""
         self._signatures: dict[tuple[Path, str], tuple[Signature, ...]] = {}
         self._with_function: dict[str, list[ModuleTable]] | None = None
         self.standard = [tables[path] for path in PRELUDE if path in tables]
@@ -175,6 +177,17 @@ class Declarations:
     def replace_relation(self, relation: Relation) -> None:
         """Put a completed relation in place of the one of the same name."""
         self.relations[relation.name] = relation
+
+    def delayed(self, relation: Relation, commits: int) -> Relation:
+        """Return the relation that has the rows that another one had some commits ago."""
+        for _ in range(commits):
+            stem, _, ago = relation.name.rpartition("-") if relation.past is not None else (relation.name, "", "0")
+            name = f"{stem}-{int(ago) + 1}"
+            if name not in self.delays:
+                made = replace(relation, name=name, role="input", auxiliary=True, primary_key=None)
+                self.delays[name] = replace(made, past=relation.name, strategy=None, demand=False)
+            relation = self.delays[name]
+        return relation
 
     def complete(self, roots: Iterable[Type]) -> Mapping[str, TypeDefinition]:
         """Return the types asked for so far, and all that values of some further types may contain."""

@@ -209,6 +209,7 @@ def resolve_columns(environment: Environment, declared: syntax.RelationDef, repo
         element,
         strategy=text_of("strategy", declared.attributes),
         demand=any(attribute.name == "demand" for attribute in declared.attributes),
+        kind=declared.kind,
         span=declared.span,
     )
 

@@ -209,7 +209,7 @@ class DbspEngine:
         homes = {
             name: tags[stored_in(name, plan.relations)]
             for name, relation in plan.relations.items()
-            if relation.role == "input" and not relation.auxiliary
+            if relation.role == "input" and (relation.past or not relation.auxiliary)
         }
         return State(plan, scalars, found, tags, homes, before.counts)
 

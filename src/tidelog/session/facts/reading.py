@@ -34,6 +34,8 @@ class Reading:
     def input(self, name: str) -> Relation:
         """Return the declaration of an input relation."""
         found = self.relation(name)
+        if found.past is not None:
+            raise DataError(f"{name} has rows of the past: it takes no facts")
         if found.role != "input":
             raise DataError(f"{name} is an {found.role} relation: only input relations take facts")
         return found

@@ -231,6 +231,12 @@ def _mark(source: SourceTable, files: list[tuple[str, int, int]]) -> str:
 
 def check_relations(config: Config, relations: Mapping[str, Relation]) -> None:
     """Refuse a source or a sink of a relation that the program does not have, and columns that it has not."""
+    for relation in relations.values():
+        if relation.kind == "stream" or relation.past is not None:
+            what = (
+                f"the stream {relation.name}" if relation.past is None else f"{relation.name}, a relation of the past"
+            )
+            raise UserError(f"{config.program}: a pipeline has no transactions for {what} to count by")
     shown = {name: found for name, found in relations.items() if not found.auxiliary}
     tables = (*config.sources, *config.streams)
     entries: list[SourceTable | Sink | Expectation] = [*tables, *config.sinks, *config.expectations]

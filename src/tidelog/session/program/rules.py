@@ -33,6 +33,7 @@ from tidelog.plan.demand.choose_demanded import Extent
 from tidelog.plan.nodes import Plan
 from tidelog.plan.passes import plan_program
 from tidelog.session.program.standing import Standing
+from tidelog.session.program.timed import Timed, timed
 
 Place = tuple[str, int]
 """Where a rule stands: the name of its source, and the offset in it."""
@@ -118,6 +119,11 @@ class RuleBase:
         if plan is None:
             raise ProgramError(report.errors)
         return plan
+
+    @cached_property
+    def timed(self) -> Timed:
+        """The relations that change with each commit."""
+        return timed(self.plan.relations)
 
     @property
     def latest_plan(self) -> Plan | None:
