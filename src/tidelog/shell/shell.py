@@ -1,6 +1,7 @@
 """`tidelog shell`: speak to a living database, from a script on standard input or at a terminal.
 
-A script stops at its first mistake, with exit status 1; at a terminal the mistake is told and the session goes on.
+A script stops at its first mistake, with exit status 1; at a terminal, and with `--keep-going`, the mistake is told and
+the session goes on.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import click
 from tidelog.session.database import Database
 from tidelog.session.engines import Dialect, EngineName, StrategyName
 from tidelog.shell.interactive.interpreter import Interpreter
+from tidelog.shell.interactive.recording import Recording
 from tidelog.shell.interactive.scripts import run_script
 from tidelog.shell.limits import limit_options, limits_of
 from tidelog.shell.options import (
@@ -42,6 +44,13 @@ from tidelog.shell.terminal import escape, say_diagnostics, say_note, say_warnin
 @click.option(
     "--output-internal-relations", "internal", is_flag=True, help="Show internal relations like output relations."
 )
+@click.option(
+    "--record",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the commands that are executed to a file, a script that does the same again.",
+)
+@click.option("--keep-going", is_flag=True, help="Tell a mistake in a script and go on; the exit status is 1 then.")
 @limit_options
 def command(
     program: Path,
@@ -55,6 +64,7 @@ def command(
 ) -> None:
     """Execute commands on the living database of PROGRAM; `:help` lists them."""
     source, facts, header = load_source(program), bounds.pop("facts"), bounds.pop("header")
+    record, keep_going = bounds.pop("record"), bounds.pop("keep_going")
     dialect: Dialect = "ddlog" if bounds.pop("ddlog") else "tidelog"
     limits = limits_of(bounds)
     functions = load_externs(externs)
@@ -75,17 +85,19 @@ def command(
     for text in database.remarks.notes:
         say_note(text)
     interpreter = Interpreter(database, say, ("output", "internal") if internal else ("output",))
+    recording = Recording(interpreter, record)
     if init_snapshot:
         interpreter.snapshot()
     try:
         if sys.stdin.isatty():
             from tidelog.shell.interactive.terminal_shell import converse  # noqa: PLC0415  (loads readline)
 
-            converse(interpreter)
-        else:
-            run_script(interpreter, sys.stdin)
+            converse(recording)
+        elif not run_script(recording, sys.stdin, keep_going=keep_going):
+            sys.exit(1)
     finally:
         interpreter.close()
+        recording.close()
 
 
 def say(text: str) -> None:

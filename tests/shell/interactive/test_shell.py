@@ -8,6 +8,7 @@ from tests.engines import IN_PROCESS
 from tests.shell.conftest import Tidelog
 from tidelog import Database
 from tidelog.shell.interactive.interpreter import Interpreter
+from tidelog.shell.interactive.recording import Recording
 from tidelog.shell.interactive.terminal_shell import INSIDE, MORE, PROMPT, converse, words
 
 SCRIPTS = Path(__file__).parent / "scripts"
@@ -203,7 +204,7 @@ def test_a_terminal_goes_on_after_mistakes(shown: list[str], capsys: pytest.Capt
         "exit;",
         "x",
     )
-    converse(interpreter, typist)
+    converse(Recording(interpreter), typist)
     assert shown == ['Few:\nFew{.item = "tea"}: +1']
     assert typist.prompts == [PROMPT, INSIDE, MORE, INSIDE, INSIDE, INSIDE, PROMPT]
     assert capsys.readouterr().err == "error: expected a command (`:help` lists them), found `nonsense;`\n"
@@ -211,7 +212,7 @@ def test_a_terminal_goes_on_after_mistakes(shown: list[str], capsys: pytest.Capt
 
 def test_a_terminal_drops_what_was_typed(shown: list[str]) -> None:
     interpreter = Interpreter(Database(SHOP), shown.append)
-    converse(interpreter, Typist("echo not", KeyboardInterrupt(), "echo but this;"))
+    converse(Recording(interpreter), Typist("echo not", KeyboardInterrupt(), "echo but this;"))
     assert shown == ["but this"]
 
 

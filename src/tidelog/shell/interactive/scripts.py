@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from tidelog.base.errors import ProgramError, UserError
 from tidelog.shell.interactive.commands import Command, read_command
-from tidelog.shell.interactive.interpreter import Interpreter
+from tidelog.shell.interactive.recording import Recording
 from tidelog.shell.interactive.records import CommandError, IncompleteError, skip_space
-from tidelog.shell.terminal import say_warning
+from tidelog.shell.terminal import fail, say_warning
 
 
 class Lines:
@@ -18,6 +18,8 @@ class Lines:
         self._text = ""
         self._position = 0
         self._line = 1
+        self.taken = ""
+        """The text of the command that was taken last."""
 
     @property
     def line(self) -> int:
@@ -35,18 +37,16 @@ class Lines:
         self._position = 0
 
     def take(self) -> Iterator[Command]:
-        """Yield the commands that are complete. After a `CommandError` the rest of what arrived is forgotten."""
+        """Yield the commands that are complete. What follows a `CommandError` is to be forgotten."""
         while not self.empty:
             self._advance(skip_space(self._text, self._position))
             try:
                 command, end = read_command(self._text, self._position)
             except IncompleteError:
                 return
-            except CommandError:
-                self._position = len(self._text)
-                raise
             start, self._position = self._position, end
             if command is not None:
+                self.taken = self._text[start:end]
                 yield command
             self._line += self._text.count("\n", start, end)
 
@@ -59,24 +59,56 @@ class Lines:
         self._position = position
 
 
-def run_script(interpreter: Interpreter, lines: Iterable[str]) -> None:
-    """Execute a script; stop at the first mistake, naming its line."""
-    arrived = Lines()
+def run_script(recording: Recording, lines: Iterable[str], *, keep_going: bool = False) -> bool:
+    """Execute a script; stop at the first mistake, naming its line, or tell it and go on. Return if there was none."""
+    arrived, interpreter, sound = Lines(), recording.interpreter, True
     for line in lines:
         arrived.add(line)
-        number = arrived.line
-        try:
-            for command in arrived.take():
-                number = arrived.line
-                interpreter.execute(command)
-                if interpreter.finished:
-                    return
-                number = arrived.line
-        except ProgramError:
-            raise
-        except UserError as error:
-            raise UserError(f"line {number}: {error}") from error
+        if keep_going:
+            sound &= _go_on(recording, arrived)
+        else:
+            for command in _taken(arrived):
+                _execute(recording, command, arrived)
+        if interpreter.finished:
+            return sound
     if interpreter.transaction is not None:
         say_warning("the script ends inside a transaction, which is dropped")
     if not arrived.empty:
         say_warning(f"line {arrived.line}: the last command has no `;` and was not executed")
+    return sound
+
+
+def _taken(arrived: Lines) -> Iterator[Command]:
+    """Yield the commands that are complete; a mistake in one names its line."""
+    try:
+        yield from arrived.take()
+    except CommandError as error:
+        raise UserError(f"line {arrived.line}: {error}") from error
+
+
+def _execute(recording: Recording, command: Command, arrived: Lines) -> None:
+    if recording.interpreter.finished:
+        return
+    try:
+        recording.execute(command, arrived.taken)
+    except ProgramError:
+        raise
+    except UserError as error:
+        raise UserError(f"line {arrived.line}: {error}") from error
+
+
+def _go_on(recording: Recording, arrived: Lines) -> bool:
+    """Execute what is complete, telling every mistake; return if there was none."""
+    sound = True
+    try:
+        for command in _taken(arrived):
+            try:
+                _execute(recording, command, arrived)
+            except UserError as error:
+                fail(error)
+                sound = False
+    except UserError as error:  # what cannot be read ends with its line
+        fail(error)
+        arrived.forget()
+        sound = False
+    return sound

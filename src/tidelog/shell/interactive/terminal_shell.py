@@ -18,6 +18,7 @@ from tidelog.session.database import plan_of
 from tidelog.shell.interactive.commands import COMMANDS
 from tidelog.shell.interactive.interpreter import Interpreter
 from tidelog.shell.interactive.own_commands import HELP
+from tidelog.shell.interactive.recording import Recording
 from tidelog.shell.interactive.scripts import Lines
 from tidelog.shell.terminal import fail
 
@@ -27,8 +28,9 @@ HISTORY = 1000
 DELIMITERS = " \t\n;,(){}[]=<"
 
 
-def converse(interpreter: Interpreter, read: Callable[[str], str] = input) -> None:
+def converse(recording: Recording, read: Callable[[str], str] = input) -> None:
     """Read and execute commands until `exit` or the end of input; mistakes are told."""
+    interpreter = recording.interpreter
     readline = _readline()
     if readline is not None:
         _set_up(readline, lambda: words(interpreter))
@@ -46,17 +48,17 @@ def converse(interpreter: Interpreter, read: Callable[[str], str] = input) -> No
                 click.echo()
                 return
             arrived.add(line + "\n")
-            _execute(interpreter, arrived)
+            _execute(recording, arrived)
     finally:
         if readline is not None:
             _save(readline)
 
 
-def _execute(interpreter: Interpreter, arrived: Lines) -> None:
+def _execute(recording: Recording, arrived: Lines) -> None:
     try:
         for command in arrived.take():
-            interpreter.execute(command)
-            if interpreter.finished:
+            recording.execute(command, arrived.taken)
+            if recording.interpreter.finished:
                 return
     except UserError as error:
         fail(error)
