@@ -56,7 +56,7 @@ def test_what_was_executed_is_recorded_and_does_the_same_again(tidelog: Tidelog)
         "error: line 4: expected a command (`:help` lists them), found `strat;`",
         "error: line 5: expected a bit<8>, between 0 and 255, found 900",
         SAME_KEY,
-        'error: line 10: division by zero: 100 / 0, with count = 0, item = "nil"',
+        "error: line 10: 100 / 0: division by zero, with count = 0",
         "error: line 12: insert: no transaction is in progress: `start;` begins one",
     ]  # fmt: skip
     recorded = Path("log.dat").read_text()
