@@ -62,8 +62,14 @@ def test_properties_that_facts_name(rule: str) -> None:
     assert (found.closure.partition, found.closure.constants) == ((1,), ())
 
 
-def test_any_number_of_parts() -> None:
-    assert len(closing(split(IN + IN.replace("in", "of") + "P(x, p, z) :- G(p), P(x, p, y), P(y, p, z)."))) == 3
+def test_parts_that_are_closed_alike_are_one_module() -> None:
+    rules = IN + IN.replace("in", "of") + "P(x, p, z) :- G(p), P(x, p, y), P(y, p, z)."
+    plan = split(rules)
+    (found,) = closing(plan)
+    assert found.closure is not None
+    assert (found.closure.partition, found.closure.constants) == ((1,), ())
+    assert len([rule for stratum in plan.strata for rule in stratum.rules if rule.head == found.external]) == 3
+    assert len(closing(split(rules + 'P(y, "of", x) :- P(x, "of", y).'))) == 2
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@
 
 The part is said by constants and by whatever else the rule asks of its other columns: they are the same in its two
 atoms and in its head. So no other rule is touched, a relation may have any number of such parts, and they may overlap.
-What the module derives comes back as an edge; that is one look at each tuple, and no work for the module. For the
+All that are closed alike, by the same columns, are one module, which keeps apart what differs in other columns: what a
+commit costs grows with the relations of a stratum, and a rule more or less is a change of this one. What the module derives comes back as an edge; that is one look at each tuple, and no work for the module. For the
 engine alone: nobody else sees the plan that comes out.
 """
 
@@ -52,6 +53,11 @@ class Part:
         """What the part is closed under."""
         return Kind.TRANSITIVE if self.symmetric is None else Kind.SYMMETRIC_TRANSITIVE
 
+    @property
+    def module(self) -> str:
+        """The module that closes the part, with all parts of the relation that are closed alike."""
+        return f"{self.kind.value} {self.place[0]} {self.place[1]}"
+
 
 def parts(stratum: Stratum) -> tuple[Part, ...]:
     """Return the closures of parts of relations in a stratum that is not a closure and nothing else."""
@@ -71,36 +77,51 @@ def split_parts(plan: Plan, wanted: Wanted, earlier: Plan | None = None) -> Plan
         gone = {id(rule) for part in found for rule in (part.rule, part.symmetric)}
         rules = [_narrowed(rule, found, known) for rule in stratum.rules if id(rule) not in gone]
         names = list(stratum.relations)
-        for part in found:
-            own = relations[part.rule.head]
+        for alike in _alike(found):
+            own, name = relations[alike[0].rule.head], alike[0].module
             fed, closed = (
-                replace(own, name=f"{own.name}#{what} {part.rule.identity}", role="internal", primary_key=None)
+                replace(own, name=f"{own.name}#{what} {name}", role="internal", primary_key=None, auxiliary=True)
                 for what in ("fed", "closed")
             )
-            for one in (fed, closed):
-                relations[one.name] = replace(one, auxiliary=True)
-                names.append(one.name)
-            rules += _module(part, own, fed, closed, known)
+            relations |= {fed.name: fed, closed.name: closed}
+            names += [fed.name, closed.name]
+            rules += _module(alike, own, fed, closed, known)
         strata.append(replace(stratum, relations=tuple(names), rules=tuple(rules)) if found else stratum)
     return replace(plan, relations=relations, strata=tuple(strata)) if len(relations) > len(plan.relations) else plan
 
 
-def _module(part: Part, own: Relation, fed: Relation, closed: Relation, known: Known) -> Iterator[Rule]:
-    """Yield the rules that make a part a module."""
-    origin = part.rule.origin
-    edges = Source(fed.name, part.terms, (*part.others, Positive(Atom(own.name, part.terms))), origin)
-    back = Source(own.name, part.terms, (Positive(Atom(closed.name, part.terms)),), origin)
-    for made, identity in ((edges, fed.name), (back, closed.name)):
-        before = known.get((made.head, identity))
-        yield before if before is not None and before.source == made else plan_rule(made, identity, Estimate())
-    source, target, partition, constants = part.place
-    rules = (part.rule,) if part.symmetric is None else (part.rule, part.symmetric)
+def _alike(found: Sequence[Part]) -> list[list[Part]]:
+    """Return parts of the same relation in the same columns, closed alike, together."""
+    alike: dict[tuple[str, str], list[Part]] = {}
+    for part in found:
+        alike.setdefault((part.rule.head, part.module), []).append(part)
+    return list(alike.values())
+
+
+def _module(alike: Sequence[Part], own: Relation, fed: Relation, closed: Relation, known: Known) -> Iterator[Rule]:
+    """Yield the rules that make parts one module: each feeds it, and what is closed comes back."""
+    first = alike[0]
+    for part in alike:
+        body = (*part.others, Positive(Atom(own.name, part.terms)))
+        yield _planned(Source(fed.name, part.terms, body, part.rule.origin), part.rule.identity, known)
+    every = tuple(Var(f"x{number}", column.type) for number, column in enumerate(own.columns))
+    back = Source(own.name, every, (Positive(Atom(closed.name, every)),), first.rule.origin)
+    yield _planned(back, closed.name, known)
+    source, target, *_ = first.place
+    constants = tuple(one for one in first.place[3] if all(one in part.place[3] for part in alike))
+    partition = tuple(c for c in range(len(every)) if c not in (source, target, *(column for column, _ in constants)))
+    rules = tuple(rule for part in alike for rule in (part.rule, part.symmetric) if rule is not None)
     closure = Closure(
-        closed.name, part.kind, Form.NONLINEAR, source, target, partition, constants, rules, (), (), (), True, False
+        closed.name, first.kind, Form.NONLINEAR, source, target, partition, constants, rules, (), (), (), True, False
     )
     closing = closing_rule(closure, closed, fed)
     before = known.get((closing.head, closing.identity))
     yield before if isinstance(before, ClosureRule) else closing
+
+
+def _planned(source: Source, identity: str, known: Known) -> Rule:
+    before = known.get((source.head, identity))
+    return before if before is not None and before.source == source else plan_rule(source, identity, Estimate())
 
 
 def _part(rule: Rule, stratum: Stratum) -> Part | None:
@@ -145,8 +166,7 @@ def _narrowed(rule: Rule, found: Sequence[Part], known: Known) -> Rule:
                 source = replace(source, body=(*source.body, Condition(Operate("!=", (term, constant), Bool()))))
     if source is None or source is rule.source:
         return rule
-    before = known.get((rule.head, rule.identity))
-    return before if before is not None and before.source == source else plan_rule(source, rule.identity, Estimate())
+    return _planned(source, rule.identity, known)
 
 
 def _replaces(source: Source, part: Part) -> bool:

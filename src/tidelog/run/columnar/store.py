@@ -91,7 +91,7 @@ class Store(Dividing[Relation]):
     def enter(self, phase: Phase, members: frozenset[str]) -> None:
         """Begin a phase of work on the stratum of these relations."""
         super().enter(phase, members)
-        relations = map(self.relation, members)
+        relations = map(self.relation, members if phase is Phase.BOOT else ())
         self.later = weights(phase, counted=any(self.counts(one) and one.lines > 1 for one in relations))
         self.filters = Filters()
         self.bitmaps = HeadBitmaps()

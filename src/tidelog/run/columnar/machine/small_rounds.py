@@ -49,6 +49,8 @@ class RecentTuples:
             delta = relation.main.delta
             assert delta is not None
             size = arrays.end[place] = delta.size
+            if not size:
+                continue
             arrays.rows[place, : delta.rows.shape[0], :size] = delta.rows
             arrays.ranks[place, :size] = 0 if delta.rank is None else delta.rank
             counts = (0, 0) if delta.counts is None else (delta.counts[0], delta.counts[-1])

@@ -288,6 +288,8 @@ class Relation:
 
     def set_delta(self, batch: Batch) -> None:
         """Make sorted distinct rows, in the layout of the relation, the delta."""
+        if not batch.size and self.main.delta is not None and not self.main.delta.size:
+            return  # most relations of a stratum have none in most rounds
         for order in self.orders.values():
             order.delta = None
         self.main.delta = batch
@@ -372,6 +374,8 @@ class Relation:
 
     def set_deleted(self, rows: Words) -> None:
         """Make sorted rows that this update has removed the view `deleted`."""
+        if not rows.shape[1] and self.main.deleted is None:
+            return
         for order in self.orders.values():
             order.deleted = None
         self.main.deleted = Batch(rows)
@@ -455,6 +459,11 @@ class Relation:
         if self._become_final():
             return
         self.insert()
+        if not (self.main.inserted or self.main.removed or self.main.deleted):
+            for order in self.orders.values():
+                for batch in order.settled:
+                    batch.reduced = None
+            return
         for order in self.orders.values():
             for batch, places in order.removed:
                 journal.mark(batch, places[batch.marks()[places] == REMOVED], GARBAGE)
