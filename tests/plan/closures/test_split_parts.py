@@ -7,6 +7,7 @@ import pytest
 from tests.generate.pipeline import plan_text
 from tidelog.logic.print import print_rule
 from tidelog.plan.closures.recognise import Kind
+from tidelog.plan.closures.replace_equals import ReplacingRule
 from tidelog.plan.closures.split_modules import ClosureRule
 from tidelog.plan.closures.split_parts import parts, split_parts
 from tidelog.plan.closures.tell_modules import tell_modules
@@ -98,19 +99,47 @@ def test_a_step_from_a_node_to_itself_may_be_left_out() -> None:
 
 
 @pytest.mark.parametrize(
+    ("rule", "columns"),
+    [
+        ('P(y, p, o) :- P(x, "same", y), x != y, P(x, p, o).', (0,)),
+        ('P(s, p, y) :- P(x, "same", y), P(s, p, x).', (2,)),
+        ('P(s, p, y) :- P(x, "same", y), P(s, p, x). P(y, p, o) :- P(y, "same", x), P(x, p, o).', (0, 2)),
+    ],
+)
+def test_replacing_equals_is_a_module(rule: str, columns: tuple[int, ...]) -> None:
+    plan = split(SAME + rule)
+    (found,) = [one for one in closing(plan) if isinstance(one, ReplacingRule)]
+    assert found.columns == columns
+    rules = [rule for stratum in plan.strata for rule in stratum.rules]
+    fed = [print_rule(rule.source) for rule in rules if rule.head == found.external and rule.source is not None]
+    assert len(fed) == len(columns)
+    assert all('p != "same"' in text for text in fed)
+
+
+@pytest.mark.parametrize(
     ("rule", "narrowed"),
     [
-        ('P(y, p, o) :- P(x, "same", y), x != y, P(x, p, o).', True),
-        ('P(s, p, y) :- P(x, "same", y), P(s, p, x).', True),
         ('P(s, p, y) :- P(s, p, x), P(y, "same", x), s != x.', True),
+        ('P(s, p, y) :- P(x, "same", y), P(s, p, x), G(p).', True),
         ('P(s, p, y) :- P(x, "of", y), P(s, p, x).', False),
         ('P(s, p, y) :- P(x, "same", y), P(x, p, s).', False),
     ],
 )
 def test_equals_replaced_by_equals_are_closed_already(rule: str, narrowed: bool) -> None:
-    stratum = next(stratum for stratum in split(SAME + rule).strata if stratum.recursive)
+    plan = split(SAME + rule)
+    assert not any(isinstance(one, ReplacingRule) for one in closing(plan))
+    stratum = next(stratum for stratum in plan.strata if stratum.recursive)
     sources = [rule.source for rule in stratum.rules if rule.head == "P" and rule.source is not None]
     assert any('p != "same"' in print_rule(source) for source in sources) is narrowed
+
+
+def test_what_is_equal_in_one_graph_is_replaced_in_others() -> None:
+    """Of two columns that say what is equal, a tuple that differs in one is not closed already."""
+    rules = SAME.replace('"same",', '"same", "g",') + 'P(s, p, g, y) :- P(x, "same", "g", y), P(s, p, g, x).'
+    quads = TRIPLES.replace("p: string, o", "p: string, g: string, o").replace("p, o)", "p, g, o)")
+    plan = split_parts(plan_text(quads.replace("q, o)", "q, g, o)") + rules), lambda *_: True)
+    assert closing(plan)
+    assert not any("!=" in print_rule(r.source) for s in plan.strata for r in s.rules if r.source and r.head == "P")
 
 
 def test_a_closure_that_is_all_of_its_stratum_is_none() -> None:

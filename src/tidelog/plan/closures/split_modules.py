@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field, fields, replace
+from typing import Any
 
 from tidelog.base.record import record
 from tidelog.plan.closures.recognise import Closure, Form, closures
@@ -84,7 +85,11 @@ def closing_rule(closure: Closure, own: Relation, fed: Relation) -> ClosureRule:
     made = copying(own, fed)
     constants = tuple((column, constant.value) for column, constant in closure.constants)
     kind = closure.kind.value, closure.source, closure.target, closure.partition, constants
-    parts = {one.name: getattr(made, one.name) for one in fields(made)}
-    parts["identity"] = f"{own.name} as the closure of what it is fed: {kind}"
-    parts["origin"] = closure.rules[0].origin
-    return ClosureRule(**parts, closure=closure)
+    identity = f"{own.name} as the closure of what it is fed: {kind}"
+    made = replace(made, identity=identity, origin=closure.rules[0].origin)
+    return ClosureRule(**as_fields(made), closure=closure)
+
+
+def as_fields(rule: Rule) -> dict[str, Any]:
+    """Return what a rule is made of."""
+    return {one.name: getattr(rule, one.name) for one in fields(rule)}

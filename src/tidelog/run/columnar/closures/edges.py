@@ -37,11 +37,11 @@ class Edges:
 
     def leaving(self, nodes: Key) -> CodeColumns:
         """Return the edges that lead on from nodes."""
-        return self._at(self.shape.sources, nodes)
+        return self.at(self.shape.sources, nodes)
 
     def entering(self, nodes: Key) -> CodeColumns:
         """Return the edges that lead to nodes."""
-        return self._at(self.shape.targets, nodes)
+        return self.at(self.shape.targets, nodes)
 
     def held(self, edges: CodeColumns) -> Mask:
         """Tell which edges are there."""
@@ -73,7 +73,8 @@ class Edges:
                 hit = hit if batch.mark is None else hit[batch.mark[low[hit]] <= limit]
                 yield batch, inside[order[hit]], low[hit]
 
-    def _at(self, columns: Sequence[int], nodes: Key) -> CodeColumns:
+    def at(self, columns: Sequence[int], nodes: Key) -> CodeColumns:
+        """Return the edges that have some codes in columns."""
         bound = dict(zip(columns, nodes, strict=True))
         if not size_of(bound):
             return none_of(self.relation.arity)

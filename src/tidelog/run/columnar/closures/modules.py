@@ -24,46 +24,47 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tidelog.plan.closures.recognise import Kind
+from tidelog.plan.closures.replace_equals import ReplacingRule
 from tidelog.plan.closures.split_modules import ClosureRule
 from tidelog.run.closure.pairs import Pairs
 from tidelog.run.closure.plain import NEVER
 from tidelog.run.closure.reach import Graph, reach
-from tidelog.run.columnar.arrays.table import Mask, Ranks
+from tidelog.run.columnar.arrays.table import Ranks
+from tidelog.run.columnar.closures.answers import Answers, among
 from tidelog.run.columnar.closures.closed import Shape, closed
 from tidelog.run.columnar.closures.edges import Edges, chosen_of, joined, none_of, size_of
 from tidelog.run.columnar.closures.nodes import Key, numbered
 from tidelog.run.columnar.closures.paired import CodeColumns, Paired, Side
-from tidelog.run.columnar.functions import Arrays
+from tidelog.run.columnar.closures.replaced import Replacing
 from tidelog.run.columnar.rules.bag import Bag, Bags
 from tidelog.run.columnar.rules.deriving import Deriving
-from tidelog.run.columnar.storage.layout import Layout, Range, place, range_of
-from tidelog.run.columnar.storage.relation import Relation
+from tidelog.run.columnar.storage.layout import place
+from tidelog.run.contract.module import Module
 from tidelog.run.contract.phase import Job, Phase, Support
-from tidelog.run.phases import AFTER, CURRENT, DELETED, DELTA, View
+from tidelog.run.phases import AFTER, CURRENT, DELETED, DELTA
 from tidelog.run.threads import helpers
 
 
-def closing(rule: ClosureRule, store: Deriving) -> Closing:
+def closing(rule: ClosureRule, store: Deriving) -> Module:
     """Return the module of a closure's rule."""
     assert rule.closure is not None
+    if isinstance(rule, ReplacingRule):
+        return Replacing(rule, store)
     return (Transitive if rule.closure.kind is Kind.TRANSITIVE else SymmetricTransitive)(rule, store)
 
 
-class Closing(ABC):
+class Closing(Answers, ABC):
     """The module of a closure T of external facts X. Each tuple of T has one derivation, by the closure as a whole."""
 
     def __init__(self, rule: ClosureRule, store: Deriving) -> None:
         assert rule.closure is not None
-        self.store = store
-        self.shape = Shape.of(rule.closure, store.codec)
-        self._constants = dict(rule.closure.constants)
-        self.external, self.whole = store.relation(rule.external), store.relation(rule.head)
+        super().__init__(rule, store, Shape.of(rule.closure, store.codec), dict(rule.closure.constants))
 
     # --- the four functions ------------------------------------------------------------------------------------------
 
     def add(self, jobs: Sequence[Job]) -> Bags:
         """Return what follows from new external facts and does not hold (Definition 3)."""
-        new, known = self._seen(self.external, DELTA).all(), self._seen(self.whole, CURRENT)
+        new, known = self.seen(self.external, DELTA).all(), self.seen(self.whole, CURRENT)
         if self.whole.is_empty(CURRENT):
             return self._all(new)
         new = chosen_of(new, ~known.held(new))
@@ -71,30 +72,30 @@ class Closing(ABC):
             return {}
         found = self._closed(joined([new, *self.near(new, known)]))
         found = chosen_of(found, ~known.held(found))
-        return self._bag(found, self.external.highest)
+        return self.bag(found, self.external.highest)
 
     def diff(self, jobs: Sequence[Job]) -> Bags:
         """Return all derivations of the rule that comes or goes; what is below reaches the module by the others."""
-        return self.store.unite([self._bag(found, rank) for rank, found in self._by_rank()])
+        return self.store.unite([self.bag(found, rank) for rank, found in self._by_rank()])
 
     def delete(self, jobs: Sequence[Job]) -> Bags:
         """Return what held by way of external facts that are deleted, but not what stands by itself (Definition 6)."""
-        gone, left = self._seen(self.external, DELTA).all(), self._seen(self.whole, AFTER)
+        gone, left = self.seen(self.external, DELTA).all(), self.seen(self.whole, AFTER)
         gone = chosen_of(gone, left.held(gone))  # with a tuple that is deleted all has been that it leads to
         if not size_of(gone):
             return {}
         found = self.over(gone, left)
         found = chosen_of(found, left.held(found))
-        return self._bag(chosen_of(found, ~self._stand(found)), int(self.whole.support is Support.COUNTED))
+        return self.bag(chosen_of(found, ~self.stand(found)), int(self.whole.support is Support.COUNTED))
 
     def rederive(self, jobs: Sequence[Job]) -> Bags:
         """Return the deleted tuples that follow from the external facts that are left (Definition 7)."""
         if self.store.phase is Phase.COUNT:
             return {}  # whoever has lost its one derivation has none
-        gone = self._seen(self.whole, DELETED)
-        edges = self.again(gone.all(), self._seen(self.external, AFTER), self._seen(self.whole, AFTER))
+        gone = self.seen(self.whole, DELETED)
+        edges = self.again(gone.all(), self.seen(self.external, AFTER), self.seen(self.whole, AFTER))
         found = self._closed(edges)
-        return self._bag(chosen_of(found, gone.held(found)), self.external.highest)
+        return self.bag(chosen_of(found, gone.held(found)), self.external.highest)
 
     # --- what is near a change ---------------------------------------------------------------------------------------
 
@@ -112,14 +113,11 @@ class Closing(ABC):
 
     # --- what they share ---------------------------------------------------------------------------------------------
 
-    def _seen(self, relation: Relation, view: View) -> Edges:
-        return Edges(self.store, relation, self.shape, self._constants, view)
-
     def _all(self, edges: CodeColumns) -> Bags:
         """Return the closure of edges as the first derivations that there are."""
         made = closed(self.shape, edges, (), self.store.tools, lasting=False).tuples
-        layout = self._layout(made.ranges(self.whole.arity))
-        self._count(made.pairs.size)
+        layout = self.layout_for(made.ranges(self.whole.arity))
+        self.count(made.pairs.size)
         rank = np.full(made.pairs.size, self.external.highest, np.int32) if self.store.ranked else None
         return {self.whole.name: [Bag(layout, made.write(made.pairs, layout), rank, ordered=True)]}
 
@@ -135,45 +133,9 @@ class Closing(ABC):
         self.store.spend_on_matches(rows.shape[1])
         return {column: layout.codes(rows, column) for column in range(self.whole.arity)}
 
-    def _bag(self, found: CodeColumns, rank: int) -> Bags:
-        """Return tuples as derivations of a rank."""
-        count = size_of(found)
-        if not count:
-            return {}
-        self._count(count)
-        layout = self._layout([range_of(found[column]) for column in range(self.whole.arity)])
-        rows = layout.pack(found, count)  # type: ignore[arg-type]
-        bag = Bag(layout, rows, np.full(count, rank, np.int32) if self.store.ranked else None)
-        return {self.whole.name: [bag]}
-
-    def _layout(self, ranges: list[Range]) -> Layout:
-        fields = self.whole.layout.fields
-        fits = all(fields[column].range.covers(codes) for column, codes in enumerate(ranges))
-        return self.whole.layout if fits else place(enumerate(ranges))
-
-    def _count(self, derivations: int) -> None:
-        with self.store.counting:
-            self.store.derivations += derivations
-
-    def _stand(self, found: CodeColumns) -> Mask:
-        """Tell which tuples are external facts that stand whatever becomes of the closure."""
-        support = self.whole.support
-        stand = np.zeros(size_of(found), bool)
-        if support is Support.NONE or not len(stand):
-            return stand
-        rank = np.zeros(len(stand), np.int32)
-        for batch, places, targets in self._seen(self.whole, AFTER).located(found):
-            rank[places] = batch.ranks()[targets]
-        for batch, places, targets in self._seen(self.external, AFTER).located(found):
-            if support is Support.RANKED:
-                stand[places] = batch.ranks()[targets] < rank[places]
-            elif batch.counts is not None:
-                stand[places] = batch.counts[0, targets] > 0
-        return stand
-
     def _by_rank(self) -> Iterator[tuple[int, CodeColumns]]:
         """Yield the closure in parts, by the lowest rank of external facts from which a tuple follows."""
-        edges = self._seen(self.external, AFTER)
+        edges = self.seen(self.external, AFTER)
         columns = edges.all()
         rank: Ranks = np.zeros(size_of(columns), np.int32)
         for batch, places, targets in edges.located(columns):
@@ -181,22 +143,8 @@ class Closing(ABC):
         known = none_of(self.whole.arity)
         for one in np.unique(rank).tolist():
             found = self._closed(joined([known, chosen_of(columns, rank == one)]))
-            yield one, chosen_of(found, ~_among(found, known, self.store.arrays))
+            yield one, chosen_of(found, ~among(found, known, self.store.arrays))
             known = found
-
-
-def _among(found: CodeColumns, known: CodeColumns, arrays: Arrays) -> Mask:
-    """Tell which tuples are among others."""
-    if not size_of(known):
-        return np.zeros(size_of(found), bool)
-    layout = place((c, range_of(np.concatenate((found[c], known[c])))) for c in found)
-    table = arrays(size_of(found))
-    one, other = (layout.pack(edges, size_of(edges)) for edges in (found, known))  # type: ignore[arg-type]
-    order = table.order(one)
-    low, high, _ = table.ranges(np.ascontiguousarray(one[:, order]), table.sort(other), one.shape[0], 64)
-    there = np.zeros(len(order), bool)
-    there[order] = high > low
-    return there
 
 
 class Transitive(Closing):

@@ -76,7 +76,7 @@ class Program:
         if self._phase is Phase.COUNT and (any(rule.aggregated) or isinstance(rule, ClosureRule)):
             return [rule.head]
         if isinstance(rule, ClosureRule):
-            return [rule.external]
+            return list(rule.reads)
         blocked: list[str] = []
         for delta, tree in self._trees(rule):
             join_plan = store.orders.best(rule, tree, store.relation)

@@ -24,18 +24,19 @@ class Deriving(Store):
 
     def derive(self, jobs: Sequence[Job]) -> Bags:
         """Evaluate trees; return for each head relation its bags."""
-        closing = [(rule, tree) for rule, tree in jobs if isinstance(rule, ClosureRule)]
+        closing = {id(rule): rule for rule, _ in jobs if isinstance(rule, ClosureRule)}
         if not closing:
             return turn(SemiNaive(self), self.phase, jobs)
-        others = [job for job in jobs if not isinstance(job[0], ClosureRule)]
+        others = [job for job in jobs if id(job[0]) not in closing]
         found = [turn(SemiNaive(self), self.phase, others)] if others else []
-        return self.unite([*found, *(self._close(rule, tree) for rule, tree in closing)])
+        those = ((rule, [job for job in jobs if job[0] is rule]) for rule in closing.values())
+        return self.unite([*found, *(self._close(rule, own) for rule, own in those)])
 
-    def _close(self, rule: ClosureRule, tree: Project) -> Bags:
+    def _close(self, rule: ClosureRule, jobs: Sequence[Job]) -> Bags:
         """Let the module of a closure take its turn."""
         self.watch.rule = rule
         walked, spent, start = self.watch.walked, self.derivations, time.perf_counter()
-        found: Bags = turn(self.closing(rule, self), self.phase, [(rule, tree)])
+        found: Bags = turn(self.closing(rule, self), self.phase, jobs)
         with self.counting:
             self.derivations += self.watch.walked - walked
         notes = analysis.get()
@@ -76,7 +77,7 @@ class Deriving(Store):
     def visit(self, rule: Rule, tree: Project, take: Callable[[Bag], None]) -> None:
         """Evaluate a tree and hand on its bags as they are made, perhaps by several threads."""
         if isinstance(rule, ClosureRule):
-            for bag in self._close(rule, tree).get(rule.head, ()):
+            for bag in self._close(rule, [(rule, tree)]).get(rule.head, ()):
                 take(bag)
             return
         self.run(Pipeline(rule, self.orders.best(rule, tree, self.relation), self, take))
