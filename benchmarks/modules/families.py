@@ -169,8 +169,15 @@ def names(n: int) -> Facts:
     return {"W": [*((i, "same", i + 1) for i in range(n - 1)), *said]}
 
 
+def two(n: int) -> Facts:
+    """Return n names of one thing and n of another, and that the one knows the other."""
+    chains = [(first + i, "same", first + i + 1) for first in (0, 10_000) for i in range(n - 1)]
+    return {"W": [*chains, (3, "knows", 10_005)]}
+
+
 FAMILIES = (
     Family("200 names of one thing", SAME, lambda _: names(200), "W", 1),
+    Family("two things of 200 names", SAME, lambda _: two(200), "W", 1),
     Family("inverse, chain of 200", INVERSE, lambda _: {"E": chain(200)}, "E", 1),
     Family("SKOS-like, 1,820 facts", SKOS, lambda _: categories(1_011), "Broad"),
     Family("  by hand, without inverses", SKOS_BY_HAND, lambda _: categories(1_011), "Broad"),

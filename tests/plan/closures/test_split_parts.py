@@ -162,3 +162,12 @@ def test_a_plan_says_which_parts() -> None:
         'module of a part of P: transitive closure, column 1 is "in"',
         "module of all other rules: semi-naive",
     ]
+
+
+def test_a_plan_says_where_equals_are_replaced() -> None:
+    (said,) = tell_modules(plan_text(TRIPLES + SAME + 'P(s, p, y) :- P(x, "same", y), P(s, p, x).')).values()
+    assert said == [
+        'module of a part of P: symmetric-transitive closure, column 1 is "same"',
+        'module of P: equals in place of each other in column 2, column 1 is "same"',
+        "module of all other rules: semi-naive",
+    ]

@@ -126,11 +126,11 @@ def plain(terms: Sequence[object]) -> Terms | None:
     return found if len(found) == len(terms) else None
 
 
-def unequal(literal: Literal) -> set[Var] | None:
+def unequal(literal: Literal) -> frozenset[Var] | None:
     """Return the two variables that a condition says are not equal."""
     match literal:
         case Condition(Operate("!=", (Var() as one, Var() as other))):
-            return {one, other}
+            return frozenset((one, other))
         case _:
             return None
 

@@ -13,7 +13,7 @@ from tidelog.base.text.show import show_value
 from tidelog.plan.closures.merge_equals import merge_equals, read_off
 from tidelog.plan.closures.recognise import closure_of, closures
 from tidelog.plan.closures.split_modules import is_module
-from tidelog.plan.closures.split_parts import Part, parts
+from tidelog.plan.closures.split_parts import Part, parts, replaced
 from tidelog.plan.nodes import Plan, Stratum
 
 
@@ -41,6 +41,11 @@ def _said(stratum: Stratum, *, parted: bool) -> Iterator[str]:
     yield from (f"module {one.relation}: {one.kind.value} closure of what other rules derive" for one in modules)
     some = parts(stratum)
     yield from (f"module of a part of {one.rule.head}: {one.kind.value} closure, {_where(one)}" for one in some)
+    for part in some:
+        columns = sorted({one.column for one in replaced(stratum, part) if one.alone})
+        if columns:
+            places = " and ".join(map(str, columns))
+            yield f"module of {part.rule.head}: equals in place of each other in column {places}, {_where(part)}"
     if modules or some:
         yield "module of all other rules: semi-naive"
 

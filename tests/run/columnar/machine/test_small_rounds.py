@@ -54,6 +54,7 @@ output relation Odd(a: u32)
 output relation Even(a: u32)
 output relation Far(a: bit<60>, b: bit<60>, c: bit<60>)
 output relation Twice(a: u32, n: u32)
+output relation Apart(a: u32, b: u32)
 Reach(x, y) :- Edge(x, y).
 Reach(x, z) :- Reach(x, y), Edge(y, z), not Closed(y).
 Reach(x, x) :- Reach(x, y), Reach(y, x), Start(x).
@@ -66,8 +67,12 @@ Far(y, x, w) :- Far(x, y, z), Wide(z, w, _).
 Twice(x, 0) :- Start(x).
 Twice(y, n) :- Twice(x, n), Edge(x, y).
 Twice(x, n + 1) :- Twice(x, n), Closed(x), n < 3.
+Apart(x, y) :- Edge(x, y), x != 3.
+Apart(x, z) :- Apart(x, y), Edge(y, z), x != z, z != 5.
+Apart(y, x) :- Apart(x, y), 4 != y, not Closed(x), x != y.
 """
-"""Recursion by itself and mutual, negation, constants, rows of several words, a rule that no kernel takes."""
+"""Recursion by itself and mutual, negation, constants, terms that differ, rows of several words, a rule that no kernel
+takes."""
 
 
 class Calls:
@@ -183,6 +188,17 @@ def line() -> ColumnarEngine:
         closures=False,
         tuning=COMPILED,
     )
+
+
+@pytest.mark.parametrize("rule", ["", ", x != y", ", y != 1000", ", x != y, 1000 != x"])
+def test_that_terms_differ_keeps_no_rule_from_the_kernel(calls: Calls, rule: str) -> None:
+    declared = "input relation Edge(a: u32, b: u32)  output relation From(a: u32)  From(0)."
+    engine = ColumnarEngine(
+        plan_text(f"{declared}  From(y) :- From(x), Edge(x, y){rule}."), strategy="ranked", tuning=COMPILED
+    )
+    engine.update({"Edge": Delta(chain(40))})
+    assert engine.count("From") == 41
+    assert calls.rounds >= 39
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """Join plans as instructions of the virtual machine: lines of numbers, of which `kernels.operands` has the places.
 
-Such a plan begins with a delta and goes on with scans and anti-joins to a head of variables and constants. Each
-variable has a register; how the fields of a row bind registers, or registers make a key, depends on the layout, and is
-worked out only when that has changed.
+Such a plan begins with a delta and goes on with scans and anti-joins to a head of variables and constants; that two
+terms differ is asked when the last of them is bound. Each variable has a register; how the fields of a row bind
+registers, or registers make a key, depends on the layout, and is worked out only when that has changed.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from collections.abc import Hashable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from tidelog.base import types as t
+from tidelog.base.expr import Const, Expr, Operate, Var
 from tidelog.base.record import record
-from tidelog.plan.nodes import AntiJoin, Scan, Version
+from tidelog.plan.nodes import AntiJoin, Scan, Select, Version
 from tidelog.run.columnar.machine.kernels import operands as op
 from tidelog.run.columnar.rules.bindings import Source
 from tidelog.run.columnar.rules.join_plan import JoinPlan, Link
@@ -33,11 +35,23 @@ class Operands:
     new: Sequence[Line]
 
 
+@record
+class Unequal:
+    """What must differ: the variable that a link binds, and another one or the code of a constant."""
+
+    place: int
+    bound: str
+    other: Source
+
+
 class Instructions:
     """The links of a join plan, the first of which reads the delta, and the head."""
 
-    def __init__(self, links: Sequence[Link], sources: Mapping[Hashable, Source]) -> None:
+    def __init__(
+        self, links: Sequence[Link], sources: Mapping[Hashable, Source], unequal: Sequence[Unequal] = ()
+    ) -> None:
         self.links = links
+        self._unequal = unequal
         self._sources = sources
         self._registers: dict[str, int] = {}
         for link in links:
@@ -71,6 +85,7 @@ class Instructions:
         new = [
             *(_line(op.SET, self._registers[name], layout.fields[column]) for name, column in probe.new.items()),
             *(_line(op.SAME, self._registers[names[a]], layout.fields[b]) for a, b in probe.equal),
+            *(self._differing(one, layout.fields[probe.new[one.bound]]) for one in self._unequal if one.place == place),
         ]
         if place == 0:  # constants of the delta are looked at, not searched for, and first: most tuples may have others
             fixed = [self._filled(source, layout.fields[column]) for column, source in probe.bound.items()]
@@ -78,6 +93,12 @@ class Instructions:
         fields = layout.key(len(probe.bound)).fields
         key = [self._filled(source, fields[column]) for column, source in probe.bound.items()]
         return Operands(*layout.prefix(len(probe.bound)), key, new)
+
+    def _differing(self, one: Unequal, field: Field) -> Line:
+        """Return the line of a field that must not have the code of a variable or constant."""
+        if isinstance(one.other, int):
+            return _line(op.OTHER, one.other, field)
+        return _line(op.UNLIKE, self._registers[one.other], field)
 
     def _filled(self, source: Source, field: Field) -> Line:
         """Return the line of a field that has the code of a variable or constant."""
@@ -121,11 +142,41 @@ def _compile(join_plan: JoinPlan) -> Sequence[Instructions]:
 
 
 def _instructions(first: Link, link: Link | None, sources: Mapping[Hashable, Source]) -> Instructions | None:
-    links = [first]
+    links, unequal = [first], list[Unequal]()
     while link is not None:
-        links.append(link)
+        match link.step:
+            case Scan() | AntiJoin():
+                links.append(link)
+            case Select(_, condition) if (one := _unequal(condition, links)) is not None:
+                unequal.append(one)
+            case _:
+                return None
         link = link.then
-    return Instructions(links, sources) if all(isinstance(one.step, Scan | AntiJoin) for one in links) else None
+    return Instructions(links, sources, unequal) if isinstance(first.step, Scan) else None
+
+
+def _unequal(condition: Expr, links: Sequence[Link]) -> Unequal | None:
+    """Return what a condition says that two terms differ, if their codes tell."""
+    match condition:
+        case Operate("!=", (Var() | Const() as one, Var() | Const() as two)) if isinstance(one.type, _CODED):
+            pass
+        case _:
+            return None
+    codec, found = links[0].join_plan.codec, list[Unequal]()
+    for mine, its in ((one, two), (two, one)):
+        if isinstance(mine, Var):
+            other = its.name if isinstance(its, Var) else codec.code(its.value, its.type)
+            places = [place for place, link in enumerate(links) if _binds(link, mine.name)]
+            found += [Unequal(place, mine.name, other) for place in places]
+    return max(found, key=lambda unequal: unequal.place, default=None)
+
+
+def _binds(link: Link, name: str) -> bool:
+    return isinstance(link.step, Scan) and name in link.probe.new
+
+
+_CODED = t.Bool | t.Bit | t.Signed | t.String
+"""Types of which equal values have equal codes, and only these."""
 
 
 def lines_of(found: Sequence[Line], width: int) -> Numbers:

@@ -73,10 +73,10 @@ class Program:
 
     def _add_rule(self, store: Store, rule: Rule, compiler: Compiler) -> list[str]:
         """Add the variants of a rule; return the relations whose delta is read by variants that are no instructions."""
-        if self._phase is Phase.COUNT and (any(rule.aggregated) or isinstance(rule, ClosureRule)):
-            return [rule.head]
         if isinstance(rule, ClosureRule):
-            return list(rule.reads)
+            return [] if self._phase is Phase.COUNT else list(rule.reads)  # its tuples have no other derivation
+        if self._phase is Phase.COUNT and any(rule.aggregated):
+            return [rule.head]
         blocked: list[str] = []
         for delta, tree in self._trees(rule):
             join_plan = store.orders.best(rule, tree, store.relation)

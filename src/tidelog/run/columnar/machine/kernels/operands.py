@@ -16,8 +16,9 @@ KIND, WHAT, WORD, DOWN, MASK, BASE = range(6)
 """A field: what to do with it, a variable or constant, and its place in a row."""
 FIELD = 6
 """Numbers of a field."""
-SET, SAME, CONSTANT = range(3)
-"""A field is (or gives) a variable; it must equal a variable; it must equal (or is) a constant."""
+SET, SAME, CONSTANT, UNLIKE, OTHER = range(5)
+"""A field is (or gives) a variable; it must equal a variable; it must equal (or is) a constant; it must differ from a
+variable, from a constant."""
 
 ROWS, STRIDE, SIZE, MARKS, LIMIT, RANKS, RANK, MEMBER, COUNTS, LINE, NEXT, GONE = range(12)
 """A batch: rows, bytes from word to word, number, marks, greatest mark seen, ranks or the rank of all, the member whose

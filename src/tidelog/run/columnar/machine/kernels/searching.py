@@ -113,7 +113,7 @@ def make_key(fields: Rows, first: int, end: int, registers: Rows, i: int, keys: 
 
 @part
 def bind(fields: Rows, first: int, end: int, rows: int, stride: int, j: int, registers: Rows, i: int) -> bool:
-    """Bind variables of binding i to fields of row j; return whether fields that must equal something do."""
+    """Bind variables of binding i to fields of row j; return whether fields that must equal something, or not, do."""
     for f in range(first, end):
         code = fields[f, op.BASE]
         if fields[f, op.MASK]:
@@ -124,6 +124,12 @@ def bind(fields: Rows, first: int, end: int, rows: int, stride: int, j: int, reg
             registers[i, np.int64(fields[f, op.WHAT])] = code
         elif kind == U(op.SAME):
             if registers[i, np.int64(fields[f, op.WHAT])] != code:
+                return False
+        elif kind == U(op.UNLIKE):
+            if registers[i, np.int64(fields[f, op.WHAT])] == code:
+                return False
+        elif kind == U(op.OTHER):
+            if fields[f, op.WHAT] == code:
                 return False
         elif fields[f, op.WHAT] != code:
             return False
