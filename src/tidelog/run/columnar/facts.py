@@ -7,7 +7,8 @@ import numpy as np
 from tidelog.run.columnar.arrays.table import Mask, Words, chosen, no_rows
 from tidelog.run.columnar.storage.batch import Journal
 from tidelog.run.columnar.storage.dictionary import Codec
-from tidelog.run.columnar.storage.relation import Relation, Where
+from tidelog.run.columnar.storage.order import Where
+from tidelog.run.columnar.storage.relation import Relation
 from tidelog.run.columnar.storage.rows import code_parts, pack_columns, ranges_of
 from tidelog.run.contract.engine import Delta
 from tidelog.run.phases import ALIVE, REMOVED

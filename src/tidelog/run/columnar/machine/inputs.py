@@ -21,7 +21,7 @@ from tidelog.run.columnar.machine.program import Program, Sight, program_of
 from tidelog.run.columnar.machine.workbench import Shape, lend
 from tidelog.run.columnar.storage.batch import Batch, address
 from tidelog.run.columnar.storage.layout import moves
-from tidelog.run.columnar.storage.relation import Order, Where
+from tidelog.run.columnar.storage.order import Order, Where
 from tidelog.run.columnar.store import Store
 from tidelog.run.columnar.support.lifting import lifts, settles
 from tidelog.run.contract.phase import Phase

@@ -20,7 +20,8 @@ from tidelog.run.columnar.machine.instructions import Compiler, Instructions, Li
 from tidelog.run.columnar.machine.kernels import operands as op
 from tidelog.run.columnar.rules.ordering import Orders
 from tidelog.run.columnar.storage.layout import Layout
-from tidelog.run.columnar.storage.relation import Columns, Relation
+from tidelog.run.columnar.storage.order import Columns
+from tidelog.run.columnar.storage.relation import Relation
 from tidelog.run.columnar.store import Store
 from tidelog.run.contract.phase import Phase
 from tidelog.run.maintain.rounds import rederivation

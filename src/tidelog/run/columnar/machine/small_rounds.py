@@ -30,7 +30,8 @@ from tidelog.run.columnar.machine.workbench import give_back
 from tidelog.run.columnar.rules.bag import Bags
 from tidelog.run.columnar.storage.batch import Batch
 from tidelog.run.columnar.storage.batch import Log as Overwritten
-from tidelog.run.columnar.storage.relation import Order, Relation
+from tidelog.run.columnar.storage.order import Order
+from tidelog.run.columnar.storage.relation import Relation
 from tidelog.run.columnar.store import Store
 from tidelog.run.columnar.support.absorb import in_layout, make_room
 from tidelog.run.columnar.support.lifting import lifts, settles

@@ -23,7 +23,8 @@ from tidelog.run.columnar.rules.bindings import Source, Table, empty, joined, sp
 from tidelog.run.columnar.storage.batch import Batch
 from tidelog.run.columnar.storage.dictionary import Codec
 from tidelog.run.columnar.storage.layout import Layout, Range, moves, place
-from tidelog.run.columnar.storage.relation import Order, Relation
+from tidelog.run.columnar.storage.order import Order
+from tidelog.run.columnar.storage.relation import Relation
 from tidelog.run.phases import View
 
 Names = tuple[str, ...]

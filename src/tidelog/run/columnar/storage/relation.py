@@ -20,48 +20,12 @@ from tidelog.run.columnar.kernels.ranks import NONE_LIFTED
 from tidelog.run.columnar.storage.batch import Batch, Journal, condensed, merge, push
 from tidelog.run.columnar.storage.layout import NOTHING, Layout, Range, moves, place, roomy
 from tidelog.run.columnar.storage.lazy import LazyBatch
+from tidelog.run.columnar.storage.order import Columns, Order, Where
 from tidelog.run.contract.phase import Support
 from tidelog.run.phases import ALIVE, CURRENT, DYING, GARBAGE, REMOVED, View
 
-Columns = tuple[int, ...]
 LINES = {Support.NONE: 0, Support.RANKED: 2, Support.FIRST: 1, Support.COUNTED: 2}
 """How many counts a tuple has under each kind of support."""
-Where = list[tuple[Batch, Places]]
-"""Rows as places in batches."""
-
-
-class Order:
-    """The tuples of a relation sorted by its columns in one order."""
-
-    __slots__ = ("columns", "deleted", "delta", "dying", "inserted", "layout", "removed", "settled")
-
-    def __init__(self, columns: Columns, layout: Layout) -> None:
-        self.columns = columns
-        self.layout = layout
-        self.settled: list[Batch] = []
-        self.inserted: list[Batch] = []
-        self.delta: Batch | None = None
-        self.deleted: Batch | None = None
-        self.dying: Where = []
-        self.removed: Where = []
-        """Where the rows stand that the update at work removes in this round, and that it has removed."""
-
-    def copy(self) -> Order:
-        """Return an order whose lists can change on their own, before an update; batches are shared."""
-        other = Order(self.columns, self.layout)
-        other.settled, other.inserted = list(self.settled), list(self.inserted)
-        other.delta, other.deleted = self.delta, self.deleted
-        return other
-
-    def change(self, by: Callable[[Batch], Batch]) -> None:
-        """Replace every batch by one of the same rows."""
-        made = {id(batch): by(batch) for batch in (*self.settled, *self.inserted)}
-        self.settled = [made[id(batch)] for batch in self.settled]
-        self.inserted = [made[id(batch)] for batch in self.inserted]
-        self.dying = [(made[id(batch)], places) for batch, places in self.dying]
-        self.removed = [(made[id(batch)], places) for batch, places in self.removed]
-        self.delta = None if self.delta is None else by(self.delta)
-        self.deleted = None if self.deleted is None else by(self.deleted)
 
 
 class Relation:

@@ -23,7 +23,8 @@ from tidelog.run.columnar.kernels.ranks import level
 from tidelog.run.columnar.rules.bag import Bag
 from tidelog.run.columnar.storage.batch import Batch, Journal, Log
 from tidelog.run.columnar.storage.layout import Layout, moves
-from tidelog.run.columnar.storage.relation import Relation, Where
+from tidelog.run.columnar.storage.order import Where
+from tidelog.run.columnar.storage.relation import Relation
 from tidelog.run.contract.phase import Support
 from tidelog.run.phases import ALIVE, REMOVED
 

@@ -12,7 +12,8 @@ from tidelog.run.columnar.kernels.ranks import level, lowest_of
 from tidelog.run.columnar.rules.bag import Bag, Bags
 from tidelog.run.columnar.rules.deriving import Deriving
 from tidelog.run.columnar.storage.batch import Batch, merge
-from tidelog.run.columnar.storage.relation import Relation, Where
+from tidelog.run.columnar.storage.order import Where
+from tidelog.run.columnar.storage.relation import Relation
 from tidelog.run.columnar.support.absorb import absorbed, first_found, fresh, gather, released, settled
 from tidelog.run.columnar.support.lifting import lift, lifts, note
 from tidelog.run.contract.phase import Phase, Support
