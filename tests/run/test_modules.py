@@ -69,15 +69,15 @@ def test_random_programs() -> None:
         )
 
 
-@pytest.mark.long(reason="320 random histories; with those that the soak draws of this family they are some 500")
+@pytest.mark.long(reason="500 random histories")
 def test_random_programs_of_modules_under_all_strategies() -> None:
-    for seed in range(320):
+    for seed in range(500):
         random = Random(seed)
         strategy = random.choice(("modular", "auto", "auto", "recompute"))
         fallback = Fallback(math.inf) if strategy == "auto" and random.random() < 0.7 else None
         tuning = Tuning.drawn(random, Paths()) if random.random() < 0.7 else DEFAULT
         made = partial(ColumnarEngine, strategy=strategy, fallback=fallback, tuning=tuning)
-        follow(mixed_history(random, 8), made)
+        follow(mixed_history(random, 5), made)
 
 
 INVERSE = DECLARED + "R(y, x) :- T(x, y). T(y, x) :- R(x, y)."
@@ -105,12 +105,12 @@ def test_derivations_are_within_twice_those_of_algorithm_2(
 
 def test_a_path_takes_a_square_not_a_cube_of_instances() -> None:
     """Example 1: n facts in a row have n (n + 1) / 2 paths, in some n cubed / 6 instances of the transitive rule."""
-    n = 40
+    n = 200
     taken = {}
     for strategy in ("modular", "ranked"):
         engine = ColumnarEngine(plan_text(DECLARED + MIXED["step"]), strategy=strategy)
         (work,) = engine.update({"E": Delta([(i, i + 1) for i in range(n)])}).work[-1:]
         assert engine.count("T") == n * (n + 1) // 2
         taken[strategy] = work.derivations
-    assert taken["modular"] < 2 * n * n
+    assert taken["modular"] < n * n
     assert taken["ranked"] > n**3 / 6

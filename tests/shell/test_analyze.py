@@ -24,6 +24,20 @@ def test_by_rule_and_by_round(tmp_path: Path) -> None:
     assert costs == {"R(1).": 1, "R(x + 1) :- R(x), x < 4.": 3}
 
 
+def test_modules_are_told_of_by_relations_of_the_user(tmp_path: Path) -> None:
+    path = tmp_path / "same.dl"
+    path.write_text(
+        'output relation P(s: u8, p: string, o: u8)\nP(1, "same", 2).\nP(1, "in", 3).\nP(3, "in", 4).\n'
+        'P(y, "same", x) :- P(x, "same", y).\nP(x, "same", z) :- P(x, "same", y), P(y, "same", z).\n'
+        'P(y, p, o) :- P(x, "same", y), P(x, p, o).\nP(x, "in", z) :- P(x, "in", y), P(y, "in", z).\n'
+    )
+    shown = CliRunner().invoke(main, ["plan", str(path), "--analyze"]).stdout
+    assert "#" not in shown
+    assert "module of P: transitive closure" in shown
+    assert "module of P: symmetric-transitive closure" in shown
+    assert "module of P: equals in place of each other" in shown
+
+
 def test_options_that_need_it(tmp_path: Path) -> None:
     path = tmp_path / "count.dl"
     path.write_text(PROGRAM)

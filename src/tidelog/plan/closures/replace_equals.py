@@ -38,6 +38,11 @@ class ReplacingRule(ClosureRule):
 
     columns: tuple[int, ...] = field(default=(), compare=False, repr=False)
 
+    @property
+    def told(self) -> str:
+        """What it does, in words for users."""
+        return "equals in place of each other"
+
 
 @record
 class Replaced:
@@ -100,9 +105,10 @@ def replacing(rule: Rule, begin: int, end: int, constants: Sequence[tuple[int, C
     return None
 
 
-def replacing_rule(own: Relation, fed: Relation, closure: Closure, columns: Sequence[int]) -> ReplacingRule:
+def replacing_rule(own: Relation, fed: Relation, closure: Closure, those: Sequence[Replaced]) -> ReplacingRule:
     """Return the one rule of a relation that holds what it is fed with equals in place of each other."""
     variables = tuple(Var(f"x{number}", column.type) for number, column in enumerate(own.columns))
+    columns = tuple(sorted({one.column for one in those}))
 
     def tree(relation: str, version: Version, occurrence: int) -> Project:
         return Project(Scan(relation, variables, version, occurrence, variables), own.name, variables)
@@ -113,11 +119,11 @@ def replacing_rule(own: Relation, fed: Relation, closure: Closure, columns: Sequ
         Variant(place, negative=False, tree=tree(name, Version.DELTA, place)) for place, name in enumerate(reads)
     )
     constants = tuple((column, constant.value) for column, constant in closure.constants)
-    kind = closure.source, closure.target, constants, tuple(columns)
+    kind = closure.source, closure.target, constants, columns
     identity = f"{own.name} as what it is fed with equals in place of each other: {reads} {kind}"
-    never, origin = (False, False), closure.rules[0].origin
-    made = Rule(identity, own.name, full.tree, full, variants, reads, never, never, origin)
-    return ReplacingRule(**as_fields(made), closure=closure, columns=tuple(columns))
+    never = False, False
+    made = Rule(identity, own.name, full.tree, full, variants, reads, never, never, those[0].rule.origin)
+    return ReplacingRule(**as_fields(made), closure=closure, columns=columns)
 
 
 def plain(terms: Sequence[object]) -> Terms | None:
@@ -126,7 +132,7 @@ def plain(terms: Sequence[object]) -> Terms | None:
     return found if len(found) == len(terms) else None
 
 
-def unequal(literal: Literal) -> frozenset[Var] | None:
+def unequal(literal: Literal) -> frozenset[Var | Const] | None:
     """Return the two variables that a condition says are not equal."""
     match literal:
         case Condition(Operate("!=", (Var() as one, Var() as other))):

@@ -24,7 +24,7 @@ from typing import Any
 from tidelog.base.record import record
 from tidelog.plan.closures.recognise import Closure, Form, closures
 from tidelog.plan.closures.split_closures import Wanted, copying, fed_name, feeding, unchanged
-from tidelog.plan.nodes import Plan, Relation, Rule, Stratum
+from tidelog.plan.nodes import Plan, Relation, Rule, Stratum, shown
 
 
 @record
@@ -37,6 +37,20 @@ class ClosureRule(Rule):
     def external(self) -> str:
         """The relation of what feeds the closure."""
         return self.reads[0]
+
+    @property
+    def told(self) -> str:
+        """What it does, in words for users."""
+        assert self.closure is not None
+        return f"{self.closure.kind.value} closure"
+
+
+def told(rule: Rule) -> str:
+    """Return a rule as users know it: their text, or which module it stands for."""
+    (relation,) = shown([rule.head])
+    if isinstance(rule, ClosureRule):
+        return f"module of {relation}: {rule.told}"
+    return f"{relation} as its module has it" if rule.identity in rule.reads else rule.identity
 
 
 def split_modules(plan: Plan, wanted: Wanted, earlier: Plan | None = None) -> Plan:

@@ -161,7 +161,7 @@ def _replacing(
     for one in those:
         yield _planned(one.feeding(fed.name, closure.constants), one.rule.identity, known)
     yield _back(own, closed, those[0].rule, known)
-    yield _unchanged(replacing_rule(closed, fed, closure, sorted({one.column for one in those})), known)
+    yield _unchanged(replacing_rule(closed, fed, closure, those), known)
 
 
 def _back(own: Relation, closed: Relation, rule: Rule, known: Known) -> Rule:
@@ -193,10 +193,10 @@ def _part(rule: Rule, stratum: Stratum) -> Part | None:
         if place is None or left is None:
             continue
         x, y, z = head[place[0]], left[place[1]], head[place[1]]
-        inner = {x, y, z}
+        inner, steps = frozenset((x, y, z)), (frozenset((x, y)), frozenset((y, z)))
         rest = (literal for literal in source.body if literal is not first and literal is not second)
         # A step from a node to itself leads nowhere new: a rule may leave it out.
-        others = tuple(literal for literal in rest if unequal(literal) not in ({x, y}, {y, z}))
+        others = tuple(literal for literal in rest if unequal(literal) not in steps)
         if not all(_is_apart(literal, inner) for literal in others) or not (others or place[3]):
             continue
         turned = (
@@ -208,7 +208,7 @@ def _part(rule: Rule, stratum: Stratum) -> Part | None:
     return None
 
 
-def _is_apart(literal: Literal, inner: set[Var | Const]) -> bool:
+def _is_apart(literal: Literal, inner: frozenset[Var | Const]) -> bool:
     """Tell whether a literal is an atom or a condition that says nothing of the nodes of a closure."""
     match literal:
         case Positive(atom) | Negative(atom):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from tidelog.plan.closures.split_modules import ClosureRule
+from tidelog.plan.closures.split_modules import ClosureRule, told
 from tidelog.plan.nodes import Project, Rule
 from tidelog.run.columnar.rules.bag import Bag, Bags
 from tidelog.run.columnar.rules.bindings import Table
@@ -42,7 +42,7 @@ class Deriving(Store):
         notes = analysis.get()
         if notes is not None:
             seconds = time.perf_counter() - start
-            notes.append(RuleRun(rule.identity, self.watch.round, 0.0, self.derivations - spent, seconds))
+            notes.append(RuleRun(told(rule), self.watch.round, 0.0, self.derivations - spent, seconds))
         return found
 
     def evaluate(self, jobs: Sequence[Job]) -> Bags:
@@ -116,7 +116,7 @@ class Deriving(Store):
         made = self.run(Pipeline(rule, join_plan, self))
         found, seconds = self.derivations - before, time.perf_counter() - start
         assert notes is not None
-        notes.append(RuleRun(rule.identity, self.watch.round, estimated, found, seconds))
+        notes.append(RuleRun(told(rule), self.watch.round, estimated, found, seconds))
         return made
 
 
