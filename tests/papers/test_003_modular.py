@@ -157,7 +157,7 @@ def test_example_2_a_cycle_takes_n_squared_facts(n: int) -> None:
 
 @pytest.mark.parametrize("kind", MODULES)
 def test_examples_1_and_2_in_the_engine(kind: str) -> None:
-    """The closure's work, edges walked and words of bits written, is that of the n edges, not of the n squared facts."""
+    """The closure's work, edges walked and words written, is that of the n edges, not of the n squared facts."""
     n = 60
     edges = [(i, (i + 1) % n) for i in range(n)]
     database = Database(FED + RULES[kind], strategy="modular")

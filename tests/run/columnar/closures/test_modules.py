@@ -144,8 +144,10 @@ def test_modules_of_closures_capture_their_rules(strategy: str, monkeypatch: pyt
     make = modules.closing
 
     def checked(rule: ClosureRule, store: Deriving) -> Checked:
+        made = make(rule, store)
         assert rule.closure is not None
-        return Checked(make(rule, store), RULES[rule.closure.kind], calls)
+        assert isinstance(made, Closing)
+        return Checked(made, RULES[rule.closure.kind], calls)
 
     monkeypatch.setattr(columnar, "closing", checked)
     plans = [plan_text(DECLARED), plan_text(DECLARED + "T(x, y) :- T(y, x).")]
