@@ -39,11 +39,11 @@ WHAT = {
     "start": {"timeout", "memory"},
     "regret": {"suite", "data", "quick", "seed", "count", "memory"},
     "compare": {"suite", "data", "work", "base", "runs", "timeout", "memory"},
-    "university": {"work", "count", "quick"},
+    "university": {"data", "work", "peers", "count", "quick", "timeout", "memory"},
     "spark": {"data", "work", "only", "lanes", "timeout"},
 }
 """The benchmarks, and the options that each takes besides `--json`."""
-PEERS = ("souffle", "duckdb", "clingo")
+PEERS = ("souffle", "duckdb", "clingo", "owlrl", "reasonable")
 
 
 def _arguments() -> argparse.ArgumentParser:
@@ -53,7 +53,7 @@ def _arguments() -> argparse.ArgumentParser:
     arguments.add_argument("--data", type=Path, default=Path("data"), help="folder of the real inputs")
     arguments.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "tidelog-benchmarks")
     arguments.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
-    arguments.add_argument("--peers", default=",".join(PEERS), help="of souffle,duckdb,clingo; empty for none")
+    arguments.add_argument("--peers", default=",".join(PEERS), help=f"of {','.join(PEERS)}; empty for none")
     arguments.add_argument("--quick", action="store_true", help="small inputs only")
     arguments.add_argument("--long", action="store_true", help="also those that take minutes")
     arguments.add_argument("--timeout", type=float, default=300.0, help="seconds a racer may take")

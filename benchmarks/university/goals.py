@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable, Mapping
 
 from benchmarks.university.generate import DATA
 
@@ -26,11 +26,18 @@ QUESTIONS = {
 
 def goals(prefix: str) -> dict[int, str]:
     """Return the questions as goals; the program calls the schema by this prefix."""
-    return {number: ", ".join(_atom(part, prefix) for part in text.split(", ")) for number, text in QUESTIONS.items()}
+    return goals_of(QUESTIONS, prefix, lambda name: DATA + name[1:])
 
 
-def _atom(part: str, prefix: str) -> str:
-    subject, name, value = (re.sub(r"^@(.*)", rf"<{DATA}\1>", word) for word in part.split(" "))
+def goals_of(questions: Mapping[int, str], prefix: str, iri: Callable[[str], str]) -> dict[int, str]:
+    """Return questions as goals; `iri` gives the IRI of a word that begins with `@`."""
+    return {
+        number: ", ".join(_atom(part, prefix, iri) for part in text.split(", ")) for number, text in questions.items()
+    }
+
+
+def _atom(part: str, prefix: str, iri: Callable[[str], str]) -> str:
+    subject, name, value = (f"<{iri(word)}>" if word.startswith("@") else word for word in part.split(" "))
     if name == "a":
         return f"Triple({subject}, rdf:type, {prefix}:{value})"
     return f"Triple({subject}, {prefix}:{name}, {value})"

@@ -7,6 +7,7 @@ evaluation from scratch and, in tests, the delta variants of a rule.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import TypeVar, assert_never
 
 from tidelog.base.expr import Const, Expr, Var
@@ -40,9 +41,10 @@ class Algebra:
             case p.Unit():
                 yield {}
             case p.Scan(_, terms):
+                bind = binder(terms)
                 for values in self.read(node):
                     self.tick()
-                    row = bind(terms, values)
+                    row = bind(values)
                     if row is not None:
                         yield row
             case p.Select(source, condition):
@@ -70,10 +72,14 @@ class Algebra:
                 assert_never(node)
 
     def _join(self, left: p.Node, right: p.Node, keys: tuple[Var, ...]) -> Iterator[Environment]:
+        rows = self.rows(left)
+        first = next(rows, None)
+        if first is None:
+            return
         index: dict[Row, list[Environment]] = {}
         for row in self.rows(right):
             index.setdefault(_key(keys, row), []).append(row)
-        for row in self.rows(left):
+        for row in chain((first,), rows):
             for match in index.get(_key(keys, row), ()):
                 self.tick()
                 yield {**row, **match}
@@ -109,20 +115,22 @@ class Algebra:
             raise Failure(f"{failure}, with {', '.join(shown)}") from failure
 
 
-def bind(terms: tuple[Var | Const | None, ...], values: Row) -> Environment | None:
-    """Match a tuple with the terms of an atom; return the variables' values, or None if it does not fit."""
-    row: Environment = {}
-    for term, value in zip(terms, values, strict=True):
-        match term:
-            case None:
-                pass
-            case Const(constant):
-                if not same(constant, value):
-                    return None
-            case Var(name):
-                if not same(row.setdefault(name, value), value):
-                    return None
-    return row
+def binder(terms: tuple[Var | Const | None, ...]) -> Callable[[Row], Environment | None]:
+    """Return what matches a tuple with the terms of an atom: the variables' values, or None if it does not fit."""
+    constants = [(place, term.value) for place, term in enumerate(terms) if isinstance(term, Const)]
+    names = [(place, term.name) for place, term in enumerate(terms) if isinstance(term, Var)]
+
+    def bind(values: Row) -> Environment | None:
+        for place, constant in constants:
+            if not same(constant, values[place]):
+                return None
+        row: Environment = {}
+        for place, name in names:
+            if not same(row.setdefault(name, values[place]), values[place]):
+                return None
+        return row
+
+    return bind
 
 
 def _key(keys: tuple[Var, ...], row: Environment) -> Row:

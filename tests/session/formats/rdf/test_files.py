@@ -170,3 +170,9 @@ def test_what_is_no_triple_is_not_written(tmp_path: Path, row: tuple[object, ...
     with pytest.raises(DataError, match="is no triple of RDF"):
         tidelog.save_outputs(db, tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("label", ["deadbeefdeadbeefdeadbeefdeadbeef", "0123456789abcdef"])
+def test_labels_that_look_like_those_of_the_parser_are_kept(label: str) -> None:
+    line = f"_:{label} <http://p> _:other .\n"
+    assert [*tidelog.read_rdf(line, "ttl")] == [*tidelog.read_rdf(line, "nt")]

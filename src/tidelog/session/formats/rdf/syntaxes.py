@@ -51,7 +51,7 @@ ALSO = {
 }
 """What rdflib and the W3C call them."""
 _MADE = re.compile(r"[0-9a-f]{16,32}")
-"""What a label looks like that the parser made."""
+"""What a label looks like that the parser made; one that stands in the text is the author's."""
 
 
 def read_syntax(path: Path, ending: str) -> Graph:
@@ -123,4 +123,10 @@ def _labelled(terms: list[Variant], data: bytes) -> list[Variant]:
     """Return terms with labels in the order of the text for blank nodes whose labels the parser made at random."""
     digest = blake2b(data, digest_size=4).hexdigest()
     labels = (f"genid-{digest}-{number}" for number in count(1))
-    return [blank(next(labels)) if term.position == 1 and _MADE.fullmatch(term.fields[0]) else term for term in terms]
+
+    def is_made(term: Variant) -> bool:
+        return (
+            term.position == 1 and _MADE.fullmatch(term.fields[0]) is not None and term.fields[0].encode() not in data
+        )
+
+    return [blank(next(labels)) if is_made(term) else term for term in terms]
