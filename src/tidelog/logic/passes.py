@@ -28,7 +28,7 @@ from tidelog.lang.syntax import Module, Path, RuleDef
 from tidelog.logic.check import rule_mistakes
 from tidelog.logic.check.check_goal import ValueOf, check_goal
 from tidelog.logic.check.check_rules import SourceRule, check_rules
-from tidelog.logic.check.check_time import inspects
+from tidelog.logic.check.check_time import inspects, uninspected
 from tidelog.logic.check.functions import Functions
 from tidelog.logic.check.instantiate import instantiate
 from tidelog.logic.check.order_body import order_body
@@ -47,6 +47,7 @@ from tidelog.logic.program import Origin, Program, Relation, Rule
 from tidelog.logic.rewrite import checked
 from tidelog.logic.rewrite.apply_transformers import apply_transformers
 from tidelog.logic.rewrite.auxiliaries import Auxiliaries
+from tidelog.logic.rewrite.count_derivations import count_derivations, read_each
 from tidelog.logic.rewrite.expand_disjunction import count_ways, expand_disjunction
 from tidelog.logic.rewrite.flatten_patterns import flatten_patterns
 from tidelog.logic.rewrite.fold_constants import fold_constants
@@ -260,6 +261,8 @@ def _source_rules(modules: Mapping[Path, Module], declarations: Declarations, re
             if any(count_ways(rule.body) > MOST_WAYS for rule in rules):
                 rule_mistakes.many_alternatives(max(count_ways(r.body) for r in rules), declaration.span, report)
                 continue
+            if declarations.dialect != TIDELOG:
+                rules = tuple(uninspected(rule, report) for rule in rules)
             if sum(inspects(rule.body, report) for rule in rules):
                 continue
             origin = Origin(_text(declaration), text_of("name", declaration.attributes), span=declaration.span)
@@ -301,9 +304,14 @@ def _typed_rules(
     report: Report,
 ) -> Iterator[Rule]:
     """The rules of the typed program, those of auxiliary relations before the rule they were made for."""
+    places: dict[Span, int] = {}
     for rule in rules:
         flat = unfold_rows(flatten_patterns(rule, declarations.definition, auxiliaries))
-        split = split_groups(give_parameters(flat, values), declarations.definition, auxiliaries)
+        given = read_each(give_parameters(flat, values), auxiliaries.relations)
+        split = split_groups(given, declarations.definition, auxiliaries)
+        if rule.head.kind == "multiset":
+            number = places[split.origin.span] = places.get(split.origin.span, -1) + 1
+            split = count_derivations(split, number, declarations)
         made, auxiliaries.rules = [*auxiliaries.rules, split], []
         for one in made:
             ordered = order_body(one, report)

@@ -31,8 +31,8 @@ class Relation(Placed):
     `demand` says that it is computed only as far as it is asked for. The role is `input`, `output`, `internal`, or, of
     a goal, `goal`.
     `auxiliary` relations were made by a rewrite and are not shown unless asked for.
-    The `kind` is `relation`, or `stream`, whose rows last one commit. `past` names the relation whose rows of one
-    commit ago an auxiliary one has: `R-1` has those of `R`, `R-2` those of `R-1`.
+    The `kind` is `relation`, or `stream`, whose rows last one commit, or `multiset`, whose rows have weights. `past`
+    names the relation whose rows of one commit ago an auxiliary one has: `R-1` has those of `R`, `R-2` those of `R-1`.
     """
 
     name: str
@@ -52,6 +52,11 @@ class Wildcard:
     """A column that does not matter."""
 
     type: Type
+
+
+def each_of(multiset: str) -> str:
+    """Return the name of the relation that has a row for each derivation of a row of a multiset."""
+    return f"{multiset}#each"
 
 
 def auxiliary_relation(name: str, columns: Iterable[Field | Var], span: Span) -> Relation:

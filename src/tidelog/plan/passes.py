@@ -23,6 +23,7 @@ from tidelog.base.process.gc_pause import collector_paused
 from tidelog.base.tuning.plans import Planning
 from tidelog.base.tuning.table import DEFAULT
 from tidelog.logic import program as logic
+from tidelog.logic.literals import atoms
 from tidelog.plan.demand.choose_demanded import Extent, choose_demanded, to_be_demanded
 from tidelog.plan.demand.restrict_to_demand import restrict_to_demand
 from tidelog.plan.join.choose_indexes import bound_columns, choose_indexes
@@ -56,7 +57,7 @@ def plan_program(
     with collector_paused():
         prepared = project_negations(isolate_aggregates(separate_facts(program)))
         components = stratify(prepared, report)
-        if components is None:
+        if components is None or not _countable(prepared, components, report):
             return None
         known = {rule.identity: rule for stratum in earlier.strata for rule in stratum.rules} if earlier else {}
         estimate = Estimate(sizes, planning=planning)
@@ -69,6 +70,23 @@ def plan_program(
         strata = as_before(_strata(components, rules), earlier.strata if earlier else ())
         by_demand = to_be_demanded(program.relations.values(), extent), asked.partial, asked.notes
         return Plan(program.types, relations, program.functions, strata, indexes, declared, *by_demand)
+
+
+def _countable(program: logic.Program, components: list[list[str]], report: Report) -> bool:
+    """Report a multiset that depends on itself: rows would be derived again and again."""
+    sound = True
+    each = {logic.each_of(r.name): r for r in program.relations.values() if r.kind == "multiset"}
+    heads = [rule for rule in program.rules if rule.head in each]
+    loops = {rule.head for rule in heads if any(rule.head == atom.relation for atom in atoms(rule.body))}
+    for component in components:
+        for name in component:
+            if name in each and (len(component) > 1 or name in loops):
+                note = "each derivation of a row counts, and a row that is derived from itself has no end of them"
+                hint = "declare it with `relation`, and count in a multiset that reads it"
+                found = each[name]
+                report.add("E0420", f"the multiset `{found.name}` depends on itself", found.span, note=note, hint=hint)
+                sound = False
+    return sound
 
 
 def _indexes(

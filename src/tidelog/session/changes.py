@@ -28,7 +28,8 @@ WEIGHT = "weight"
 class Change:
     """The exact change of one relation in one commit; iterating gives (row, weight), +1 for what became true.
 
-    Rows are in the language's order, first all inserted, then all deleted ones.
+    Rows are in the language's order, first all inserted, then all deleted ones. Of a multiset, iterating gives by how
+    much the weight of each row changed; inserted and deleted are rows that there were none of before, or are none now.
 
     >>> import tidelog
     >>> db = tidelog.Database("input relation Edge(a: u8, b: u8)")
@@ -41,9 +42,16 @@ class Change:
     {'a': [0, 1], 'b': [1, 2], 'weight': [1, 1]}
     """
 
-    __slots__ = ("_columns", "_deleted", "_inserted", "_plain", "_sorted", "commit", "relation")
+    __slots__ = ("_columns", "_deleted", "_inserted", "_plain", "_sorted", "_weights", "commit", "relation")
 
-    def __init__(self, relation: Relation, change: Delta, plain: Plain, commit: int | None) -> None:
+    def __init__(
+        self,
+        relation: Relation,
+        change: Delta,
+        plain: Plain,
+        commit: int | None,
+        weights: Mapping[Row, int] | None = None,
+    ) -> None:
         self.relation = relation.name
         self.commit = commit
         """The number of the commit; None in a preview."""
@@ -52,6 +60,8 @@ class Change:
         self._deleted = change.deleted
         self._plain = plain
         self._sorted: dict[str, list[Row]] = {}
+        self._weights = weights
+        """Of a multiset, by how much each weight changed."""
 
     @property
     def inserted(self) -> list[Row]:
@@ -69,10 +79,15 @@ class Change:
         return self._sorted[name]
 
     def __iter__(self) -> Iterator[tuple[Row, int]]:
+        if self._weights is not None:
+            yield from ((row, self._weights[row]) for row in self._in_order("weights", self._weights.keys()))
+            return
         yield from ((row, 1) for row in self.inserted)
         yield from ((row, -1) for row in self.deleted)
 
     def __len__(self) -> int:
+        if self._weights is not None:
+            return len(self._weights)
         return len(self._inserted) + len(self._deleted)
 
     @property
@@ -137,7 +152,9 @@ class Changes(Mapping[str, Change]):
         plan: Plan,
         plain: Plain,
         commit: int | None,
+        weights: Mapping[str, Mapping[Row, int]] | None = None,
     ) -> None:
+        self._weights = weights or {}
         self._relations = relations = plan.relations
         self._demanded = plan.demanded
         self._plain = plain
@@ -145,10 +162,13 @@ class Changes(Mapping[str, Change]):
         # No look at all relations: most commits change a few of many. An auxiliary one may have gone with its rule.
         known = (name for name in changes if name in relations and name not in plan.demanded)
         shown = sorted(name for name in known if not relations[name].auxiliary)
-        self._changes = {name: self._make(name, changes[name]) for name in shown if changes[name]}
+        shown = sorted({*(name for name in shown if changes[name]), *self._weights})
+        self._changes = {name: self._make(name, changes.get(name, Delta())) for name in shown}
 
     def _make(self, name: str, change: Delta) -> Change:
-        return Change(self._relations[name], change, self._plain, self._commit)
+        relation = self._relations[name]
+        weights = self._weights.get(name, {}) if relation.kind == "multiset" else None
+        return Change(relation, change, self._plain, self._commit, weights)
 
     def __getitem__(self, relation: str) -> Change:
         expect(relation, str, "relation", "the name of a relation")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from tidelog.base.errors import DataError
+from tidelog.logic.program import each_of
 from tidelog.plan.nodes import Relation
-from tidelog.run.contract.engine import Rows
+from tidelog.run.contract.engine import Row, Rows
 from tidelog.session.frames.rows import RowReader
-from tidelog.session.frames.tabular import Tabular
+from tidelog.session.frames.tabular import Tabular, in_row_order
 from tidelog.session.queries.answers import Answers
 from tidelog.session.queries.goal import bound_columns
 from tidelog.session.store import Store
@@ -48,6 +50,21 @@ class RelationView(Tabular):
     def raw_rows(self) -> Rows:
         """Return the rows unordered and as the engine keeps them: columns that are in Arrow stay there."""
         return self._store.rows(self.name)
+
+    def weights(self) -> dict[Row, int]:
+        """Return how often each row is there: in a multiset the number of its derivations, otherwise once.
+
+        >>> import tidelog
+        >>> db = tidelog.Database("input multiset Coin(cents: u8)")
+        >>> with db.transaction() as tx:
+        ...     tx.insert("Coin", [(5,), (10,), (5,)])
+        >>> db["Coin"].rows(), db["Coin"].weights()
+        ([(5,), (10,)], {(5,): 2, (10,): 1})
+        """
+        if self._relation.kind != "multiset":
+            return dict.fromkeys(self.rows(), 1)
+        found = Counter(row[:-1] for row in self._store.rows(each_of(self.name)))
+        return {row: found[row] for row in in_row_order(found, self.fields)}
 
     def count(self) -> int:
         """Return the number of rows."""

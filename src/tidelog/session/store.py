@@ -36,8 +36,8 @@ from tidelog.run.contract.engine import NO_LIMITS, Delta, Engine, Fallback, Limi
 from tidelog.session.changes import Change, Changes, Commit, check_known
 from tidelog.session.engines import EngineName, Options, StrategyName, make_engine
 from tidelog.session.facts.keys import Keys, key_function, shower
-from tidelog.session.facts.passing import owing, passed, visible
-from tidelog.session.facts.pending import PendingFacts, PendingKeyed
+from tidelog.session.facts.passing import owing, passed, visible, weighted
+from tidelog.session.facts.pending import Pending, PendingCopies, PendingFacts, PendingKeyed, copies
 from tidelog.session.facts.reading import Reading
 from tidelog.session.frames.rows import GivenRows
 from tidelog.session.live_goals import IDLE, LiveGoals, Watched, goals_in_use
@@ -95,6 +95,8 @@ class Store:
     def _first(self, name: str, rows: GivenRows) -> Delta:
         """Return the first facts of a relation, checked as a transaction would check them."""
         relation, proper = self.reading(self._state.rules).input(name), self.read(name, rows, self._state.rules)
+        if relation.kind == "multiset":
+            return Delta(copies(proper))
         if relation.primary_key is None:
             return Delta(proper)
         keyed = PendingKeyed({}, key_function(relation, self.plan), lambda row: self._show(relation, row))
@@ -374,8 +376,7 @@ class Store:
             try:
                 given = passed(facts, rules.timed, before.engine, before.owed)
                 update = follow(before.engine, {**given, **asking(before.asked, asked)}, plan, limits)
-                changed = visible(update, rules.timed, before.engine)
-                changes = Changes(changed, rules.plan, self.reading(rules).plain, number)
+                changes = self._changes(update, rules, number)
                 self._check_deleted(facts, rules.plan)
                 if rules.analysis is not before.rules.analysis:
                     self._forget()
@@ -397,8 +398,11 @@ class Store:
     def try_out(self, facts: Mapping[str, Delta], rules: RuleBase, limits: Limits) -> Changes:
         """Return the changes that a commit would make."""
         given = passed(facts, rules.timed, self._engine, self._state.owed)
-        seen = self._tried(given, self._changed_plan(rules), limits, lambda u: visible(u, rules.timed, self._engine))
-        return Changes(seen, rules.plan, self.reading(rules).plain, None)
+        return self._tried(given, self._changed_plan(rules), limits, lambda update: self._changes(update, rules, None))
+
+    def _changes(self, update: Update, rules: RuleBase, number: int | None) -> Changes:
+        changed, weights = visible(update, rules.timed, self._engine), weighted(update, rules.timed)
+        return Changes(changed, rules.plan, self.reading(rules).plain, number, weights)
 
     def _tried(
         self, facts: Mapping[str, Delta], plan: Plan | None, limits: Limits, read: Callable[[Update], Found]
@@ -436,9 +440,13 @@ class Store:
 
     # --- what a writer gives -----------------------------------------------------------------------------------------
 
-    def pending(self, relation: str, rules: RuleBase) -> PendingFacts | PendingKeyed:
+    def pending(self, relation: str, rules: RuleBase) -> Pending:
         """Return an empty collection of operations on an input relation."""
         found = self.reading(rules).input(relation)
+        if found.kind == "multiset":
+            stored = stored_in(relation, self.plan.relations) if self.holds(found) else None
+            count = lambda row: len(self.look_up(stored, dict(enumerate(row)))) if stored else 0  # noqa: E731
+            return PendingCopies(count, lambda row: self._show(found, row))
         if found.primary_key is None:
             return PendingFacts()
         if not self.holds(found):

@@ -23,7 +23,7 @@ from tidelog.base.process.lock import Hold, Life, ending
 from tidelog.logic.program import Program
 from tidelog.run.contract.engine import Delta, Limits, Rows
 from tidelog.session.changes import Changes, Commit
-from tidelog.session.facts.pending import PendingFacts, PendingKeyed
+from tidelog.session.facts.pending import Pending, PendingCopies, PendingKeyed
 from tidelog.session.facts.reading import Reading
 from tidelog.session.formats.remarks import Header
 from tidelog.session.frames.rows import GivenRows
@@ -55,7 +55,7 @@ class Transaction:
     def __init__(self, store: Store, limits: Limits) -> None:
         self._store = store
         self._limits = limits
-        self._facts: dict[str, PendingFacts | PendingKeyed] = {}
+        self._facts: dict[str, Pending] = {}
         self._rules: RuleBase | None = None
         self._dropped: set[str] = set()
         """The names of relations that were removed."""
@@ -120,9 +120,11 @@ class Transaction:
 
         Facts that the program states stay: they go with their rules.
         """
-        self._pending(relation).clear(self._store.stored(relation))
+        pending = self._pending(relation)
+        stored = self._store.stored(relation)
+        pending.clear([row[:-1] for row in stored] if isinstance(pending, PendingCopies) else stored)
 
-    def _pending(self, relation: str) -> PendingFacts | PendingKeyed:
+    def _pending(self, relation: str) -> Pending:
         self._check_open()
         expect(relation, str, "relation", "the name of a relation")
         if relation not in self._facts:

@@ -11,6 +11,7 @@ What a rule derives from a stream lasts no longer than that, so its head is a st
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from tidelog.base.diagnostic import Report
 from tidelog.lang import syntax
@@ -51,6 +52,18 @@ def check_stream(rule: RuleDef, head: Relation, environment: Environment, report
         hint = f"declare `{name}` with `stream`, or read `{other}'`, a relation that changes with each transaction"
         message = f"the relation `{name}` is derived from the stream `{other}`"
         report.add("E0420", message, streams[0].span, note=note, hint=hint)
+
+
+def uninspected(rule: RuleDef, report: Report) -> RuleDef:
+    """Return a rule without what looks at changes, which is warned of: in the dialect `ddlog`."""
+    looking = [clause for clause in rule.body if isinstance(clause, syntax.Inspect)]
+    if not looking:
+        return rule
+    note = "rules are pure: how often and when a clause is evaluated is not defined"
+    hint = "make the relation an `output relation` and subscribe to its changes"
+    for clause in looking:
+        report.add("E0132", "`Inspect` has no effect", clause.span, note=note, hint=hint, severity="warning")
+    return replace(rule, body=tuple(clause for clause in rule.body if not isinstance(clause, syntax.Inspect)))
 
 
 def inspects(clauses: Iterable[Clause], report: Report) -> bool:

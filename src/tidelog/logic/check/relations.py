@@ -24,7 +24,8 @@ from tidelog.logic.names.modules import Modules
 from tidelog.logic.names.names import declared_twice
 from tidelog.logic.names.patterns import is_pattern
 from tidelog.logic.names.scope import Scope
-from tidelog.logic.program import Atom, Index, Relation, Term, Wildcard
+from tidelog.logic.program import Atom, Index, Relation, Term, Wildcard, each_of
+from tidelog.logic.rewrite.count_derivations import each_relation
 from tidelog.logic.rewrite.fold_constants import fold_expression
 from tidelog.logic.rewrite.rows import make_row, row_constructor
 
@@ -42,6 +43,8 @@ def check_relations(declarations: Declarations, report: Report) -> Mapping[str, 
                 relation = _with_key(relation, declared, declared.primary_key, environment, report)
             declarations.replace_relation(relation)
             relations[relation.name] = relation
+            if relation.kind == "multiset":
+                relations[each_of(relation.name)] = each_relation(relation)
     return relations
 
 
@@ -52,21 +55,13 @@ def _with_shared_types(relation: Relation, shared: dict[Type, Type]) -> Relation
 
 
 def _check_kind(declared: syntax.RelationDef, report: Report) -> None:
-    if declared.kind == "multiset":
-        report.add(
-            "E0420",
-            f"`{declared.name}` is a multiset, which Tidelog does not have",
-            declared.span,
-            note="a multiset counts how often each row was inserted; in Tidelog every relation is a set",
-            hint="declare it with `relation`; to keep equal rows apart, add a column that tells them apart",
-        )
-    elif declared.kind == "stream" and declared.primary_key is not None:
+    if declared.kind != "relation" and declared.primary_key is not None:
         report.add(
             "E0415",
-            f"`{declared.name}` is a stream, so it cannot have a primary key",
+            f"`{declared.name}` is a {declared.kind}, so it cannot have a primary key",
             declared.primary_key.span,
-            note="a key tells which fact a transaction replaces; a stream has only what one transaction inserts",
-            hint="remove the key, or declare the stream as `input relation`",
+            note="a key tells which fact a transaction replaces",
+            hint=f"remove the key, or declare the {declared.kind} as `input relation`",
         )
 
 

@@ -19,7 +19,7 @@ from tidelog.base.graph import components
 from tidelog.base.span import Span
 from tidelog.base.types import Bit, Bool, Signed
 from tidelog.logic.literals import atom_variables, atoms, variable_names
-from tidelog.logic.program import Aggregate, Atom, Bind, Condition, Negative, Positive, Relation, Rule
+from tidelog.logic.program import Aggregate, Atom, Bind, Condition, Negative, Positive, Relation, Rule, each_of
 
 _GROWING = frozenset({"+", "-", "*", "<<", "++"})
 _ORDER = frozenset({"<", "<=", ">", ">="})
@@ -48,7 +48,7 @@ def _warn_underived(
             reads.setdefault(atom.relation, atom.span)
     for name in sorted(reads.keys() - derived):
         relation = relations[name]
-        if relation.role == "input" or relation.auxiliary:
+        if relation.role == "input" or relation.auxiliary or each_of(name) in derived:
             continue
         report.add(
             "W0402",

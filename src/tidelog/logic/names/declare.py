@@ -72,14 +72,14 @@ def _check_shared_fields(definition: TypeDefinition, report: Report) -> None:
 
 
 def _check_overloads(signatures: Sequence[Signature], report: Report) -> None:
-    """Functions of one name differ in their parameter types."""
+    """Functions of one name differ in their types."""
     for position, signature in enumerate(signatures):
         for earlier in signatures[:position]:
-            if same_up_to_names(_parameters(earlier), _parameters(signature)):
-                note = "functions of one name differ in the number or types of their parameters"
+            if same_up_to_names(_types(earlier), _types(signature)):
+                note = "functions of one name differ in the number or types of their parameters, or in their result"
                 spans = signature.definition.span, earlier.definition.span
                 declared_twice("function", signature.show(), spans[0], report, spans[1], note)
 
 
-def _parameters(signature: Signature) -> Tuple:
-    return Tuple(tuple(p.type for p in signature.parameters))
+def _types(signature: Signature) -> Tuple:
+    return Tuple((*(p.type for p in signature.parameters), signature.result))

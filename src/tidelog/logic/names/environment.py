@@ -184,7 +184,8 @@ class Declarations:
             stem, _, ago = relation.name.rpartition("-") if relation.past is not None else (relation.name, "", "0")
             name = f"{stem}-{int(ago) + 1}"
             if name not in self.delays:
-                made = replace(relation, name=name, role="input", auxiliary=True, primary_key=None)
+                kind = "stream" if relation.kind == "stream" else "relation"
+                made = replace(relation, name=name, role="input", kind=kind, auxiliary=True, primary_key=None)
                 self.delays[name] = replace(made, past=relation.name, strategy=None, demand=False)
             relation = self.delays[name]
         return relation

@@ -127,7 +127,7 @@ class _Splitter:
         else:
             filled = [self.fill_body(body) for body in bodies]
             columns.update(free_variables(value))
-            rows = [(body, {**columns, **_derivation(body)}) for body in filled]
+            rows = [(body, {**columns, **derivation(body)}) for body in filled]
         return self.relation(rows, computed, grouping), value
 
     def relation(
@@ -204,8 +204,8 @@ def _put(literal: Literal, reduce: Expr, group: Var, result: Var) -> Literal:
     return with_expressions(literal, replaced) if used else literal
 
 
-def _derivation(body: list[Literal]) -> dict[str, Var]:
-    """The variables whose values tell the derivations of a body apart."""
+def derivation(body: Iterable[Literal]) -> dict[str, Var]:
+    """Return the variables whose values tell the derivations of a body apart."""
     found: dict[str, Var] = {}
     for literal in body:
         match literal:

@@ -7,11 +7,13 @@ whose stored facts change in each commit as `R` changed in the one before.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
+from tidelog.logic.program import each_of
 from tidelog.plan.nodes import Plan, Relation
 from tidelog.plan.rewrite.separate_facts import stored_in
-from tidelog.run.contract.engine import Delta, Engine, Update
+from tidelog.run.contract.engine import Delta, Engine, Row, Update
 from tidelog.session.program.timed import Timed
 
 
@@ -46,6 +48,17 @@ def _rows(name: str, like: Relation, plan: Plan, engine: Engine) -> tuple[tuple[
 def owing(after: Timed, update: Update) -> dict[str, Delta]:
     """Return how relations of the past are behind after an update."""
     return {relation.name: update.changes.get(relation.past or "", Delta()) for relation in after.past}
+
+
+def weighted(update: Update, after: Timed) -> dict[str, dict[Row, int]]:
+    """Return how the weights of rows of multisets changed."""
+    found: dict[str, dict[Row, int]] = {}
+    for name in after.multisets:
+        change = update.changes.get(each_of(name), Delta())
+        weights = Counter(row[:-1] for row in change.inserted)
+        weights.subtract(Counter(row[:-1] for row in change.deleted))
+        found[name] = {row: weight for row, weight in weights.items() if weight}
+    return {name: weights for name, weights in found.items() if weights}
 
 
 def visible(update: Update, after: Timed, engine: Engine) -> Mapping[str, Delta]:

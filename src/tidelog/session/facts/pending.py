@@ -6,12 +6,14 @@ at once, naming both; an upsert replaces that row. A batch of operations is take
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from tidelog.base.arguments import brief
 from tidelog.base.errors import DataError
-from tidelog.base.values import Value
+from tidelog.base.types import USIZE
+from tidelog.base.values import AnyValue, Value
 from tidelog.run.contract.engine import Delta, Row, Rows
 
 
@@ -59,6 +61,54 @@ class PendingFacts:
         inserted = [row for row, present in self._present.items() if present]
         deleted = [row for row, present in self._present.items() if not present]
         return Delta(inserted, deleted)
+
+
+class PendingCopies:
+    """Operations on a multiset, in which each insertion of a fact is one more, and each deletion one less.
+
+    Copies of a fact are kept as rows with a number more, from 1; `count` tells how many are stored.
+    """
+
+    def __init__(self, count: Callable[[Row], int], show: Callable[[Row], str]) -> None:
+        self._count = count
+        self._show = show
+        self._more: Counter[Row] = Counter()
+
+    def insert(self, rows: Rows) -> None:
+        """Let there be one more of each row."""
+        self._more.update(rows)
+
+    def delete(self, rows: Rows) -> None:
+        """Let there be one less of each row."""
+        self._more.subtract(Counter(rows))
+
+    def clear(self, stored: Rows) -> None:
+        """Let there be none of the stored rows, of which there is one for each copy, and nothing else."""
+        self._more = Counter()
+        self._more.subtract(Counter(stored))
+
+    def change(self) -> Delta:
+        """Return which copies are to be inserted and deleted."""
+        inserted: list[Row] = []
+        deleted: list[Row] = []
+        for row, more in self._more.items():
+            before = self._count(row) if more else 0
+            after = before + more
+            if after < 0:
+                raise DataError(f"{self._show(row)} is deleted {-more} times, but it is there {before} times")
+            inserted += [(*row, copy_number(n)) for n in range(before + 1, after + 1)]
+            deleted += [(*row, copy_number(n)) for n in range(after + 1, before + 1)]
+        return Delta(inserted, deleted)
+
+
+def copies(rows: Rows) -> list[Row]:
+    """Return facts of a multiset as they are stored, each with its number among equal ones."""
+    return [(*row, copy_number(n)) for row, times in Counter(rows).items() for n in range(1, times + 1)]
+
+
+def copy_number(number: int) -> AnyValue:
+    """Return what tells a copy of a fact from the others."""
+    return AnyValue(USIZE, number)
 
 
 class PendingKeyed:
@@ -129,3 +179,6 @@ class PendingKeyed:
 
     def _current(self, key: Value) -> Any:
         return self._over[key] if key in self._over else self._stored.get(key)
+
+
+Pending = PendingFacts | PendingCopies | PendingKeyed

@@ -232,6 +232,8 @@ def _mark(source: SourceTable, files: list[tuple[str, int, int]]) -> str:
 def check_relations(config: Config, relations: Mapping[str, Relation]) -> None:
     """Refuse a source or a sink of a relation that the program does not have, and columns that it has not."""
     for relation in relations.values():
+        if relation.kind == "multiset":
+            raise UserError(f"{config.program}: a pipeline keeps facts as sets, so it has no multiset {relation.name}")
         if relation.kind == "stream" or relation.past is not None:
             what = (
                 f"the stream {relation.name}" if relation.past is None else f"{relation.name}, a relation of the past"

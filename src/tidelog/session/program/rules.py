@@ -263,7 +263,9 @@ class RuleBase:
             if isinstance(rule, ImperativeRule):
                 return self.origins
             heads.update(head.atom.relation[-1] for head in rule.heads)
-        rules_in_force = (rule for rule in self.program.rules if rule.head.rpartition("::")[2] in heads)
+        rules_in_force = (
+            rule for rule in self.program.rules if rule.head.rpartition("::")[2].partition("#")[0] in heads
+        )
         return {_place(rule.origin): rule.origin for rule in rules_in_force}
 
 

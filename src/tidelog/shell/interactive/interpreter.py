@@ -99,9 +99,9 @@ class Interpreter:
     def snapshot(self) -> None:
         """Show what is true before any command, as changes."""
         for name in self._dumped():
-            rows = self.database.relation(name).rows()
-            if rows:
-                self._say_changes(name, [(row, 1) for row in rows])
+            weights = self.database.relation(name).weights()
+            if weights:
+                self._say_changes(name, weights.items())
         if "internal" in self._shown:
             self.say(f"{SINGLETON}:\n{SINGLETON}{{}}: +1")
 
@@ -228,12 +228,12 @@ class Interpreter:
         if relation is not None:
             name = self._relation(relation)
             self._filled.add(name)
-            self._say_rows(name, self.database.relation(name).rows())
+            self._say_relation(name)
             return
         for name in self._dumped():
             if name in self._filled:
                 self.say(f"{ddlog_name(name)}:")
-                self._say_rows(name, self.database.relation(name).rows())
+                self._say_relation(name)
                 self.say("")
         if "internal" in self._shown:
             self.say(f"{SINGLETON}:\n{SINGLETON}{{}}\n")
@@ -245,6 +245,15 @@ class Interpreter:
             key = [self._converter.value(record, p.type) for record, p in zip(key, parameters, strict=True)]
         rows = self.database.query_index(index, *key)  # which also says that the number of values is wrong
         self._say_rows(relation, rows)
+
+    def _say_relation(self, name: str) -> None:
+        declared, view = self._declared(name), self.database.relation(name)
+        if declared.kind != "multiset":
+            self._say_rows(name, view.rows())
+            return
+        for row, weight in view.weights().items():
+            shown = self._dumper.row(row, declared.columns, declared.element)
+            self.say(shown if weight == 1 else f"{shown} {weight:+}")
 
     def _say_rows(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> None:
         declared = self._declared(relation)
