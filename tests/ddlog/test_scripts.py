@@ -9,11 +9,10 @@ DIFFERENT = {
     "json_test": "serde's attributes tag, flatten, with",
     "lb_reflective": "relations of the program as values, written by DDlog's compiler, and its hash function",
     "modules": "a group inside recursion",
-    "simple": "externs in Rust",
-    "simple2": "multisets, Inspect",
+    "simple": "a group inside recursion",
+    "simple2": "rows of internal relations derived twice, and the place of a mistake in JSON (5 lines)",
     "streams": "rows of internal relations derived twice, which a group counts twice there (2 lines)",
     "time_test": "times and their mistakes as texts of Rust's crate chrono",
-    "tutorial": "multisets, Inspect",
     "vec_test": "the text of closures",
 }
 """Scripts that do not, and what they need."""
