@@ -10,8 +10,7 @@ DIFFERENT = {
     "lb_reflective": "relations of the program as values, written by DDlog's compiler, and its hash function",
     "modules": "a group inside recursion",
     "simple": "a group inside recursion",
-    "simple2": "rows of internal relations derived twice, and the place of a mistake in JSON (5 lines)",
-    "streams": "rows of internal relations derived twice, which a group counts twice there (2 lines)",
+    "simple2": "the place of a mistake in JSON (4 lines)",
     "time_test": "times and their mistakes as texts of Rust's crate chrono",
     "vec_test": "the text of closures",
 }

@@ -56,3 +56,29 @@ def test_functions_of_the_library(call: str, otherwise: str | None, ddlog: str) 
 def test_no_other_dialect() -> None:
     with pytest.raises(UserError, match=r"there is no dialect 'prolog': there are tidelog, ddlog"):
         Database("", dialect="prolog")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_rows_of_internal_relations_have_weights(engine: str) -> None:
+    program = """
+        input relation A(x: u8, y: u8)
+        relation B(x: u8)
+        B(x) :- A(x, _).
+        relation C(x: u8)
+        C(x) :- B(x).
+        C(x) :- C(y), A(y, x).
+        relation D(x: u8)
+        D(x) :- B(x).
+        output relation N(of: string, x: u8, n: usize)
+        N("C", x, n) :- C(x), var n = x.group_by(x).count().
+        N("D", x, n) :- D(x), var n = x.group_by(x).count().
+    """
+    facts = {"A": [(1, 1), (1, 2), (1, 3), (2, 3)]}
+    sets = Database(program, engine=engine, facts=facts)  # type: ignore[arg-type]
+    assert sets["N"].rows() == [("C", 1, 1), ("C", 2, 1), ("C", 3, 1), ("D", 1, 1), ("D", 2, 1)]
+    database = Database(program, engine=engine, facts=facts, dialect="ddlog")  # type: ignore[arg-type]
+    assert database["N"].rows() == [("C", 1, 1), ("C", 2, 1), ("C", 3, 1), ("D", 1, 3), ("D", 2, 1)], "C is recursive"
+    with database.transaction() as tx:
+        tx.delete("A", [(1, 2)])
+    assert list(tx.result.changes["N"]) == [(("D", 1, 2), 1), (("D", 1, 3), -1)]
+    database.verify()

@@ -34,6 +34,7 @@ from tidelog.logic.check.instantiate import instantiate
 from tidelog.logic.check.order_body import order_body
 from tidelog.logic.check.relations import check_indexes, check_relations
 from tidelog.logic.check.warn import warn
+from tidelog.logic.check.weigh_relations import weigh_relations
 from tidelog.logic.infer.typed_rewrite import called_functions
 from tidelog.logic.literals import atoms
 from tidelog.logic.literals import expressions as expressions_of
@@ -47,12 +48,12 @@ from tidelog.logic.program import Origin, Program, Relation, Rule
 from tidelog.logic.rewrite import checked
 from tidelog.logic.rewrite.apply_transformers import apply_transformers
 from tidelog.logic.rewrite.auxiliaries import Auxiliaries
-from tidelog.logic.rewrite.count_derivations import count_derivations, read_each
+from tidelog.logic.rewrite.derivations.count_derivations import count_derivations, each_relation, read_each
+from tidelog.logic.rewrite.derivations.group_derivations import group_derivations
 from tidelog.logic.rewrite.expand_disjunction import count_ways, expand_disjunction
 from tidelog.logic.rewrite.flatten_patterns import flatten_patterns
 from tidelog.logic.rewrite.fold_constants import fold_constants
 from tidelog.logic.rewrite.give_parameters import give_parameters
-from tidelog.logic.rewrite.group_derivations import group_derivations
 from tidelog.logic.rewrite.imperative_rules import imperative_rules
 from tidelog.logic.rewrite.lift_expressions import lift_expressions
 from tidelog.logic.rewrite.replace_aggregates import replace_aggregates
@@ -194,12 +195,27 @@ def _analyse(modules: Modules, externs: tuple[Externs, ...], report: Report) -> 
             check_attributes(module, names, report)
     declarations = declare(modules.by_path, report, modules.library, modules.dialect)
     relations = check_relations(declarations, report)
+    if declarations.dialect != TIDELOG:
+        relations = _with_weights(relations, modules, declarations)
     indexes = check_indexes(modules, declarations, report)
     functions = Functions(declarations, externs, report)
     functions.check()
     empty = Program({}, {}, {}, (), indexes)
     program = _extend(empty, relations, modules.by_path, declarations, functions, report)
     return None if program is None else Analysis(program, declarations, functions, modules, externs)
+
+
+def _with_weights(
+    relations: Mapping[str, Relation], modules: Modules, declarations: Declarations
+) -> Mapping[str, Relation]:
+    """Return the relations with internal ones as multisets, where weights show."""
+    made = dict(relations)
+    for relation in weigh_relations(list(_source_rules(modules.by_path, declarations, Report())), declarations):
+        declarations.replace_relation(relation)
+        made[relation.name] = relation
+        each = each_relation(relation)
+        made[each.name] = each
+    return made
 
 
 def _extend(

@@ -25,7 +25,7 @@ from tidelog.logic.names.names import declared_twice
 from tidelog.logic.names.patterns import is_pattern
 from tidelog.logic.names.scope import Scope
 from tidelog.logic.program import Atom, Index, Relation, Term, Wildcard, each_of
-from tidelog.logic.rewrite.count_derivations import each_relation
+from tidelog.logic.rewrite.derivations.count_derivations import each_relation
 from tidelog.logic.rewrite.fold_constants import fold_expression
 from tidelog.logic.rewrite.rows import make_row, row_constructor
 
