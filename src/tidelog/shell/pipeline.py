@@ -17,8 +17,8 @@ from tidelog.base.errors import ExpectationError, UserError
 from tidelog.session.pipeline.config import read_config
 from tidelog.session.pipeline.run import Outcome, Pipeline
 from tidelog.session.pipeline.state.versions import StateFolder, Version
-from tidelog.shell.limits import shown_progress
 from tidelog.shell.metrics import write_metrics
+from tidelog.shell.opening import shown_progress
 from tidelog.shell.options import FOLDER, externs_option, json_option, load_externs, parameters_option
 from tidelog.shell.terminal import log, log_as, logs_json, say, say_json, say_warning
 
@@ -174,7 +174,7 @@ def check(file: Path, parameters: dict[str, str], externs: Path | None) -> None:
 @file_argument
 @click.argument("relation")
 @click.option("--version", type=click.IntRange(min=1), help="As it was in this version.")
-@click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Show so many rows.")
+@click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="How many rows to show.")
 @set_option
 @json_option
 @externs_option

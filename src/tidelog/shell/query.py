@@ -8,37 +8,24 @@ file to standard output.
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
 from tidelog.base.errors import UserError
-from tidelog.session.database import Database
-from tidelog.session.engines import EngineName
 from tidelog.session.exchange import as_csv, as_parquet
 from tidelog.session.queries.answers import Answers
 from tidelog.session.queries.goal import Cell
-from tidelog.shell.limits import limit_options, limits_of, shown_progress
-from tidelog.shell.options import (
-    FOLDER,
-    externs_option,
-    header_option,
-    library_option,
-    load_externs,
-    load_source,
-    parameters_option,
-    program_argument,
-)
+from tidelog.shell.opening import database_options, engine_option, opened, shown_progress
+from tidelog.shell.options import parameters_option
 from tidelog.shell.tables import answers_table
 from tidelog.shell.terminal import say, say_json
 
 
 @click.command("query")
-@program_argument
+@database_options
 @click.argument("goal")
-@click.option("--facts", type=FOLDER, metavar="DIR", help="Read input relations from a folder, as `tidelog run` does.")
-@header_option
 @parameters_option("What $NAME stands for in the goal, written as in a cell of a CSV file (repeatable).")
 @click.option(
     "--format",
@@ -51,20 +38,15 @@ from tidelog.shell.terminal import say, say_json
 @click.option("--limit", type=click.IntRange(0), metavar="N", help="Print the first N answers only.")
 @click.option("--count", is_flag=True, help="Print the number of answers only.")
 @click.option("--plan", is_flag=True, help="Show how the goal is computed instead of its answers.")
-@click.option("--engine", metavar="ENGINE", help="Engine to use; `tidelog doctor` lists them.")
-@limit_options
-@library_option
-@externs_option
+@engine_option
 def command(
-    program: Path,
     goal: str,
-    facts: Path | None,
     form: str,
     limit: int | None,
     count: bool,
     plan: bool,
-    engine: EngineName | None,
-    **rest: Any,
+    parameters: Mapping[str, str],
+    **given: Any,
 ) -> None:
     """Answer GOAL, which is written like the body of a rule of PROGRAM, such as 'Reach("laptop", x)'."""
     if count and (limit is not None or form != "table"):
@@ -74,18 +56,8 @@ def command(
     if form == "parquet" and sys.stdout.isatty():
         raise UserError("Parquet is not for a terminal: send it to a file, as in `> answers.parquet`")
     with shown_progress(quiet=False):
-        database = Database(
-            load_source(program),
-            facts=facts,
-            header=rest["header"],
-            engine=engine,
-            strategy="recompute",
-            limits=limits_of(rest),
-            externs=load_externs(rest["externs"]),
-            library=rest["library"],
-            demand=True,
-        )
-        answers = database.query(goal, {name: Cell(value) for name, value in rest["parameters"].items()})
+        database = opened(given, demand=True)
+        answers = database.query(goal, {name: Cell(value) for name, value in parameters.items()})
     if plan:
         say(answers.plan.text("recompute").rstrip("\n"))
     elif count:

@@ -1,7 +1,7 @@
 """`tidelog rdf`: what concerns RDF alone.
 
 `tidelog rdf rules ONTOLOGY` prints a program with the rules of an ontology: its classes and properties, and no rules of
-a logic. What the ontology says that rules cannot is told in comments at its top.
+a logic. What the ontology says that rules cannot is said in comments at its top.
 """
 
 from __future__ import annotations

@@ -12,73 +12,26 @@ from typing import Any
 
 import click
 
-from tidelog.session.database import Database
-from tidelog.session.engines import EngineName
 from tidelog.session.exchange import outputs, save_outputs
-from tidelog.shell.limits import limit_options, limits_of, shown_progress
-from tidelog.shell.options import (
-    FOLDER,
-    ddlog_option,
-    externs_option,
-    header_option,
-    json_option,
-    library_option,
-    load_externs,
-    load_source,
-    program_argument,
-)
+from tidelog.shell.opening import database_options, engine_option, opened, say_remarks, shown_progress
+from tidelog.shell.options import FOLDER, ddlog_option, json_option
 from tidelog.shell.tables import relation_table
-from tidelog.shell.terminal import say, say_diagnostics, say_json, say_note, say_warning
+from tidelog.shell.terminal import say, say_json
 
 
 @click.command("run")
-@program_argument
-@click.option(
-    "--facts",
-    type=FOLDER,
-    metavar="DIR",
-    help="Read input relation R from DIR/R.csv (tsv, facts, jsonl, parquet; .gz).",
-)
-@header_option
+@database_options
 @click.option("--out", type=FOLDER, metavar="DIR", help="Write output relation R to DIR/R.csv.")
-@click.option("--engine", metavar="ENGINE", help="Engine to use; `tidelog doctor` lists them.")
+@engine_option
 @json_option
 @click.option("--quiet", is_flag=True, help="Print results and errors only.")
-@limit_options
-@library_option
-@externs_option
 @ddlog_option
-def command(
-    program: Path,
-    facts: Path | None,
-    out: Path | None,
-    engine: EngineName | None,
-    as_json: bool,
-    quiet: bool,
-    library: tuple[Path, ...],
-    externs: Path | None,
-    **rest: Any,
-) -> None:
+def command(out: Path | None, as_json: bool, quiet: bool, **given: Any) -> None:
     """Evaluate PROGRAM and show its output relations."""
-    source, functions = load_source(program), load_externs(externs)
     with shown_progress(quiet=quiet):
-        database = Database(
-            source,
-            facts=facts,
-            header=rest["header"],
-            engine=engine,
-            strategy="recompute",
-            limits=limits_of(rest),
-            externs=functions,
-            library=library,
-            dialect="ddlog" if rest["ddlog"] else "tidelog",
-        )
+        database = opened(given)
     if not quiet:
-        say_diagnostics(database.warnings)
-        for text in database.remarks.warnings:
-            say_warning(text)
-        for text in database.remarks.notes:
-            say_note(text)
+        say_remarks(database)
     if out is not None:
         for path, count in save_outputs(database, out).items():
             if not quiet and not as_json:

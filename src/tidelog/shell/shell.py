@@ -1,7 +1,7 @@
 """`tidelog shell`: speak to a living database, from a script on standard input or at a terminal.
 
-A script stops at its first mistake, with exit status 1; at a terminal, and with `--keep-going`, the mistake is told and
-the session goes on.
+A script stops at its first mistake, with exit status 1; at a terminal, and with `--keep-going`, the mistake is
+shown and the session goes on.
 """
 
 from __future__ import annotations
@@ -12,34 +12,18 @@ from typing import Any
 
 import click
 
-from tidelog.session.database import Database
-from tidelog.session.engines import Dialect, EngineName, StrategyName
 from tidelog.shell.interactive.interpreter import Interpreter
 from tidelog.shell.interactive.recording import Recording
 from tidelog.shell.interactive.scripts import run_script
-from tidelog.shell.limits import limit_options, limits_of
-from tidelog.shell.options import (
-    FOLDER,
-    ddlog_option,
-    externs_option,
-    header_option,
-    library_option,
-    load_externs,
-    load_source,
-    program_argument,
-)
-from tidelog.shell.terminal import escape, say_diagnostics, say_note, say_warning
+from tidelog.shell.opening import database_options, engine_option, opened, say_remarks
+from tidelog.shell.options import ddlog_option
+from tidelog.shell.terminal import escape
 
 
 @click.command("shell")
-@program_argument
-@click.option("--engine", metavar="ENGINE", help="Engine to use; `tidelog doctor` lists them.")
+@database_options
+@engine_option
 @click.option("--strategy", default="auto", show_default=True, help="How derived relations follow changes.")
-@click.option("--facts", type=FOLDER, metavar="DIR", help="Read input relations from a folder, as `tidelog run` does.")
-@header_option
-@library_option
-@externs_option
-@ddlog_option
 @click.option("--init-snapshot/--no-init-snapshot", default=True, help="Show what is true at the beginning.")
 @click.option(
     "--output-internal-relations", "internal", is_flag=True, help="Show internal relations like output relations."
@@ -51,39 +35,11 @@ from tidelog.shell.terminal import escape, say_diagnostics, say_note, say_warnin
     help="Write the commands that are executed to a file, a script that does the same again.",
 )
 @click.option("--keep-going", is_flag=True, help="Tell a mistake in a script and go on; the exit status is 1 then.")
-@limit_options
-def command(
-    program: Path,
-    engine: EngineName | None,
-    strategy: StrategyName,
-    library: tuple[Path, ...],
-    externs: Path | None,
-    init_snapshot: bool,
-    internal: bool,
-    **bounds: Any,
-) -> None:
+@ddlog_option
+def command(init_snapshot: bool, internal: bool, record: Path | None, keep_going: bool, **given: Any) -> None:
     """Execute commands on the living database of PROGRAM; `:help` lists them."""
-    source, facts, header = load_source(program), bounds.pop("facts"), bounds.pop("header")
-    record, keep_going = bounds.pop("record"), bounds.pop("keep_going")
-    dialect: Dialect = "ddlog" if bounds.pop("ddlog") else "tidelog"
-    limits = limits_of(bounds)
-    functions = load_externs(externs)
-    database = Database(
-        source,
-        facts=facts,
-        header=header,
-        engine=engine,
-        strategy=strategy,
-        limits=limits,
-        externs=functions,
-        library=library,
-        dialect=dialect,
-    )
-    say_diagnostics(database.warnings)
-    for text in database.remarks.warnings:
-        say_warning(text)
-    for text in database.remarks.notes:
-        say_note(text)
+    database = opened(given)
+    say_remarks(database)
     interpreter = Interpreter(database, say, ("output", "internal") if internal else ("output",))
     recording = Recording(interpreter, record)
     if init_snapshot:

@@ -1,11 +1,11 @@
-"""Kinds of recursion: linear or not, and the columns by which a stratum falls apart."""
+"""The columns by which a recursive stratum falls apart."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.plan.small import plan
-from tidelog.plan.closures.classify import Linearity, decompositions, linearity, recursive_scans
+from tidelog.plan.closures.classify import decompositions, recursive_scans
 from tidelog.plan.nodes import Stratum
 
 BASE = "T(x, y) :- E(x, y).\n"
@@ -13,20 +13,6 @@ BASE = "T(x, y) :- E(x, y).\n"
 
 def last(text: str) -> Stratum:
     return plan(text).strata[-1]
-
-
-@pytest.mark.parametrize(
-    ("rules", "expected"),
-    [
-        ("", Linearity.NONE),
-        ("T(x, z) :- T(x, y), E(y, z).", Linearity.LINEAR),
-        ("T(x, z) :- T(x, y), T(y, z).", Linearity.NONLINEAR),
-        ("T(x, z) :- T(x, y), E(y, z).\nT(x, z) :- E(x, y), T(y, z).", Linearity.LINEAR),
-        ("T(x, z) :- S(x, z).\nS(x, z) :- T(x, y), T(y, z).", Linearity.NONLINEAR),
-    ],
-)
-def test_linearity(rules: str, expected: Linearity) -> None:
-    assert linearity(last(BASE + rules)) is expected
 
 
 @pytest.mark.parametrize(

@@ -201,7 +201,7 @@ def test_exit_codes(folder: Path, tidelog: Tidelog, monkeypatch: pytest.MonkeyPa
 
 
 def test_logs_and_metrics_for_programs(folder: Path, tidelog: Tidelog, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tidelog.shell.limits.LOG_SECONDS", 0.0)
+    monkeypatch.setattr("tidelog.shell.opening.LOG_SECONDS", 0.0)
     monkeypatch.setattr("tidelog.run.limits.INTERVAL", 0.0)
     (folder / "links.csv").write_text("a,b\n" + "".join(f"n{n},n{n + 1}\n" for n in range(40)) + "x,x\n")
     metrics = folder / "metrics.prom"

@@ -13,7 +13,7 @@ class Compiling:
     rows: int = threshold(30_000, draws=(0, 5, 1 << 40), fitted="start, batch")
     """Loading the kernels of the columnar engine takes as long as numpy takes for about this many rows."""
     round: int = threshold(30, draws=(0, 1 << 40), fitted="start, updates", kernel=True)
-    """A round takes numpy as long as so many rows, some 0.3 ms, however few it has."""
+    """What a round costs numpy however few rows it has, some 0.3 ms, in rows."""
     edges: int = threshold(1_000_000, draws=(0, 30, 1 << 40), fitted="start, closures")
     """To walk this many edges in Python, 0.4 us each, takes about as long as loading the kernels on graphs, 0.35 s."""
     spared: int = threshold(50, draws=(1, 1_000), fitted="start", kernel=True)

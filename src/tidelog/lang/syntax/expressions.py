@@ -13,7 +13,7 @@ Path = tuple[str, ...]
 
 @record
 class TypeName(Placed):
-    """`bool`, `string`, `Vec<T>`, `lib::Name`; built-in names are told apart by `logic`."""
+    """`bool`, `string`, `Vec<T>`, `lib::Name`; `logic` distinguishes built-in names."""
 
     path: Path
     arguments: tuple[TypeExpr, ...] = ()

@@ -83,11 +83,6 @@ class Unifier:
             return met is not None
         return _belongs(type, to)
 
-    @property
-    def has_classes(self) -> bool:
-        """Whether some unknowns are known to be numbers."""
-        return bool(self._classes)
-
     def default(self, some: Iterable[t.Type]) -> bool:
         """Give unknown numbers among the types their default type, bigint or double; return whether there were any."""
         found = False

@@ -1,9 +1,7 @@
-"""What kind of recursion a stratum has, for engines that know a better way than the general one.
+"""Columns by which a recursive stratum falls into independent pieces.
 
-* `linearity`: how many atoms of a rule's body read the stratum itself.
-* `decompositions`: columns by which a recursive stratum falls into independent pieces. If every recursive rule copies
-  such a column from its one recursive atom to its head, tuples that differ in it never meet: an engine can partition by
-  it, give every partition all lower relations, and run each to its own fixpoint.
+If every recursive rule copies such a column from its one recursive atom to its head, tuples that differ in it never
+meet: an engine can partition by it, give every partition all lower relations, and run each to its own fixpoint.
 
 Closures have a file of their own, `closures`. All functions here look at `Rule.body`, the rule's definition.
 """
@@ -11,28 +9,10 @@ Closures have a file of their own, `closures`. All functions here look at `Rule.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from enum import Enum
 
 from tidelog.base.expr import Var
 from tidelog.plan.join.spine import scans
 from tidelog.plan.nodes import Rule, Scan, Stratum
-
-
-class Linearity(Enum):
-    """How a stratum recurses."""
-
-    NONE = "not recursive"
-    LINEAR = "linear"
-    NONLINEAR = "nonlinear"
-
-
-def linearity(stratum: Stratum) -> Linearity:
-    """Tell whether the rules of a stratum read it not at all, at most once each, or some rule more often.
-
-    `T(x, z) :- T(x, y), E(y, z).` is linear, `T(x, z) :- T(x, y), T(y, z).` is not.
-    """
-    most = max((len(recursive_scans(rule, stratum)) for rule in stratum.rules), default=0)
-    return Linearity.NONE if most == 0 else Linearity.LINEAR if most == 1 else Linearity.NONLINEAR
 
 
 def recursive_scans(rule: Rule, stratum: Stratum) -> list[Scan]:

@@ -102,10 +102,6 @@ class Adorning:
                 relations = {name: relation for name, relation in self.relations.items() if name not in unused}
                 return replace(self.program, relations=relations, rules=tuple(self.rules))
 
-    def reached_in_full(self) -> set[str]:
-        """Return the demanded relations that have rules of their own in the program made."""
-        return {rule.head for rule in self.rules if rule.head in self.demanded}
-
     # --- relations ---------------------------------------------------------------------------------------------------
 
     def _make(self, relation: str, columns: Columns) -> None:

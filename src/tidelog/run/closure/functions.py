@@ -34,7 +34,7 @@ class Functions:
         """Edges that the plain functions have walked."""
 
     def __call__(self, edges: int = 0, words: int = 0) -> Any:
-        """Return the functions by which to walk so many edges and to write so many words: that is counted here."""
+        """Return the functions by which to walk edges and to write words; how many, is counted here."""
         if edges or words:
             watch = watching.get()
             if watch is not None:
@@ -55,7 +55,7 @@ class Functions:
         return compiling.edges // int(compiling.spared) if KERNELS in sys.modules else compiling.edges
 
     def expect(self, edges: int) -> None:
-        """Load kernels if walking so many edges more by the plain functions would cost as much as that."""
+        """Load kernels if walking this many more edges by the plain functions would cost as much."""
         if self._table is plain and self._walked + edges >= self._price:
             if not are_compiled(Path(__file__).parent / "kernels"):
                 tell("compiling kernels for closures, once for this installation")

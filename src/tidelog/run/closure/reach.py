@@ -280,7 +280,7 @@ def _sampled(rows: SearchedRows, nodes: Nodes) -> tuple[int, int]:
 
 
 def bytes_allowed(written: int, thresholds: Closures) -> int:
-    """Return how many bytes rows of bits may take, where their pairs take so many when they are written."""
+    """Return how many bytes rows of bits may take, given the bytes of their pairs when written."""
     return max(thresholds.bit_bytes, written // int(thresholds.bit_part))
 
 

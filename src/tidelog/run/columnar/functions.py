@@ -27,7 +27,7 @@ class Arrays:
         return self._table
 
     def after_round(self, rows: int) -> NumpyArrays:
-        """Return the table to use after a round on so many rows: many small ones are worth kernels, too."""
+        """Return the table to use after a round on this number of rows: many small rounds are worth kernels, too."""
         if not isinstance(self._table, CompiledArrays):
             self._worked += rows + int(self.tuning.compiling.round)
             return self(self._worked)

@@ -94,7 +94,7 @@ class Backend(Protocol):
 
     @property
     def sieving(self) -> Sieving | None:
-        """How it is told at once that changes lead nowhere."""
+        """What sees at once that changes lead nowhere."""
 
     @property
     def iterations(self) -> Iterations | None:

@@ -114,7 +114,7 @@ class Sieving(Protocol):
     """Telling at once, for much less than evaluating rules costs, that they find nothing."""
 
     def is_small(self, changed: int) -> bool:
-        """Tell whether a change of so many tuples is small enough for it."""
+        """Tell whether a change of this size is small enough for it."""
 
     def may_derive(self, jobs: Sequence[Job]) -> bool:
         """Tell whether trees may have derivations in this phase."""

@@ -1,4 +1,4 @@
-"""What an update is doing to a stratum, and what is kept of its tuples: the words that all engines are told in."""
+"""What an update is doing to a stratum, and what is kept of its tuples: the words that all engines use."""
 
 from __future__ import annotations
 

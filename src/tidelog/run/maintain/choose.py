@@ -18,7 +18,7 @@ whose groups have no state between before and after in which one could count.
 
 An update of an empty stratum that brings at least half of what it reads is not even tried. Where the last update was
 given up, one with as great a change below, and a greater one than any that was not, gets half its budget, then a
-quarter, an eighth, and the whole again. Changes that take something away and those that do not are told apart.
+quarter, an eighth, and the whole again. Changes that take something away and those that do not count separately.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def strategy_of(stratum: Stratum, plan: Plan, strategy: str) -> str:
 
 
 Evaluate = Callable[[Any, Stratum, Watch], int]
-"""How a stratum is evaluated from scratch: by a backend, under a watch, in so many rounds."""
+"""How a stratum is evaluated from scratch: by a backend, under a watch; returns the number of rounds."""
 
 
 class Earlier:

@@ -51,7 +51,7 @@ class Capacity:
     lost: int = 0
 
     def rows(self, width: float, beside: int = 0) -> int:
-        """Return how many tuples of a width a worker may hold, beside so many bytes."""
+        """Return how many tuples of a width a worker may hold beside other bytes."""
         return max(1, int((self.bytes - beside) / max(1.0, width)))
 
     def holds(self, size: Size) -> bool:
@@ -81,7 +81,7 @@ class Shape:
 class Fit:
     """A way, the number of its partitions, the tuples that one may derive, and the reason.
 
-    `room`: so many times what is given, and so many more.
+    `room` is a factor of what is given, and what comes on top.
     """
 
     how: How
@@ -134,7 +134,7 @@ def _pieces(size: Size, capacity: Capacity) -> int:
 
 
 def partitions_for(largest: int, tuning: Spark) -> int:
-    """Return into how many partitions a relation of so many bytes is cut: executors move and spill one as a whole."""
+    """Return into how many partitions a relation of a size in bytes is cut: executors move and spill one as a whole."""
     return min(tuning.most_partitions, -(-largest // int(tuning.partition_bytes)))
 
 

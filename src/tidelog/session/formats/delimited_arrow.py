@@ -21,11 +21,11 @@ from tidelog.base.errors import DataError
 from tidelog.base.plain.plain import Plain
 from tidelog.base.tuning.files import Files
 from tidelog.base.tuning.table import DEFAULT
-from tidelog.base.types import Field
+from tidelog.base.types import Field, is_simple
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract.engine import Rows
 from tidelog.session.formats.delimited import Dialect, read_text, read_whole
-from tidelog.session.frames.arrow import TableRows, arrow_type, column_values, fit_column, is_simple, rows_table
+from tidelog.session.frames.arrow import TableRows, arrow_type, column_values, fit_column, rows_table
 
 
 def read_columns(

@@ -5,7 +5,7 @@ of an imported module from `a.R`. Without a file it is empty. Output relation `R
 rows in the language's order, so that equal results are equal files; a relation of RDF terms to `R.nt` or `R.nq`.
 
 What cannot be read, such as a folder or a pipe called `R.csv`, is a mistake, not an empty relation. Nothing is loaded
-unless everything can be: mistakes of all files are told together, up to `SHOWN` a file.
+unless everything can be: mistakes of all files are reported together, up to `SHOWN` a file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Collecting what is wrong with a data file, so that it is told together."""
+"""Collecting what is wrong with a data file, so that it is reported together."""
 
 from __future__ import annotations
 

@@ -194,21 +194,10 @@ def read_table(table: pa.Table, relation: Relation, plain: Plain, place: str = "
         )
     told = [_Told(relation.name, column, plain, place) for column in relation.columns]
     arrays = [one.read(table.column(column.name)) for one, column in zip(told, relation.columns, strict=True)]
-    if names and all(map(is_simple, (column.type for column in relation.columns))):
+    if names and all(map(types.is_simple, (column.type for column in relation.columns))):
         return TableRows(pa.Table.from_arrays(arrays, names))
     columns = [array if isinstance(array, list) else column_values(array) for array in arrays]
     return list(zip(*columns, strict=True)) if names else [()] * table.num_rows
-
-
-def is_simple(type: Type) -> bool:
-    """Tell whether Arrow holds values of the type as they are: up to 64 bits, or a string."""
-    match type:
-        case types.Bool() | types.String() | types.Float() | types.Double():
-            return True
-        case types.Bit(width) | types.Signed(width):
-            return width <= 64
-        case _:
-            return False
 
 
 def fit_column(array: Any, type: Type) -> Any:
@@ -254,7 +243,7 @@ class _Told:
     def read(self, array: Any) -> Any:
         """Return a simple column as Arrow, any other one as a list of values."""
         type = self.column.type
-        if is_simple(type):
+        if types.is_simple(type):
             checked = fit_column(array, type)
             if checked is not None:
                 return checked
@@ -264,7 +253,7 @@ class _Told:
             return self._each(array.to_pylist(), self._read_text)
         read = self._read_optional_term if text and type == Named(OPTION, (TERM_TYPE,)) else self.plain.read(type)
         values = self._each(array.to_pylist(), read)
-        return pa.chunked_array([pa.array(values, self._target())]) if is_simple(type) else values
+        return pa.chunked_array([pa.array(values, self._target())]) if types.is_simple(type) else values
 
     def _read_optional_term(self, text: str | None) -> Any:
         """Read a term that may be null, or as the language writes it: no term begins like that."""

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidelog.base.plain.plain import Plain
+from tidelog.base.types import is_simple
 from tidelog.plan.nodes import Relation
 from tidelog.session.changes import Commit
 from tidelog.session.database import Database, plan_of
-from tidelog.session.frames.arrow import is_simple
 from tidelog.session.pipeline.config import Sink
 from tidelog.session.pipeline.sinks.output import Output
 from tidelog.session.pipeline.sinks.shapes import not_a_key, refuse_twice, refuse_twice_in_spark

@@ -285,7 +285,7 @@ class Following:
             self._watched.pop(0)[1].close()
 
     def _compare_watched(self, number: int) -> None:
-        """Compare what was told of the goals that are watched, and their rows, with the twin's answers."""
+        """Compare the changes reported of the goals that are watched, and their rows, with the twin's answers."""
         for goal, view, feed, rows in self._watched:
             where = f"the watched {goal} with {dict(goal.given)} after step {number}"
             for change in feed:
@@ -324,11 +324,11 @@ class Following:
                 assert_never(look.way)
 
     def _compare_heard(self) -> None:
-        """Compare what a subscriber was told with the twin's changes."""
+        """Compare what a subscriber heard with the twin's changes."""
         name = self._setting.subscribed
         if name is not None and name in self._declared:
             wanted = [(number + 1, told[name]) for number, told in enumerate(self._told) if told.get(name)]
-            same([(change.commit, [*change]) for change in self._heard], wanted, f"what was told of {name}")
+            same([(change.commit, [*change]) for change in self._heard], wanted, f"what was heard of {name}")
 
 
 def same(found: list[Any], wanted: list[Any], what: str) -> None:

@@ -29,7 +29,7 @@ DELIMITERS = " \t\n;,(){}[]=<"
 
 
 def converse(recording: Recording, read: Callable[[str], str] = input) -> None:
-    """Read and execute commands until `exit` or the end of input; mistakes are told."""
+    """Read and execute commands until `exit` or the end of input; mistakes are shown."""
     interpreter = recording.interpreter
     readline = _readline()
     if readline is not None:

@@ -88,7 +88,7 @@ def numbered(keys: Sequence[Key], arrays: Arrays) -> tuple[Numbers, list[Nodes]]
 
 
 def _is_near(codes: Range, count: int, thresholds: Closures) -> bool:
-    """Tell whether so many codes are close to each other."""
+    """Tell whether codes in this number are close to each other."""
     return codes.high - codes.low <= thresholds.node_spread * count + int(thresholds.node_room)
 
 

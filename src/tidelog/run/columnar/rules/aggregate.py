@@ -175,7 +175,7 @@ def groups(
 ) -> Table | None:
     """Return keys and results of the groups with the given keys (a unit table: all groups) in a view of a relation.
 
-    How many tuples they have is told to `spend` before they are sorted.
+    `spend` is called with the number of their tuples before they are sorted.
     """
     arrays = relation.arrays
     probe = Probe(step.input.terms, keys.layout.fields, scalars.codec)

@@ -66,7 +66,7 @@ class Deriving(Store):
         return self
 
     def is_small(self, changed: int) -> bool:
-        """Tell whether a change of so many tuples may be held against what rules read."""
+        """Tell whether a change of this size may be held against what rules read."""
         return changed <= self.tuning.joins.tiny
 
     def may_derive(self, jobs: Sequence[Job]) -> bool:

@@ -139,7 +139,7 @@ class Batch:
     def values(self, word: int, mask: int, asked: int) -> frozenset[int] | None:
         """Return what a mask leaves of a word in all rows; None until it was asked for often enough.
 
-        That is once for so many rows (`asked`), the present time included.
+        That is when they look for `asked` rows together, the present time included.
         """
         known = self._values.get((word, mask)) if self._values is not None else None
         if known is None:

@@ -57,7 +57,7 @@ def code_parts(rows: Rows, types: Sequence[Type], codec: Codec, thresholds: Sort
 
 def _is_natural(type: Type) -> bool:
     """Tell whether the codes of an Arrow column are made from its array, whole columns or parts of them."""
-    return _is_plain(type) and not isinstance(type, t.String)
+    return t.is_simple(type) and not isinstance(type, t.String)
 
 
 def code_columns(rows: Rows, types: Sequence[Type], codec: Codec) -> list[Words]:
@@ -163,21 +163,11 @@ def decoded_in(
 def _decoded(
     layout: Layout, batch: Batch, types: Sequence[Type], names: Sequence[str], codec: Codec, arrays: Arrays
 ) -> DecodedRows:
-    if types and all(_is_plain(type) for type in types):
+    if types and all(t.is_simple(type) for type in types):
         found = ArrowRows(layout, batch, types, codec, arrays)
         found.names = names
         return found
     return DecodedRows(layout, batch, types, codec, arrays)
-
-
-def _is_plain(type: Type) -> bool:
-    match type:
-        case t.Bool() | t.String() | t.Float() | t.Double():
-            return True
-        case t.Bit(width) | t.Signed(width):
-            return width <= 64
-        case _:
-            return False
 
 
 def _arrow_column(codes: Words, type: Type, codec: Codec) -> Any:

@@ -322,7 +322,7 @@ class Circuit(Scope):
 class Loop(Scope):
     """A nested circuit whose clock counts the iterations of one outer step.
 
-    `watch`, if there is one, is told the inner time of each iteration before it begins.
+    `watch`, if there is one, is called with the inner time of each iteration before it begins.
     """
 
     def __init__(self, circuit: Circuit) -> None:

@@ -21,7 +21,7 @@ DEEPEST = 3
 
 @record
 class Clock:
-    """The inner times of operators with so many loops around them; outside of loops there is one time, 0."""
+    """The inner times of operators, by the number of loops around them; outside of loops there is one time, 0."""
 
     depth: int = 1
 

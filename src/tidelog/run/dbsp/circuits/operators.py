@@ -66,17 +66,12 @@ class Stateless:
         """Nothing is kept."""
 
 
-class Delay(Stateless):
-    """z^-1 of the inner time. Its input is not known when its output is wanted: `feed` gives it afterwards."""
+class _Waiting(Stateless):
+    """What comes is there at a later time of the step; until then it waits."""
 
     def __init__(self, zero: Any) -> None:
         self._zero = zero
         self._waiting: dict[int, Any] = {}
-
-    def feed(self, time: int, value: Any) -> None:
-        """Take the input of a time."""
-        if len(value):
-            self._waiting[time + 1] = value
 
     def step(self, time: int, *inputs: Any) -> Any:
         return self._waiting.pop(time, self._zero)
@@ -88,13 +83,21 @@ class Delay(Stateless):
         self._waiting = {}
 
 
-class Introduce(Stateless):
+class Delay(_Waiting):
+    """z^-1 of the inner time. Its input is not known when its output is wanted: `feed` gives it afterwards."""
+
+    def feed(self, time: int, value: Any) -> None:
+        """Take the input of a time."""
+        if len(value):
+            self._waiting[time + 1] = value
+
+
+class Introduce(_Waiting):
     """delta_0: what comes in an outer step is there at the first inner time, or at times of its own."""
 
     def __init__(self, zero: Any, times: Callable[[Any], Iterable[tuple[int, Any]]] | None = None) -> None:
-        self._zero = zero
+        super().__init__(zero)
         self._times = times
-        self._waiting: dict[int, Any] = {}
 
     def load(self, value: Any, start: int = 0) -> None:
         """Begin to iterate, at this time."""
@@ -102,15 +105,6 @@ class Introduce(Stateless):
             self._waiting = {start + time: part for time, part in self._times(value)}
         elif len(value):
             self._waiting = {start: value}
-
-    def step(self, time: int, *inputs: Any) -> Any:
-        return self._waiting.pop(time, self._zero)
-
-    def next_time(self) -> int | None:
-        return min(self._waiting, default=None)
-
-    def restore(self, state: Any) -> None:
-        self._waiting = {}
 
 
 class Held(Stateless):

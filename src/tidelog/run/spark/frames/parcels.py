@@ -102,7 +102,7 @@ class Packed:
     """The tuples of a relation in the parcels of a kind; whoever reads them as rows opens the parcels.
 
     `schema` is that of the rows, with `rank` and support 1. Tuples are `placed` by the number of a column, if that is
-    known, at one of so many places. Where several will read them as rows, these are `unpacked` once.
+    known, at one of `count` places. Where several will read them as rows, these are `unpacked` once.
     """
 
     parcels: DataFrame
@@ -143,7 +143,7 @@ def bytes_of(chosen: Column) -> Column:
 
 
 def places(column: Any, count: int) -> Any:
-    """Return for each cell of an Arrow column one of so many places: equal cells have equal places."""
+    """Return for each cell of an Arrow column one of `count` places: equal cells have equal places."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     if count == 1:

@@ -19,7 +19,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql import types as s
 
-from tidelog.base.types import BOOL, Type
+from tidelog.base.types import Type
 from tidelog.run.phases import AFTER, ALIVE, BEFORE, DELETED, DYING, INSERTED, View
 from tidelog.run.spark.frames.checkpoint import Part, gathered, settle, united
 from tidelog.run.spark.frames.encode import spark_type
@@ -171,15 +171,10 @@ class Relation:
             self.weigh(rows, rows * self._numbers + counts.get(TEXTS, 0))
 
     def weigh(self, rows: int, size: int) -> None:
-        """Let tuples that are written, and have so many bytes, tell how many a tuple has on average."""
+        """Let tuples that are written, with their size in bytes, say how wide a tuple is on average."""
         if rows:
             before = 0 if not self.settled else size_of(self.settled)
             self.width = (before * self.width + size) / (before + rows)
-
-    @property
-    def cell_types(self) -> tuple[Type, ...]:
-        """The types of the columns there are."""
-        return self.types or (BOOL,)
 
     def size(self, view: View) -> int:
         """Return the number of tuples in a view."""

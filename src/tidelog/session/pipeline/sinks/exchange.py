@@ -1,7 +1,7 @@
 """A folder takes the place of another: at every moment one of them is there, whole.
 
 Linux and macOS exchange two names in one step. Where a file system cannot, there are two steps with a moment between
-them, of which the journal knows; that is told once.
+them, of which the journal knows; that is reported once.
 """
 
 from __future__ import annotations

@@ -11,9 +11,10 @@ import pyarrow.compute as pc
 
 from tidelog.base.plain.plain import Plain
 from tidelog.base.record import record
+from tidelog.base.types import is_simple
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract.engine import Row
-from tidelog.session.frames.arrow import TableRows, is_simple, read_table
+from tidelog.session.frames.arrow import TableRows, read_table
 from tidelog.session.pipeline.config import SourceTable
 from tidelog.session.pipeline.sinks.output import Output
 from tidelog.session.pipeline.state.cells import WEIGHT, summed

@@ -1,6 +1,6 @@
 """Sources as DataFrames whose columns are a relation's, checked value by value in Spark.
 
-A value that does not fit is told with source, file, row and column, or its row goes to the quarantine table and the
+A value that does not fit is reported with source, file, row and column, or its row goes to the quarantine table and the
 others are taken. Columns of text, numbers and truth values are converted where they are; small tables, and relations
 with other types, pass through the driver, where texts are read as the language writes values. Files of changes have a
 column `op` (insert or delete) or `weight` (positive or negative) beside the relation's; their rows add up. A batch of a

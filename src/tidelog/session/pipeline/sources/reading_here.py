@@ -22,9 +22,9 @@ import pyarrow.parquet as pq
 from tidelog.base import types as t
 from tidelog.base.record import record
 from tidelog.base.tuning.files import Pipelines
-from tidelog.base.types import Type
+from tidelog.base.types import Type, is_simple
 from tidelog.plan.nodes import Relation
-from tidelog.session.frames.arrow import fit_column, is_simple
+from tidelog.session.frames.arrow import fit_column
 from tidelog.session.pipeline.config import SourceTable
 from tidelog.session.pipeline.paths import DELTA, WILD, local_path_of
 from tidelog.session.pipeline.places.objects import found_at, is_stored

@@ -1,7 +1,7 @@
 """Sources of N-Triples and N-Quads read by the executors: lines as columns of terms, each in its one text.
 
 A batch of lines is read by columns (`formats.rdf.ntriples_arrow`); one with a line that is wrong, or laid out otherwise
-than usual, line by line, and what is wrong is told with the line. Labels of blank nodes mean the same in all files.
+than usual, line by line, and what is wrong is reported with the line. Labels of blank nodes mean the same in all files.
 """
 
 from __future__ import annotations

@@ -23,8 +23,7 @@ from pyspark.sql import types as s
 from tidelog.base import types as t
 from tidelog.base.conform import bounds
 from tidelog.base.errors import DataError
-from tidelog.base.types import Field, Type
-from tidelog.session.frames.arrow import is_simple
+from tidelog.base.types import Field, Type, is_simple
 from tidelog.session.pipeline.config import SourceTable
 from tidelog.session.pipeline.state.structured import DATE, MOMENT, OPTION
 

@@ -92,7 +92,7 @@ def _started(
     one: Followed, state: StateFolder, failures: list[TidelogError], turn: Lock, *, once: bool
 ) -> StreamingQuery:
     place = state.place.below("stream", hashlib.sha256(one.name.encode()).hexdigest()[:12])
-    context = copy_context()  # Spark calls back in another thread, where nobody is told of progress
+    context = copy_context()  # Spark calls back in another thread, where nobody follows progress
 
     def handle(batch: DataFrame, number: int) -> None:
         with turn:

@@ -23,10 +23,10 @@ from tidelog.base import types as t
 from tidelog.base.plain.plain import Plain
 from tidelog.base.text.read import read_value
 from tidelog.base.text.write import show_value
-from tidelog.base.types import Field, Type
+from tidelog.base.types import Field, Type, is_simple
 from tidelog.plan.nodes import Relation
 from tidelog.run.contract.engine import Row
-from tidelog.session.frames.arrow import is_simple, make_array, read_table, rows_table
+from tidelog.session.frames.arrow import make_array, read_table, rows_table
 
 WEIGHT = "#weight"
 LARGE = pa.decimal128(20, 0)

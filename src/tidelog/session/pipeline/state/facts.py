@@ -156,7 +156,7 @@ class FactTables:
         return signed_frame(*change.raw_rows(), relation.columns, types, WEIGHT, self._spark())
 
     def _written(self, log: Log, frame: Any, rows: int, kind: str, schema: pa.Schema) -> list[DataFile]:
-        """Let executors write rows, and count them before anybody is told of them."""
+        """Let executors write rows, and count them before anybody knows of them."""
         added = executors.write(in_cells(frame, schema), log.place, f"{kind}/{uuid.uuid4()}", schema)
         there = {one.name: one.size for one in log.place.files(kind)} if log.place.is_local else None
         found = sum(one.rows for one in added if there is None or there.get(one.path) == one.size)

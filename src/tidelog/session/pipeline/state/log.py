@@ -6,7 +6,7 @@ commit. Files stay until `vacuum`, so every version that is kept can be read.
 
 A commit appears by one step (a file that was not there), wherever the table is. It is tried once, on the log as this
 process knows it: a writer who does not know of another one is refused. Each has a name, so that one whose answer was
-lost on the way is told from one that somebody else has made.
+lost on the way is distinguished from one that somebody else has made.
 """
 
 from __future__ import annotations

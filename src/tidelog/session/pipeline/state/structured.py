@@ -10,9 +10,8 @@ from typing import Any
 
 from tidelog.base import types as t
 from tidelog.base.text.terms import TERM
-from tidelog.base.types import Type
+from tidelog.base.types import Type, is_simple
 from tidelog.plan.nodes import Relation
-from tidelog.session.frames.arrow import is_simple
 
 DATE, MOMENT, OPTION = STRUCTURED = ("time::Date", "time::DateTime", "std::Option")
 

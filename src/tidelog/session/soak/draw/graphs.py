@@ -210,7 +210,7 @@ def _apart(random: Random, nodes: int) -> Callable[[], tuple[int, int]]:
 
 
 def _facts_step(random: Random, now: Program, row: Callable[[Declared], Row], size: int) -> Step:
-    """Return a step of about so many facts, most of which come, most of which go, or half of which do."""
+    """Return a step of about `size` facts, most of which come, most of which go, or half of which do."""
     going, leaving = random.choice((0.2, 0.5, 0.9)), {r.name: sorted(now.facts[r.name]) for r in now.inputs}
     inserted: dict[str, set[Row]] = {r.name: set() for r in now.inputs}
     deleted: dict[str, set[Row]] = {r.name: set() for r in now.inputs}

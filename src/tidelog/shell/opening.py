@@ -1,18 +1,28 @@
-"""Options that bound an evaluation, and a line of progress on a terminal while it runs."""
+"""Opening the database of a program with what its command is given, and a line of progress on a terminal meanwhile."""
 
 from __future__ import annotations
 
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import click
 
+from tidelog.session.database import Database
 from tidelog.session.observe.progress import Limits, Progress, watching
-from tidelog.shell.terminal import escape_line, log, logs_json, say_note
+from tidelog.shell.options import (
+    FOLDER,
+    Command,
+    externs_option,
+    library_option,
+    load_externs,
+    load_source,
+    program_argument,
+)
+from tidelog.shell.terminal import escape_line, log, logs_json, say_diagnostics, say_note, say_warning
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 LOG_SECONDS = 5.0
@@ -36,21 +46,59 @@ class Size(click.ParamType[int]):
         return int(float(found[1]) * _UNITS[found[2]])
 
 
-def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that bound an evaluation."""
-    for option in (
-        click.option("--max-memory", type=Size(), metavar="SIZE", help="Stop beyond this memory (500M, 4G)."),
-        click.option("--max-seconds", type=float, metavar="N", help="Stop after so many seconds."),
-        click.option("--max-tuples", type=int, metavar="N", help="Stop after so many derived tuples."),
-        click.option("--max-rounds", type=int, metavar="N", help="Stop after so many rounds of a recursion."),
-    ):
+LIMITS = (
+    click.option("--max-rounds", type=int, metavar="N", help="Stop after N rounds of a recursion."),
+    click.option("--max-tuples", type=int, metavar="N", help="Stop after N derived tuples."),
+    click.option("--max-seconds", type=float, metavar="N", help="Stop after N seconds."),
+    click.option("--max-memory", type=Size(), metavar="SIZE", help="Stop beyond this memory (500M, 4G)."),
+)
+facts_option = click.option(
+    "--facts",
+    type=FOLDER,
+    metavar="DIR",
+    help="Read input relation R from DIR/R.csv (tsv, facts, jsonl, parquet; .gz).",
+)
+header_option = click.option(
+    "--header",
+    type=click.Choice(["auto", "yes", "no"]),
+    default="auto",
+    show_default=True,
+    help="Whether the first line of text files of facts is a header; auto: if it has the names of the columns.",
+)
+engine_option = click.option("--engine", metavar="ENGINE", help="Engine to use; `tidelog doctor` lists them.")
+
+
+def database_options(command: Command) -> Command:
+    """Add what a program is evaluated with; `opened` takes it all."""
+    for option in (externs_option, library_option, *LIMITS, header_option, facts_option, program_argument):
         command = option(command)
     return command
 
 
-def limits_of(options: dict[str, Any]) -> Limits:
-    """Return the limits that the options state."""
-    return Limits(options["max_rounds"], options["max_tuples"], options["max_seconds"], options["max_memory"])
+def opened(options: Mapping[str, Any], *, demand: bool = False) -> Database:
+    """Return the database that the options of a command ask for."""
+    bounds = {name.removeprefix("max_"): options[name] for name in options if name.startswith("max_")}
+    return Database(
+        load_source(options["program"]),
+        facts=options["facts"],
+        header=options["header"],
+        engine=options.get("engine"),
+        strategy=options.get("strategy") or "recompute",
+        limits=Limits(**bounds),
+        externs=load_externs(options["externs"]),
+        library=options["library"],
+        demand=demand,
+        dialect="ddlog" if options.get("ddlog") else "tidelog",
+    )
+
+
+def say_remarks(database: Database) -> None:
+    """Print what was found out about a program and its facts."""
+    say_diagnostics(database.warnings)
+    for text in database.remarks.warnings:
+        say_warning(text)
+    for text in database.remarks.notes:
+        say_note(text)
 
 
 @contextmanager
