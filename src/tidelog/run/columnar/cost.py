@@ -2,8 +2,8 @@
 
 A unit is some 25 ns of processor time. The weights were fitted by hand to evaluations from scratch and to updates of 10
 to 1,000 facts, by stratum: those of a text editor (CRDT), of Andersen's analysis, of LUBM and of closures. Of 90 that
-took more than 5 ms, 49 from scratch and 41 updates, 78 are predicted within a factor of 1.3, the others up to 1.6 times too
-high, or too low: by four times at worst, where a deletion counts support in many small rounds.
+took more than 5 ms, 49 from scratch and 41 updates, 78 are predicted within a factor of 1.3, the others up to 1.6 times
+too high, or too low: by four times at worst, where a deletion counts support in many small rounds.
 
 What an evaluation from scratch took is what the one would take that an update may give way to, which does not count
 (`LazySupport`). So rows that only counting has to look at weigh less, and comparing with what there was is a part of
