@@ -10,7 +10,6 @@ DIFFERENT = {
     "lb_reflective": "relations of the program as values, written by DDlog's compiler, and its hash function",
     "modules": "a group inside recursion",
     "simple": "a group inside recursion",
-    "simple2": "the place of a mistake in JSON (4 lines)",
     "time_test": "times and their mistakes as texts of Rust's crate chrono",
     "vec_test": "the text of closures",
 }

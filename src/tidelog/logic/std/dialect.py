@@ -1,12 +1,13 @@
 """The dialect `ddlog`: functions that take the place of the library's where DDlog's do something else.
 
 A wrong pattern is an error in Tidelog and matches nothing in DDlog; texts of values and of addresses are those of Rust;
-`asinh_f` is rounded after each of its steps.
+`asinh_f` is rounded after each of its steps; a field that is missing in JSON is missing where its object ends.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -15,8 +16,8 @@ from tidelog.base.conform import Types, fields_of
 from tidelog.base.extern import Externs, Signature
 from tidelog.base.process.meter import step
 from tidelog.base.text.write import show_value
-from tidelog.base.values import NONE, Value, Variant, in_order, single
-from tidelog.logic.std.texts import notations, patterns
+from tidelog.base.values import NONE, Value, Variant, err, in_order, single
+from tidelog.logic.std.texts import documents, notations, patterns
 from tidelog.logic.std.texts.rust_patterns import PatternError
 
 DDLOG = Externs()
@@ -85,3 +86,14 @@ def asinh_f(number: float) -> float:
         return number
     size = single(abs(number) + single(math.sqrt(single(single(number * number) + 1))))
     return math.copysign(single(math.log(size)), number) if number else number
+
+
+@DDLOG.register("json::from_json_string", typed=True, trusted=True)
+def from_json_string(signature: Signature, text: str) -> Variant:
+    """Read a document; if the outermost object lacks a field, say where it ends."""
+    result: Variant = documents.TYPED["from_json_string"](signature, text)
+    (found,) = result.fields
+    if result.position == 0 or not re.fullmatch("missing field `[^`]*`", found):
+        return result
+    before = text.rstrip()
+    return err(f"{found} at line {before.count(chr(10)) + 1} column {len(before) - before.rfind(chr(10)) - 1}")
