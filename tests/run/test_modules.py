@@ -114,3 +114,17 @@ def test_a_path_takes_a_square_not_a_cube_of_instances() -> None:
         taken[strategy] = work.derivations
     assert taken["modular"] < n * n
     assert taken["ranked"] > n**3 / 6
+
+
+def test_an_edge_that_can_be_walked_round_takes_nothing_with_it() -> None:
+    """Of all pairs that it connected none is deleted, to be found again; where it cannot, they all are."""
+    n = 40
+    engine = ColumnarEngine(plan_text(DECLARED + MIXED["step"]), fallback=Fallback(math.inf))
+    engine.update({"E": Delta([*((i, i + 1) for i in range(2 * n)), (n, n + 2)])})
+    pairs = engine.count("T")
+    (work,) = engine.update({"E": Delta([], [(n, n + 2)])}).work
+    assert (engine.count("T"), work.derivations < 10) == (pairs, True)
+    (work,) = engine.update({"E": Delta([], [(n, n + 1)])}).work
+    assert engine.count("T") == n * (n + 1) // 2 + (n - 1) * n // 2
+    assert work.derivations > n * n
+    assert not engine.verify()

@@ -87,15 +87,21 @@ class Checked:
         return self._once("diff", found)
 
     def delete(self, jobs: Sequence[Job]) -> Bags:
-        """Definition 6, where the nonrecursive derivations are those of the external fact."""
+        """Definition 6, where the nonrecursive derivations are those of the external fact.
+
+        Where ranks are kept what still follows from external facts of lower rank may stay, too.
+        """
         left, whole = facts(self.module.whole, AFTER), self.module.whole
         gone = facts(self.module.external, DELTA) & left
         stand = self._standing()
         found = self.module.delete(jobs)
         # What was deleted in rounds before follows from what is left, too, but need not be deleted again.
-        least = left & over_deleted(self.rules, left, gone, lambda fact: int(fact in stand))
+        least = gone | (left & over_deleted(self.rules, left, gone, lambda fact: int(fact in stand)))
         most = left & (gone | over_deleted(self.rules, left, gone, lambda fact: 0))
-        assert gone | least <= set(derived(found)) <= most
+        if whole.support is Support.RANKED:
+            external = facts(self.module.external, AFTER)
+            least -= external | closure(self.rules, external, external)
+        assert least <= set(derived(found)) <= most
         assert whole.support is not Support.NONE or set(derived(found)) == most
         return self._once("delete", found)
 

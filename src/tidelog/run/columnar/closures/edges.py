@@ -8,7 +8,7 @@ import numpy as np
 
 from tidelog.base.expr import Const, Var
 from tidelog.base.record import record
-from tidelog.run.columnar.arrays.table import Mask, Places
+from tidelog.run.columnar.arrays.table import Mask, Places, Ranks
 from tidelog.run.columnar.closures.closed import Shape
 from tidelog.run.columnar.closures.nodes import Key
 from tidelog.run.columnar.closures.paired import CodeColumns
@@ -18,6 +18,7 @@ from tidelog.run.columnar.rules.join import Probe, match
 from tidelog.run.columnar.storage.batch import Batch
 from tidelog.run.columnar.storage.layout import place, range_of
 from tidelog.run.columnar.storage.relation import Relation
+from tidelog.run.contract.phase import Support
 from tidelog.run.phases import View
 
 
@@ -73,6 +74,14 @@ class Edges:
                 hit = hit if batch.mark is None else hit[batch.mark[low[hit]] <= limit]
                 yield batch, inside[order[hit]], low[hit]
 
+    def ranks(self, edges: CodeColumns) -> Ranks:
+        """Return the ranks of edges, 0 where none are kept and for those that are not there."""
+        found: Ranks = np.zeros(size_of(edges), np.int32)
+        if self.relation.support is not Support.NONE:
+            for batch, places, targets in self.located(edges):
+                found[places] = batch.ranks()[targets]
+        return found
+
     def at(self, columns: Sequence[int], nodes: Key) -> CodeColumns:
         """Return the edges that have some codes in columns."""
         bound = dict(zip(columns, nodes, strict=True))
@@ -119,6 +128,6 @@ def joined(parts: Sequence[CodeColumns]) -> CodeColumns:
     return {column: np.concatenate([part[column] for part in parts]) for column in parts[0]}
 
 
-def chosen_of(edges: CodeColumns, keep: Mask) -> CodeColumns:
+def chosen_of(edges: CodeColumns, keep: Mask | Places) -> CodeColumns:
     """Return some of the edges."""
-    return edges if keep.all() else {column: codes[keep] for column, codes in edges.items()}
+    return edges if keep.dtype == bool and keep.all() else {column: codes[keep] for column, codes in edges.items()}

@@ -29,19 +29,20 @@ from tidelog.plan.closures.split_modules import ClosureRule
 from tidelog.run.closure.pairs import Pairs
 from tidelog.run.closure.plain import NEVER
 from tidelog.run.closure.reach import Graph, reach
-from tidelog.run.columnar.arrays.table import Ranks
+from tidelog.run.columnar.arrays.table import Mask
 from tidelog.run.columnar.closures.answers import Answers, among
 from tidelog.run.columnar.closures.closed import Shape, closed
 from tidelog.run.columnar.closures.edges import Edges, chosen_of, joined, none_of, size_of
 from tidelog.run.columnar.closures.nodes import Key, numbered
 from tidelog.run.columnar.closures.paired import CodeColumns, Paired, Side
 from tidelog.run.columnar.closures.replaced import Replacing
+from tidelog.run.columnar.kernels.ranks import above
 from tidelog.run.columnar.rules.bag import Bag, Bags
 from tidelog.run.columnar.rules.deriving import Deriving
 from tidelog.run.columnar.storage.layout import place
 from tidelog.run.contract.module import Module
 from tidelog.run.contract.phase import Job, Phase, Support
-from tidelog.run.phases import AFTER, CURRENT, DELETED, DELTA
+from tidelog.run.phases import AFTER, BEFORE, CURRENT, DELETED, DELTA
 from tidelog.run.threads import helpers
 
 
@@ -82,6 +83,7 @@ class Closing(Answers, ABC):
         """Return what held by way of external facts that are deleted, but not what stands by itself (Definition 6)."""
         gone, left = self.seen(self.external, DELTA).all(), self.seen(self.whole, AFTER)
         gone = chosen_of(gone, left.held(gone))  # with a tuple that is deleted all has been that it leads to
+        gone = chosen_of(gone, ~self.bypassed(gone, left)) if self.whole.support is Support.RANKED else gone
         if not size_of(gone):
             return {}
         found = self.over(gone, left)
@@ -111,6 +113,10 @@ class Closing(Answers, ABC):
     def again(self, gone: CodeColumns, external: Edges, left: Edges) -> CodeColumns:
         """Return edges whose closure has all that was deleted and follows from what is left."""
 
+    def bypassed(self, gone: CodeColumns, left: Edges) -> Mask:
+        """Tell which edges nothing needs that they lead to, as far as can be told quickly, where ranks are kept."""
+        return np.zeros(size_of(gone), bool)
+
     # --- what they share ---------------------------------------------------------------------------------------------
 
     def _all(self, edges: CodeColumns) -> Bags:
@@ -137,9 +143,7 @@ class Closing(Answers, ABC):
         """Yield the closure in parts, by the lowest rank of external facts from which a tuple follows."""
         edges = self.seen(self.external, AFTER)
         columns = edges.all()
-        rank: Ranks = np.zeros(size_of(columns), np.int32)
-        for batch, places, targets in edges.located(columns):
-            rank[places] = batch.ranks()[targets] if self.external.support is not Support.NONE else 0
+        rank = edges.ranks(columns)
         known = none_of(self.whole.arity)
         for one in np.unique(rank).tolist():
             found = self._closed(joined([known, chosen_of(columns, rank == one)]))
@@ -180,6 +184,32 @@ class Transitive(Closing):
         found = reach(graph, positions, helpers.get())
         pairs = Pairs(found.rows, found.row[:middle], found.counts[:middle])
         return self._written(Paired(Side(shape.sources, firsts), Side(shape.targets, lasts), shape.constants, pairs))
+
+    def bypassed(self, gone: CodeColumns, left: Edges) -> Mask:
+        """Tell of which edges another one leaves the source, to a node that reaches the target but not the source.
+
+        So none of two edges vouches for the other. Whatever an edge leads to has at least the level above it. Where the
+        other edge is below that, and the way on from there stands on edges below, all of it still stands.
+        """
+        shape, before = self.shape, self.seen(self.whole, BEFORE)
+        external = self.seen(self.external, AFTER)
+        out = external.leaving(_nodes(gone, shape.sources))
+        nodes, (mine, its) = numbered([_nodes(one, shape.sources) for one in (gone, out)], self.store.arrays)
+        starts, members = self.store.tools.functions(len(its)).linked(
+            its, np.arange(len(its), dtype=np.int32), nodes.count
+        )
+        first, each = starts[mine], np.diff(starts)[mine]
+        edge = np.repeat(np.arange(len(mine)), each)
+        other = members[np.arange(len(edge)) + np.repeat(first - np.cumsum(each) + each, each)]
+        middle = [codes[other] for codes in _nodes(out, shape.targets)]
+        on = {**chosen_of(gone, edge), **dict(zip(shape.sources, middle, strict=True))}
+        back = on | {t: gone[s][edge] for s, t in zip(shape.sources, shape.targets, strict=True)}
+        least = above(self.seen(self.external, DELTA).ranks(gone))[edge]
+        round_ = left.held(on) & ~before.held(back)
+        round_ &= (external.ranks(out)[other] < least) & (left.ranks(on) <= least)
+        found = np.zeros(len(mine), bool)
+        found[edge[round_]] = True
+        return found
 
     def again(self, gone: CodeColumns, external: Edges, left: Edges) -> CodeColumns:
         """Return external facts from the sources of what was deleted, and from where they lead what is left."""

@@ -20,7 +20,7 @@ from tidelog.base.process.meter import ask
 from tidelog.base.record import record
 from tidelog.plan.closures.replace_equals import ReplacingRule
 from tidelog.run.closure.plain import Nodes, Places
-from tidelog.run.columnar.arrays.table import Ranks, Words
+from tidelog.run.columnar.arrays.table import Words
 from tidelog.run.columnar.closures.answers import Answers, among
 from tidelog.run.columnar.closures.closed import Shape
 from tidelog.run.columnar.closures.edges import Edges, chosen_of, joined, none_of, size_of
@@ -127,7 +127,7 @@ class Replacing(Answers):
         known = none_of(self.whole.arity)
         facts, equal = self.seen(self.external, AFTER), self._equal(AFTER)
         columns, pairs = facts.all(), equal.all()
-        ranks = self._ranks(facts, columns), self._ranks(equal, pairs)
+        ranks = facts.ranks(columns), equal.ranks(pairs)
         (begin,), (end,) = self._pairs.sources, self._pairs.targets
         for one in np.unique(np.concatenate(ranks)).tolist():
             few, those = (chosen_of(c, r <= one) for c, r in zip((columns, pairs), ranks, strict=True))
@@ -136,14 +136,6 @@ class Replacing(Answers):
             found = classes.written(classes.of(few))
             yield one, chosen_of(found, ~among(found, known, self.store.arrays))
             known = found
-
-    @staticmethod
-    def _ranks(edges: Edges, columns: CodeColumns) -> Ranks:
-        rank: Ranks = np.zeros(size_of(columns), np.int32)
-        if edges.relation.support is not Support.NONE:
-            for batch, places, targets in edges.located(columns):
-                rank[places] = batch.ranks()[targets]
-        return rank
 
 
 @record
