@@ -209,5 +209,6 @@ class ColumnarEngine(Recoverable[State]):
         committed, plan, scalars = before.committed, claims.plan, before.scalars
         if plan is not committed.plan:
             scalars = Scalars(self._codec, *committed.definitions(plan), self._tools.arrays)
-        lent = self._tools, self._codec, scalars, self._orders, self._support, self._divided, closing, claims.relations
-        return ColumnarBackend(plan, Equipment(*lent), kept_relations(committed, plan), committed.relations, watch)
+        lent = self._tools, self._codec, scalars, self._orders, self._support, self._divided, closing
+        equipment = Equipment(*lent, claims.relations, claims.modules)
+        return ColumnarBackend(plan, equipment, kept_relations(committed, plan), committed.relations, watch)

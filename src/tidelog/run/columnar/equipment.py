@@ -46,3 +46,5 @@ class Equipment:
     """What makes the module of a closure's rule, given the store."""
     bare: frozenset[str] = frozenset()
     """Relations whose tuples have no support, whatever others have."""
+    modules: frozenset[str] = frozenset()
+    """Relations that closures among other rules make: no other rule derives them."""

@@ -12,7 +12,6 @@ from threading import Lock
 
 import numpy as np
 
-from tidelog.plan.closures.split_modules import ClosureRule
 from tidelog.plan.nodes import Plan
 from tidelog.run.base_store import Dividing
 from tidelog.run.columnar.cost import CHECKED, FIRST, GROUPED, SIFTED, UPDATE, Weights, weights
@@ -51,8 +50,7 @@ class Store(Dividing[Relation]):
         self.divided = equipment.divided
         self.closing = equipment.closing
         self.bare = set(equipment.bare)
-        self.closing_rules = {r.head for s in plan.strata for r in s.rules if isinstance(r, ClosureRule)}
-        """The relations that closures among other rules make: no other rule derives them."""
+        self.modules = equipment.modules
         self.journals: list[Journal] = []
         self.counting = Lock()
         """Held by whoever counts work: rules may be evaluated side by side."""

@@ -26,7 +26,7 @@ from tidelog.plan.closures.merge_equals import merge_equals
 from tidelog.plan.closures.recognise import Closure, Form, closure_of
 from tidelog.plan.closures.same_generation import SameGeneration, same_generation
 from tidelog.plan.closures.split_closures import Wanted, split_closures
-from tidelog.plan.closures.split_modules import split_modules
+from tidelog.plan.closures.split_modules import ClosureRule, split_modules
 from tidelog.plan.closures.split_parts import split_parts
 from tidelog.plan.nodes import Plan, Stratum, as_before
 from tidelog.run.columnar.arrays.table import Words
@@ -70,17 +70,16 @@ class Claims:
             self.plan = split_modules(split_parts(self.plan, wanted, before), wanted, before)
         if before is not None and self.plan is not given:
             self.plan = replace(self.plan, strata=as_before(self.plan.strata, before.strata))
+        self.modules = frozenset(r.head for s in self.plan.strata for r in s.rules if isinstance(r, ClosureRule))
+        """The relations that closures among other rules make."""
         found = ((stratum, closure_of(stratum)) for stratum in self.plan.strata if wanted(stratum, self.plan))
         self._closures = {stratum.relations[0]: closure for stratum, closure in found if closure is not None}
         self._generations: dict[str, SameGeneration] = {}
         if not lasting:
             others = ((s, same_generation(s)) for s in self.plan.strata if wanted(s, self.plan))
             self._generations = {stratum.relations[0]: one for stratum, one in others if one is not None}
-
-    @property
-    def relations(self) -> frozenset[str]:
+        self.relations = frozenset((*self._closures, *self._generations))
         """The relations that have structures of their own."""
-        return frozenset((*self._closures, *self._generations))
 
     def claims(self, stratum: Stratum) -> bool:
         """Tell whether a stratum is a closure or same generation, and is to be evaluated as such."""

@@ -20,7 +20,6 @@ from tidelog.run.columnar.machine.kernels.state import Code
 from tidelog.run.columnar.machine.program import Program, Sight, program_of
 from tidelog.run.columnar.machine.workbench import Shape, lend
 from tidelog.run.columnar.storage.batch import Batch, address
-from tidelog.run.columnar.storage.layout import moves
 from tidelog.run.columnar.storage.order import Order, Where
 from tidelog.run.columnar.store import Store
 from tidelog.run.columnar.support.lifting import lifts, settles
@@ -123,7 +122,7 @@ class Inputs:
         paths: list[npt.NDArray[np.uint64]] = []
         for place, order in self.orders:
             relation, start, first = self.relations[place], sum(map(len, paths)), len(self._batches)
-            paths.append(moves((relation.layout.fields[c], order.layout.fields[c]) for c in order.columns))
+            paths.append(order.path(relation.layout))
             if self._losing or order is relation.main:
                 self._hold(order)
             orders.append((order.layout.words, start, start + len(paths[-1]), first, len(self._batches)))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tidelog.run.columnar.arrays.table import Places
+from tidelog.run.columnar.arrays.table import Places, Words
 from tidelog.run.columnar.storage.batch import Batch
-from tidelog.run.columnar.storage.layout import Layout
+from tidelog.run.columnar.storage.layout import Layout, moves
 
 Columns = tuple[int, ...]
 Where = list[tuple[Batch, Places]]
@@ -16,11 +16,12 @@ Where = list[tuple[Batch, Places]]
 class Order:
     """The tuples of a relation sorted by its columns in one order."""
 
-    __slots__ = ("columns", "deleted", "delta", "dying", "inserted", "layout", "removed", "settled")
+    __slots__ = ("_path", "columns", "deleted", "delta", "dying", "inserted", "layout", "removed", "settled")
 
     def __init__(self, columns: Columns, layout: Layout) -> None:
         self.columns = columns
         self.layout = layout
+        self._path: tuple[Layout, Layout, Words] | None = None
         self.settled: list[Batch] = []
         self.inserted: list[Batch] = []
         self.delta: Batch | None = None
@@ -33,8 +34,16 @@ class Order:
         """Return an order whose lists can change on their own, before an update; batches are shared."""
         other = Order(self.columns, self.layout)
         other.settled, other.inserted = list(self.settled), list(self.inserted)
-        other.delta, other.deleted = self.delta, self.deleted
+        other.delta, other.deleted, other._path = self.delta, self.deleted, self._path
         return other
+
+    def path(self, main: Layout) -> Words:
+        """Return the moves that make a row in this order of one in another layout; found once for two layouts."""
+        known = self._path
+        if known is None or known[0] is not main or known[1] is not self.layout:
+            steps = moves((main.fields[column], self.layout.fields[column]) for column in self.columns)
+            known = self._path = main, self.layout, steps
+        return known[2]
 
     def change(self, by: Callable[[Batch], Batch]) -> None:
         """Replace every batch by one of the same rows."""

@@ -465,8 +465,7 @@ class Relation:
         return place((column, self._room[column]) for column in columns)
 
     def _reordered(self, batch: Batch, order: Order) -> Batch:
-        steps = moves((self.layout.fields[c], order.layout.fields[c]) for c in order.columns)
-        return batch.reordered(steps, order.layout.constant({}), self.arrays)
+        return batch.reordered(order.path(self.layout), order.layout.constant({}), self.arrays)
 
     def _translated(self, rows: Words, order: Order) -> Words:
         return rows if order is self.main else self._reordered(Batch(rows), order).rows

@@ -114,7 +114,7 @@ class Counting(Deriving):
         """End the removal of tuples; those that may have derivations left are the view `deleted` then."""
         target = self.touch(relation)
         self.remove_delta(target)
-        rows = target.removed(derived=relation not in self.closing_rules)
+        rows = target.removed(derived=relation not in self.modules)
         target.set_deleted(rows)
         return int(rows.shape[1])
 
@@ -170,7 +170,7 @@ class Counting(Deriving):
 
     def left_over(self, relations: Collection[str]) -> Bags:
         """Return the derivations that removed tuples have left, all with the greatest rank there is."""
-        relations = [n for n in relations if self.relation(n).lines > 1 and n not in self.closing_rules]
+        relations = [n for n in relations if self.relation(n).lines > 1 and n not in self.modules]
         if not relations:
             return {}
         rank = max(self.relation(name).highest for name in self.members)
