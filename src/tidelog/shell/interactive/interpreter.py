@@ -17,6 +17,7 @@ from tidelog.session.changes import Changes
 from tidelog.session.changes import Commit as Committed
 from tidelog.session.database import Database, plan_of
 from tidelog.session.observe.profile import show_profile
+from tidelog.session.observe.totals import Totals
 from tidelog.session.transaction import Transaction
 from tidelog.shell.interactive import commands
 from tidelog.shell.interactive.commands import Command, Update
@@ -44,6 +45,7 @@ class Interpreter:
         self.database = database
         self.transaction: Transaction | None = None
         self.last: Committed | None = None
+        self.totals = Totals()
         self.finished = False
         self.say = say
         self._shown = shown
@@ -121,6 +123,7 @@ class Interpreter:
     def committed(self, commit: Committed) -> None:
         """Take note of a commit."""
         self.last = commit
+        self.totals.add(commit)
         self._filled.update(name for name, change in commit.changes.items() if change.inserted)
 
     # --- transactions ------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,9 +11,10 @@ from typing import Protocol, cast
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import UserError
 from tidelog.session.changes import Changes, Commit
-from tidelog.session.database import Database
+from tidelog.session.database import Database, plan_of
 from tidelog.session.engines import StrategyName
 from tidelog.session.exchange import save_facts
+from tidelog.session.observe.totals import Totals
 from tidelog.session.program.sources import read_source
 from tidelog.session.program.static import PLAN_FORMATS
 from tidelog.session.transaction import Transaction
@@ -41,6 +43,7 @@ echo text; sleep 100; exit;       show a text; wait (milliseconds); leave
 :load DIR  :load FILE.dl          insert the facts of a folder's files; add the declarations and rules of a file
 :save DIR                         write the facts of each input relation, as `:load` reads them
 :plan [text|dot|mermaid|json]     show how they are computed
+:profile  :profile FILE.html       show the work of all commits by relations; write it as a page
 :preview                          show what a commit would change now
 :verify                           compute everything from scratch and compare
 :strategy [NAME]                  show how relations follow changes, and what the last commit did; change it
@@ -53,6 +56,7 @@ class Shell(Protocol):
     database: Database
     transaction: Transaction | None
     last: Commit | None
+    totals: Totals
     say: Callable[[str], None]
 
     def say_changes(self, changes: Changes) -> None: ...
@@ -72,6 +76,7 @@ class OwnCommands:
             "load": self._load,
             "save": self._save,
             "plan": self._plan,
+            "profile": self._profile,
             "preview": self._preview,
             "verify": self._verify,
             "strategy": self._strategy,
@@ -145,6 +150,18 @@ class OwnCommands:
         if text and text not in PLAN_FORMATS:
             raise UserError(f"there is no form `{text}` of a plan; there are {', '.join(PLAN_FORMATS)}")
         self._shell.say(getattr(self._shell.database.plan, text or "text")().rstrip("\n"))
+
+    def _profile(self, text: str) -> None:
+        database = self._shell.database
+        known = plan_of(database)
+        counts = Counter({v.name: v.count() for v in database.relations() if v.name not in known.demanded})
+        if not text:
+            self._shell.say(self._shell.totals.text(counts))
+            return
+        try:
+            Path(text).write_text(self._shell.totals.page(counts), encoding="utf-8")
+        except OSError as error:
+            raise UserError(f"cannot write {text}: {error.strerror}") from None
 
     def _preview(self, text: str) -> None:
         del text
