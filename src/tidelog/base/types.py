@@ -142,18 +142,22 @@ REF, INTERN, ANY = "std::Ref", "std::Intern", "std::Any"
 
 @record
 class Field:
-    """A named field of a constructor or a column of a relation; `json` is its name in JSON if that is another one."""
+    """A named field of a constructor or a column of a relation; `json` is its name in JSON if that is another one.
+
+    Its `form` in JSON is `flat`, if its own fields stand in its place, or `text`, if it stands there in quotes.
+    """
 
     name: str
     type: Type
     json: str = field(default="", compare=False, repr=False)
+    form: str = field(default="", compare=False, repr=False)
 
 
 @dataclass(frozen=True)
 class Constructor:
     """One alternative of a struct or union: `position` orders values, `fields` are in declaration order.
 
-    `json` is its name in JSON if that is another one.
+    `json` is its name in JSON if that is another one, `tag` the key there under which an object has the name.
     """
 
     name: str
@@ -161,6 +165,7 @@ class Constructor:
     position: int
     fields: tuple[Field, ...]
     json: str = field(default="", compare=False, repr=False)
+    tag: str = field(default="", compare=False, repr=False)
 
     @cached_property
     def index(self) -> dict[str, int]:

@@ -58,6 +58,21 @@ def name_in_json(attributes: Attributes) -> str:
     return found[1] if found else ""
 
 
+def tag_in_json(attributes: Attributes) -> str:
+    """Return the key that `#[rust = "serde(tag = ...)"]` of a union has for the constructor's name, or nothing."""
+    found = _TAGGED.match(text_of("rust", attributes) or "")
+    return found[1] if found else ""
+
+
+def form_in_json(attributes: Attributes) -> str:
+    """Return how a field stands in JSON: `flat` by `serde(flatten)`, `text` by `serde(with = "...serde_string")`."""
+    text = text_of("rust", attributes) or ""
+    return "flat" if _FLAT.match(text) else "text" if _TEXT.match(text) else ""
+
+
+_TAGGED = re.compile(r'\s*serde\s*\(.*\btag\s*=\s*"([^"]*)"')
+_FLAT = re.compile(r"\s*serde\s*\((?:[^\"]|\"[^\"]*\")*\bflatten\b")
+_TEXT = re.compile(r'\s*serde\s*\(.*\bwith\s*=\s*"(?:[^"]*::)?serde_string"')
 _RENAMED = re.compile(r'\s*serde\s*\(.*\brename\s*=\s*"([^"]*)"')
 
 

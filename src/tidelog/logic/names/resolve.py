@@ -19,7 +19,7 @@ from tidelog.base.text.integers import show_integer
 from tidelog.base.types import Bit, Constructor, Field, Named, Signed, Type, TypeSizeError, TypeVariable
 from tidelog.lang import syntax
 from tidelog.lang.syntax.walk import TYPES
-from tidelog.logic.names.attributes import name_in_json, text_of
+from tidelog.logic.names.attributes import form_in_json, name_in_json, tag_in_json, text_of
 from tidelog.logic.names.names import declared_twice
 from tidelog.logic.names.unify import ERROR
 from tidelog.logic.program import Relation
@@ -170,6 +170,7 @@ def resolve_constructors(
                     position,
                     _fields(environment, c.fields, report, variables),
                     name_in_json(c.attributes),
+                    tag_in_json(declared.attributes) if len(body) > 1 else "",
                 )
                 for position, c in enumerate(body)
             )
@@ -186,7 +187,13 @@ def _fields(
             declared_twice("field", field.name, field.span, report)
         seen.add(field.name)
     return tuple(
-        Field(f.name, resolve_type(environment, f.type, report, variables), name_in_json(f.attributes)) for f in fields
+        Field(
+            f.name,
+            resolve_type(environment, f.type, report, variables),
+            name_in_json(f.attributes),
+            form_in_json(f.attributes),
+        )
+        for f in fields
     )
 
 

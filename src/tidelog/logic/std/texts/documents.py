@@ -81,11 +81,18 @@ def _constructed_to_plain(value: Value, type: t.Named, types: Types) -> Plain:
     if not constructors:
         raise MisfitError(f"JSON has no values of type {t.show(type)}")
     constructor = constructors[value.position]
-    inner = zip(constructor.fields, value.fields, fields_of(type, constructor, types), strict=True)
-    fields = {field.json or field.name: to_plain(x, kind, types) for field, x, kind in inner}
+    fields: dict[str, Plain] = {}
+    for field, x, kind in zip(constructor.fields, value.fields, fields_of(type, constructor, types), strict=True):
+        plain = to_plain(x, kind, types)
+        if field.form == "flat" and isinstance(plain, dict):
+            fields |= plain
+        else:
+            fields[field.json or field.name] = write(plain) if field.form == "text" else plain
     if len(constructors) == 1:
         return fields
     name = constructor.json or _local(constructor.name)
+    if constructor.tag:
+        return {constructor.tag: name, **fields}
     return {name: fields} if fields else name
 
 
@@ -171,8 +178,16 @@ def _constructed_from_plain(plain: Plain, type: t.Named, types: Types, place: st
     if not constructors:
         raise MisfitError(f"JSON has no values of type {t.show(type)}")
     by_name = {c.json or _local(c.name): c for c in constructors}
+    tag = constructors[0].tag
     if len(constructors) == 1:
         (constructor,), fields = constructors, plain
+    elif tag:
+        fields = _expect(plain, dict, f"an object with `{tag}`", place)
+        if tag not in fields:
+            raise MisfitError(f"missing field `{tag}`{f' in {place}' if place else ''}")
+        if fields[tag] not in by_name:
+            raise _misfit(fields[tag], f"one of {', '.join(by_name)}", f"{place}.{tag}")
+        constructor = by_name[fields[tag]]
     elif isinstance(plain, str) and plain in by_name and not by_name[plain].fields:
         constructor, fields = by_name[plain], {}
     elif isinstance(plain, dict) and len(plain) == 1 and next(iter(plain)) in by_name:
@@ -184,10 +199,23 @@ def _constructed_from_plain(plain: Plain, type: t.Named, types: Types, place: st
     values = []
     for field, kind in zip(constructor.fields, fields_of(type, constructor, types), strict=True):
         name = field.json or field.name
+        if field.form == "flat":
+            values.append(from_plain(given, kind, types, place))
+            continue
         if name not in given and not (isinstance(kind, t.Named) and kind.name == OPTION):
             raise MisfitError(f"missing field `{name}`{f' in {place}' if place else ''}")
-        values.append(from_plain(given.get(name), kind, types, f"{place}.{name}"))
+        inner = _unquoted(given.get(name), f"{place}.{name}") if field.form == "text" else given.get(name)
+        values.append(from_plain(inner, kind, types, f"{place}.{name}"))
     return Variant(constructor.name, constructor.position, tuple(values))
+
+
+def _unquoted(plain: Plain, place: str) -> Plain:
+    """Return what stands in quotes: a number or a truth value."""
+    text = _expect(plain, str, "a text", place)
+    try:
+        return read(text)
+    except ValueError:
+        return text
 
 
 def json_value(plain: Plain) -> Variant:
