@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from benchmarks.batch import Settings, run_batch
+from benchmarks.bounds import run_bounds
 from benchmarks.closures import run_closures
 from benchmarks.compare import run_compare
 from benchmarks.dyre import run_dyre
@@ -36,6 +37,7 @@ WHAT = {
     "modules": {"suite", "quick", "timeout", "memory"},
     "loading": {"work", "quick", "rows", "timeout", "memory"},
     "queries": {"data", "work", "peers", "timeout", "quick"},
+    "bounds": {"data", "work", "peers", "timeout", "quick"},
     "start": {"timeout", "memory"},
     "regret": {"suite", "data", "quick", "seed", "count", "memory"},
     "compare": {"suite", "data", "work", "base", "runs", "timeout", "memory"},
@@ -117,6 +119,8 @@ def main(given: list[str] | None = None) -> int:
             mistakes = run_regret(wanted, options.json)
         case "loading":
             mistakes = run_loading(100_000 if options.quick else options.rows, settings)
+        case "bounds":
+            mistakes = run_bounds(settings, quick=options.quick)
         case "queries":
             mistakes = run_queries(10_000 if options.quick else 1_000_000, settings)
             mistakes += run_reach(settings, quick=options.quick)

@@ -246,3 +246,8 @@ def test_queries_of_few_rows(tmp_path: Path) -> None:
     found = json.loads(told.read_text())
     assert {"Edge.where(b=...)", "query_index(by_b)", "Edge($n, x)"} <= set(found)
     assert all(0 <= time < 60 for times in found.values() for time in times)
+
+
+def test_distances_of_a_small_graph(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bounds", "--quick", "--peers", ""]) == 0
+    assert "100 weights changed one by one" in capsys.readouterr().out

@@ -68,6 +68,8 @@ def test_operators_and_keywords() -> None:
         "index",
         "prefix",
         "on",
+        "min",
+        "max",
         "multiset",
         "stream",
         "bit",

@@ -299,7 +299,7 @@ class Function(Placed):
     returns is checked against the declared types unless it is `trusted`. A `plain` one takes and returns plain values
     (`base.plain.call`), which are checked, too.
     `pure` functions give equal results for equal arguments, which lets engines call them once per distinct argument.
-    `recursive` ones call themselves, perhaps through others.
+    `recursive` ones call themselves, perhaps through others. A `monotone` one grows, or stays, with each argument.
     """
 
     name: str
@@ -312,3 +312,4 @@ class Function(Placed):
     trusted: bool = False
     plain: bool = False
     recursive: bool = False
+    monotone: bool = False

@@ -132,7 +132,13 @@ class Program:
         return self._relation("input", name, element, fields)
 
     def output(self, name: str, element: object = None, **fields: object) -> Relation:
-        """Declare an output relation."""
+        """Declare an output relation.
+
+        >>> p = Program()
+        >>> Dist = p.output("Dist", node="string", d="min u64")
+        >>> print(p, end="")
+        output relation Dist(node: string, min d: u64)
+        """
         return self._relation("output", name, element, fields)
 
     def relation(self, name: str, element: object = None, **fields: object) -> Relation:
@@ -141,7 +147,8 @@ class Program:
 
     def _relation(self, role: syntax.Role, name: str, element: object, fields: Mapping[str, object]) -> Relation:
         row = None if element is None else type_of(element)
-        self.declarations.append(syntax.RelationDef(name, role, _fields(fields), row))
+        columns = tuple(_column(column, type) for column, type in fields.items())
+        self.declarations.append(syntax.RelationDef(name, role, columns, row))
         return Relation(name, self)
 
     def rule(
@@ -235,6 +242,14 @@ class Program:
 
 def _fields(fields: Mapping[str, object]) -> tuple[syntax.FieldDecl, ...]:
     return tuple(syntax.FieldDecl(name, type_of(type)) for name, type in fields.items())
+
+
+def _column(name: str, type: object) -> syntax.FieldDecl:
+    if isinstance(type, str) and type.startswith("min "):
+        return syntax.FieldDecl(name, type_of(type.removeprefix("min ")), bound="min")
+    if isinstance(type, str) and type.startswith("max "):
+        return syntax.FieldDecl(name, type_of(type.removeprefix("max ")), bound="max")
+    return syntax.FieldDecl(name, type_of(type))
 
 
 def _parameter(name: str, type: object) -> syntax.Parameter:

@@ -21,6 +21,19 @@ from tidelog.base.types import Field, Tuple, Type, TypeDefinition
 
 
 @record
+class Bound:
+    """Of each key, which is all other columns, a relation keeps the least value of a column, or the greatest."""
+
+    column: int
+    greatest: bool
+
+    @property
+    def word(self) -> str:
+        """How it is declared."""
+        return "max" if self.greatest else "min"
+
+
+@record
 class Relation(Placed):
     """A relation and its typed columns.
 
@@ -30,6 +43,7 @@ class Relation(Placed):
     `strategy` says how it is to follow changes (`names.attributes`), if something else than what engines choose.
     `demand` says that it is computed only as far as it is asked for. The role is `input`, `output`, `internal`, or, of
     a goal, `goal`.
+    `bound` says that only the best value of each key is kept.
     `auxiliary` relations were made by a rewrite and are not shown unless asked for.
     The `kind` is `relation`, or `stream`, whose rows last one commit, or `multiset`, whose rows have weights. `past`
     names the relation whose rows of one commit ago an auxiliary one has: `R-1` has those of `R`, `R-2` those of `R-1`.
@@ -45,6 +59,7 @@ class Relation(Placed):
     demand: bool = False
     kind: str = "relation"
     past: str | None = None
+    bound: Bound | None = None
 
 
 @record

@@ -161,6 +161,7 @@ Node = Unit | Scan | Select | Extend | Unnest | Product | Join | AntiJoin | Aggr
 
 
 Relation = logic.Relation
+Bound = logic.Bound
 Origin = logic.Origin
 """A relation, and the rule as the user wrote it: all that engines know of a program beside its plan."""
 

@@ -6,9 +6,10 @@ The order of the passes, each a function of the same name in its file:
 2. `isolate_aggregates`: every aggregate in a rule of its own;
 3. `project_negations`: no wildcards in negated atoms;
 4. `stratify`: the strata, or a diagnostic that shows a negative cycle;
-5. `choose_demanded`, `restrict_to_demand`: of some relations only what is asked for;
-6. `plan_rules`: for each rule `translate`, `propagate_equalities`, `order_joins`, `delta_variants`;
-7. `choose_indexes`: the fewest column orders that serve all probes.
+5. `check_flow`, `split_bounds`: bounds of minima and maxima apart from the best of each key;
+6. `choose_demanded`, `restrict_to_demand`: of some relations only what is asked for;
+7. `plan_rules`: for each rule `translate`, `propagate_equalities`, `order_joins`, `delta_variants`;
+8. `choose_indexes`: the fewest column orders that serve all probes.
 
 For a program that has changed, what still holds is taken from the earlier plan.
 """
@@ -24,6 +25,8 @@ from tidelog.base.tuning.plans import Planning
 from tidelog.base.tuning.table import DEFAULT
 from tidelog.logic import program as logic
 from tidelog.logic.literals import atoms
+from tidelog.plan.bounds.check_flow import check_flow
+from tidelog.plan.bounds.split_bounds import split_bounds
 from tidelog.plan.demand.choose_demanded import Extent, choose_demanded, to_be_demanded
 from tidelog.plan.demand.restrict_to_demand import restrict_to_demand
 from tidelog.plan.join.choose_indexes import bound_columns, choose_indexes
@@ -59,6 +62,12 @@ def plan_program(
         components = stratify(prepared, report)
         if components is None or not _countable(prepared, components, report):
             return None
+        check_flow(prepared, components, report)
+        if any(one.code == "E0603" for one in report.errors):
+            return None
+        divided = split_bounds(prepared, components)
+        if divided is not prepared:
+            prepared, (components, _) = divided, components_of(divided)
         known = {rule.identity: rule for stratum in earlier.strata for rule in stratum.rules} if earlier else {}
         estimate = Estimate(sizes, planning=planning)
         asked = restrict_to_demand(prepared, choose_demanded(prepared, extent), estimate)
@@ -69,7 +78,7 @@ def plan_program(
         indexes = _indexes(relations, rules, declared, earlier)
         strata = as_before(_strata(components, rules), earlier.strata if earlier else ())
         by_demand = to_be_demanded(program.relations.values(), extent), asked.partial, asked.notes
-        return Plan(program.types, relations, program.functions, strata, indexes, declared, *by_demand)
+        return Plan(program.types, relations, prepared.functions, strata, indexes, declared, *by_demand)
 
 
 def _countable(program: logic.Program, components: list[list[str]], report: Report) -> bool:

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Generic, Protocol, TypeVar
 
-from tidelog.plan.nodes import Plan, Rule, Scan, Version
+from tidelog.plan.nodes import Bound, Plan, Rule, Scan, Version
 from tidelog.run.contract.optional import BatchedRounds, Iterations, LazySupport, Leftovers, Sieving
 from tidelog.run.contract.phase import Phase
 from tidelog.run.limits import Watch
@@ -105,6 +105,20 @@ class BaseStore(ABC, Generic[R]):
         if phase not in LOOKING:
             for name in members:
                 self.touch(name)
+
+    def bound(self, relation: str) -> Bound | None:
+        """Return which column of a relation of bounds is kept, and which value is better."""
+        found = self.plan.relations.get(relation)
+        return None if found is None else found.bound
+
+    @property
+    def waits(self) -> bool:
+        """Whether candidates for bounds wait for a later round."""
+        return False
+
+    def absent(self, bags: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the derivations whose heads are not there: for backends with relations of bounds."""
+        raise AssertionError(f"relations of bounds are refused before: {sorted(bags)}")
 
     def reset(self, relation: str) -> None:
         """Empty a relation for a bootstrap, and keep what it held aside."""

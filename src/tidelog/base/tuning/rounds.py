@@ -17,6 +17,16 @@ class Threads:
 
 
 @record
+class Doors:
+    """In which order candidates for minima and maxima are admitted where a stratum is evaluated from scratch."""
+
+    at_once: int = threshold(1 << 12, draws=(1, 2, 8), fitted="bounds")
+    """Up to this many in a round are all admitted: a round costs as much as some thousand derivations."""
+    buckets: int = threshold(16, draws=(1, 3), fitted="bounds", kernel=True)
+    """Of more, this part: 25 rounds with 3.8 derivations an edge become 29 with 1.1 (a million edges)."""
+
+
+@record
 class Counting:
     """Which derivations are counted, and how tuples that left are found again."""
 

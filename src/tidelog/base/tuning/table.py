@@ -16,7 +16,7 @@ from tidelog.base.record import record
 from tidelog.base.tuning.columnar import Batches, Estimates, Filters, Joins, Maps, Sorting
 from tidelog.base.tuning.files import Files, Pipelines, Rows
 from tidelog.base.tuning.plans import Planning, Traces, Tuples
-from tidelog.base.tuning.rounds import Counting, SmallRounds, Threads
+from tidelog.base.tuning.rounds import Counting, Doors, SmallRounds, Threads
 from tidelog.base.tuning.spark import Spark
 from tidelog.base.tuning.thresholds import Number, Path, Paths
 from tidelog.base.tuning.updates import Budgets, Closures, Compiling
@@ -53,6 +53,7 @@ class Tuning:
     estimates: Estimates = field(default_factory=Estimates)
     threads: Threads = field(default_factory=Threads)
     counting: Counting = field(default_factory=Counting)
+    doors: Doors = field(default_factory=Doors)
     small_rounds: SmallRounds = field(default_factory=SmallRounds)
 
     def having(self, values: Mapping[str, Number]) -> Tuning:
@@ -100,8 +101,8 @@ def all_thresholds() -> Iterator[tuple[str, Field[Any]]]:
             yield f"{part.name}.{one.name}", one
 
 
-ELSEWHERE = frozenset(("files", "pipelines", "spark"))
-"""The parts that a database in this process has nothing to do with: tests of files and of Spark draw these."""
+ELSEWHERE = frozenset(("doors", "files", "pipelines", "spark"))
+"""The parts that programs of a soak have nothing to do with: tests of minima, of files and of Spark draw these."""
 
 
 def all_paths(*, elsewhere: bool = False) -> set[Path]:

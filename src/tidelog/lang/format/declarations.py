@@ -101,8 +101,9 @@ class DeclarationFormatter(RuleFormatter):
         return tuple((self.attribute(attribute), " ") for attribute in attributes)
 
     def field(self, field: syntax.FieldDecl) -> Doc:
-        """Write `name: type`."""
-        return (self.attributes(field.attributes), f"{field.name}: {write_type(field.type)}")
+        """Write `name: type`, of a column also `min name: type`."""
+        bound = "" if field.bound is None else f"{field.bound} "
+        return (self.attributes(field.attributes), f"{bound}{field.name}: {write_type(field.type)}")
 
     def transformed(self, argument: syntax.TransformerArgument) -> Doc:
         """Write an argument of a transformer."""

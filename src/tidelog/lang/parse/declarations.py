@@ -168,6 +168,22 @@ class DeclarationParser(FunctionParser):
         self.expect(":", "a field is declared by `name: type`")
         return syntax.FieldDecl(name, self.type_expression(), attributes, span=self.since(first))
 
+    def columns(self, opener: int) -> tuple[syntax.FieldDecl, ...]:
+        """Parse `columns = [ column { "," column } [ "," ] ]`."""
+        return self.bracketed(opener, self.column)
+
+    def column(self) -> syntax.FieldDecl:
+        """Parse `column = attributes [ "min" | "max" ] lower ":" type_expression`."""
+        first = self.at
+        attributes = self.attributes()
+        bound: Literal["min", "max"] | None = None
+        if self.kinds[self.at] == LOWER and self.kinds[self.at + 1] == LOWER and self.words[self.at] in {"min", "max"}:
+            bound = "min" if self.words[self.at] == "min" else "max"
+            self.at += 1
+        name = self.lower("field")
+        self.expect(":", "a column is declared by `name: type`")
+        return syntax.FieldDecl(name, self.type_expression(), attributes, bound, span=self.since(first))
+
     def extern(self, attributes: syntax.Attributes) -> syntax.Declaration:
         """Parse `extern = "extern" ( "type" name type_parameters | "function" signature | transformer )`."""
         first = self.at
@@ -188,7 +204,7 @@ class DeclarationParser(FunctionParser):
     def relation(self, attributes: syntax.Attributes) -> syntax.RelationDef:
         """Parse the production below.
 
-        `relation = [ "input" | "output" ] ( "relation" | "multiset" | "stream" ) [ "&" ] upper ( "(" fields ")" |
+        `relation = [ "input" | "output" ] ( "relation" | "multiset" | "stream" ) [ "&" ] upper ( "(" columns ")" |
          "[" type_expression "]" ) [ primary_key ]`
         """
         first = self.at
@@ -211,7 +227,7 @@ class DeclarationParser(FunctionParser):
             self.close(opener, "`]`")
         else:
             self.expect("(", "a relation is declared by `relation R(field: type, ...)` or `relation R[type]`")
-            fields = self.fields(opener)
+            fields = self.columns(opener)
         key = self.primary_key() if self.words[self.at] == "primary" and self.kinds[self.at + 1] == LOWER else None
         kind: Literal["relation", "multiset", "stream"]
         kind = "multiset" if word == "multiset" else "stream" if word == "stream" else "relation"

@@ -31,11 +31,12 @@ class Prefix(Placed):
 
 @record
 class FieldDecl(Placed):
-    """`name: T` in a constructor or relation."""
+    """`name: T` in a constructor or relation; of a relation also `min name: T` or `max name: T`."""
 
     name: str
     type: TypeExpr
     attributes: Attributes = ()
+    bound: Choice["min", "max"] | None = None
 
 
 @record

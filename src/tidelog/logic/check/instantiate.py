@@ -120,6 +120,7 @@ class Instantiation:
             trusted=extern.trusted if extern else False,
             plain=extern.plain if extern else False,
             pure=all(a.name != "has_side_effects" for a in signature.definition.attributes),
+            monotone=any(a.name == "monotone" for a in signature.definition.attributes),
             span=signature.definition.span,
         )
 

@@ -39,6 +39,7 @@ def check_relations(declarations: Declarations, report: Report) -> Mapping[str, 
         for name, declared in table.relations.items():
             relation = _with_shared_types(declarations.relation(table, name), shared)
             _check_kind(declared, report)
+            _check_bound(declared, report)
             if declared.primary_key is not None:
                 relation = _with_key(relation, declared, declared.primary_key, environment, report)
             declarations.replace_relation(relation)
@@ -62,6 +63,46 @@ def _check_kind(declared: syntax.RelationDef, report: Report) -> None:
             declared.primary_key.span,
             note="a key tells which fact a transaction replaces",
             hint=f"remove the key, or declare the {declared.kind} as `input relation`",
+        )
+
+
+def _check_bound(declared: syntax.RelationDef, report: Report) -> None:
+    bounds = [column for column in declared.fields if column.bound is not None]
+    if not bounds:
+        return
+    word, name = bounds[0].bound, bounds[0].name
+    if declared.role == "input":
+        report.add(
+            "E0425",
+            f"`{declared.name}` is an input relation, which has the facts it is given",
+            bounds[0].span,
+            note=f"`{word} {name}` keeps the best value of each key among those that rules derive",
+            hint="put the facts into an input relation of its own, and derive this one from it by a rule",
+        )
+    elif declared.kind != "relation":
+        report.add(
+            "E0425",
+            f"`{declared.name}` is a {declared.kind}, so no column of it can be bounded",
+            bounds[0].span,
+            note=f"`{word} {name}` keeps the best value of each key among all that rules derive",
+            hint=f"declare it with `relation`, and read it in a {declared.kind}",
+        )
+    elif declared.reference:
+        report.add(
+            "E0425",
+            f"`&{declared.name}` has references as rows, so no column of it can be bounded",
+            bounds[0].span,
+            note=f"`{word} {name}` keeps the best value of each key, which is all other columns",
+            hint=f"declare it without `&`: `relation {declared.name}(...)`",
+        )
+    elif len(bounds) > 1:
+        report.add(
+            "E0425",
+            f"`{declared.name}` has two bounded columns: `{name}` and `{bounds[1].name}`",
+            bounds[1].span,
+            note=f"`{word} {name}` keeps the best value of each key, which is all other columns",
+            hint=f"use one column with a tuple, as `{word} best: (u64, string)`, which compares the first part first; "
+            "or a relation for each",
         )
 
 

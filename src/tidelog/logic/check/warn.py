@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tidelog.base.diagnostic import Label, Report
-from tidelog.base.expr import Const, Expr, Operate, Var
+from tidelog.base.expr import Const, Expr, MakeTuple, Operate, Var
 from tidelog.base.free import free_variables, subexpressions
 from tidelog.base.graph import components
 from tidelog.base.span import Span
@@ -30,7 +30,7 @@ _SMALL = 16
 def warn(rules: Sequence[Rule], others: Sequence[Rule], relations: Mapping[str, Relation], report: Report) -> None:
     """Report what is suspicious about the rules; `others` are the further rules of the program."""
     _warn_underived(rules, others, relations, report)
-    _warn_endless(rules, others, report)
+    _warn_endless(rules, others, relations, report)
     for rule in rules:
         _warn_alike(rule, report)
 
@@ -64,7 +64,9 @@ def _warn_underived(
 # --- recursion that may not end --------------------------------------------------------------------------------------
 
 
-def _warn_endless(rules: Sequence[Rule], others: Sequence[Rule], report: Report) -> None:
+def _warn_endless(
+    rules: Sequence[Rule], others: Sequence[Rule], relations: Mapping[str, Relation], report: Report
+) -> None:
     suspects = [rule for rule in rules if any(map(_computes, _expressions(rule)))]
     if not suspects:
         return
@@ -80,7 +82,7 @@ def _warn_endless(rules: Sequence[Rule], others: Sequence[Rule], report: Report)
             if isinstance(literal, Positive) and component.get(literal.atom.relation) == component[rule.head]
         ]
         if recursive:
-            _check_growth(rule, recursive, report)
+            _check_growth(rule, recursive, relations[rule.head], report)
 
 
 def _expressions(rule: Rule) -> Iterator[Expr]:
@@ -96,10 +98,11 @@ def _operations(expression: Expr) -> Iterator[Operate]:
     return (e for e in subexpressions(expression) if isinstance(e, Operate))
 
 
-def _check_growth(rule: Rule, recursive: list[Atom], report: Report) -> None:
+def _check_growth(rule: Rule, recursive: list[Atom], head: Relation, report: Report) -> None:
     """Warn if a head argument is computed from variables of recursive atoms, and nothing bounds the recursion.
 
-    A negated atom, or a comparison of what comes from a recursive atom, is taken to bound it.
+    A negated atom, or a comparison of what comes from a recursive atom, is taken to bound it. Of a least value without
+    a sign none is greater than one that is known, and there are only so many less.
     """
     if any(isinstance(literal, Negative) for literal in rule.body):
         return
@@ -115,7 +118,9 @@ def _check_growth(rule: Rule, recursive: list[Atom], report: Report) -> None:
     conditions = [literal.expression for literal in rule.body if isinstance(literal, Condition)]
     if any(not (sources | grown.keys()).isdisjoint(free_variables(e)) for e in conditions if _compares(e)):
         return
-    for argument in rule.arguments:
+    for column, argument in enumerate(rule.arguments):
+        if head.bound is not None and head.bound.column == column and not head.bound.greatest and _unsigned(argument):
+            continue
         if isinstance(argument, Var):
             computed = grown.get(argument.name)
         else:
@@ -131,6 +136,11 @@ def _check_growth(rule: Rule, recursive: list[Atom], report: Report) -> None:
             severity="warning",
         )
         return
+
+
+def _unsigned(argument: Expr) -> bool:
+    first = argument.items[0] if isinstance(argument, MakeTuple) and argument.items else argument
+    return isinstance(first.type, Bit)
 
 
 def _compares(expression: Expr) -> bool:

@@ -40,7 +40,8 @@ def weigh_relations(rules: Sequence[SourceRule], declarations: Declarations) -> 
         name = counted.pop()
         relation = declarations.relations[name]
         recursive = any(place.get(other) == place.get(name) for other in read.get(name, ()))
-        if name in made or recursive or (relation.role, relation.kind) != ("internal", "relation"):
+        of_sets = relation.bound is not None or (relation.role, relation.kind) != ("internal", "relation")
+        if name in made or recursive or of_sets:
             continue
         made[name] = replace(relation, kind="multiset")
         counted += read.get(name, ())

@@ -1,7 +1,7 @@
 """The attributes that may stand before declarations: `#[name = value]`.
 
 `name` names a rule, `strategy` says how a relation follows changes, `demand` that only what is asked for of it is
-computed. DDlog's attributes about storage and generated code
+computed, `monotone` that a function grows with its arguments. DDlog's attributes about storage and generated code
 say nothing about meaning; they are accepted (`STORAGE`), so that its programs run, and have no effect.
 """
 
@@ -35,6 +35,8 @@ def check_attributes(module: Module, names: dict[str, Span], report: Report) -> 
                 _check_name(attribute, names, report)
             elif attribute.name == "strategy" and isinstance(declaration, syntax.RelationDef) and attribute in own:
                 _check_strategy(attribute, report)
+            elif attribute.name == "monotone" and isinstance(declaration, syntax.FunctionDef) and attribute in own:
+                _check_monotone(attribute, report)
             elif attribute.name == "demand" and isinstance(declaration, syntax.RelationDef) and attribute in own:
                 _check_demand(attribute, declaration, report)
             elif attribute.name not in STORAGE:
@@ -148,17 +150,29 @@ def _check_demand(attribute: Attribute, declaration: syntax.RelationDef, report:
         )
 
 
+def _check_monotone(attribute: Attribute, report: Report) -> None:
+    if attribute.value is not None:
+        report.add(
+            "E0416",
+            "`monotone` has no value",
+            attribute.span,
+            note="it says that the result of a function grows, or stays, with each of its arguments",
+            hint="write `#[monotone]`",
+        )
+
+
 def _unknown(attribute: Attribute, is_rule: bool, report: Report) -> None:
     misplaced = {
         "name": ("only rules have names of this kind", "remove the attribute"),
         "strategy": ("only relations follow changes by a strategy", "put it before the relation"),
         "demand": ("only relations are computed by demand", "put it before the relation"),
+        "monotone": ("only functions grow with their arguments", "put it before the function"),
     }
     if attribute.name in misplaced:
         note, hint = misplaced[attribute.name]
         report.add("E0416", f"`{attribute.name}` is no attribute of this", attribute.span, note=note, hint=hint)
         return
-    known = STORAGE | {"name"} if is_rule else STORAGE | {"strategy", "demand"}
+    known = STORAGE | {"name"} if is_rule else STORAGE | {"strategy", "demand", "monotone"}
     report.add(
         "W0405",
         f"unknown attribute `{attribute.name}`, which has no effect",

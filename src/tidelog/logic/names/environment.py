@@ -186,7 +186,7 @@ class Declarations:
             if name not in self.delays:
                 kind = "stream" if relation.kind == "stream" else "relation"
                 made = replace(relation, name=name, role="input", kind=kind, auxiliary=True, primary_key=None)
-                self.delays[name] = replace(made, past=relation.name, strategy=None, demand=False)
+                self.delays[name] = replace(made, past=relation.name, strategy=None, demand=False, bound=None)
             relation = self.delays[name]
         return relation
 

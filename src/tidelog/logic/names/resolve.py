@@ -22,7 +22,7 @@ from tidelog.lang.syntax.walk import TYPES
 from tidelog.logic.names.attributes import form_in_json, name_in_json, tag_in_json, text_of
 from tidelog.logic.names.names import declared_twice
 from tidelog.logic.names.unify import ERROR
-from tidelog.logic.program import Relation
+from tidelog.logic.program import Bound, Relation
 
 if TYPE_CHECKING:
     from tidelog.logic.names.environment import Environment
@@ -217,6 +217,7 @@ def resolve_columns(environment: Environment, declared: syntax.RelationDef, repo
         strategy=text_of("strategy", declared.attributes),
         demand=any(attribute.name == "demand" for attribute in declared.attributes),
         kind=declared.kind,
+        bound=next((Bound(i, f.bound == "max") for i, f in enumerate(declared.fields) if f.bound is not None), None),
         span=declared.span,
     )
 

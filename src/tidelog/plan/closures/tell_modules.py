@@ -34,6 +34,8 @@ def _said(stratum: Stratum, *, parted: bool) -> Iterator[str]:
     if equal is not None:
         name, other, same = equal
         yield f"{name} is {other}" + ("" if same else " with columns exchanged")
+    if any("#bounds" in name for name in stratum.relations):
+        return  # no closure, whatever its rules look like
     alone = closure_of(stratum)
     if alone is not None and parted:
         yield f"{alone.relation}: {alone.kind.value} closure"

@@ -105,7 +105,8 @@ class Turned:
             by_head.setdefault(rule.head, []).append(rule)
         for component in components:
             name = component[0]
-            if len(component) == 1 and name in among and _is_recursive(by_head[name]):
+            bounded = program.relations[name].bound is not None  # a closure knows no best bounds
+            if len(component) == 1 and name in among and not bounded and _is_recursive(by_head[name]):
                 planned = [plan_rule(rule, f"{i}", estimate) for i, rule in enumerate(by_head[name])]
                 closure = closure_of(Stratum(0, (name,), recursive=True, rules=tuple(planned)))
                 if closure is not None:

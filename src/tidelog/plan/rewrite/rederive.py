@@ -32,16 +32,23 @@ def rederive(
     distinct: Distinct | None = None,
     planning: Planning = DEFAULT.planning,
     fixed: Fixed | None = None,
+    free: int | None = None,
 ) -> Project:
-    """Return the tree that finds every derivation of the tuples in the delta of the head relation."""
-    return order_body(backwards(tree), HEAD, Estimate(sizes, distinct, planning, fixed))
+    """Return the tree that finds every derivation of the tuples in the delta of the head relation.
+
+    With a `free` column, those of all tuples that have what these have in the other columns.
+    """
+    return order_body(backwards(tree, free), HEAD, Estimate(sizes, distinct, planning, fixed))
 
 
-def backwards(tree: Project) -> Body:
-    """Return the body of a rule with the delta of its head relation as the first part."""
+def backwards(tree: Project, free: int | None = None) -> Body:
+    """Return the body of a rule with the delta of its head relation as the first part; a `free` column is not bound."""
     terms: list[Var | Const | None] = []
     equations: list[Part] = []
     for column, expression in enumerate(tree.expressions):
+        if column == free:
+            terms.append(None)
+            continue
         term = head_term(column, expression)
         terms.append(term)
         if term is not expression:

@@ -69,14 +69,19 @@ def show_order(relation: nodes.Relation, columns: tuple[int, ...]) -> str:
 
 def show_stratum(stratum: nodes.Stratum, said: Sequence[str] = (), *, variants: bool = True) -> str:
     """Write a stratum with its rules, and what is `said` of its modules."""
-    closure = closure_of(stratum)
-    kind = f"; {closure.kind.value}, {closure.form.value}" if closure is not None else ""
-    kind = kind or ("; same generation" if same_generation(stratum) is not None else "")
+    kind = "; best bounds of each key" if any("#bounds" in name for name in stratum.relations) else _kind(stratum)
     recursive = f" (recursive{kind})" if stratum.recursive else ""
     lines = [f"stratum {stratum.number}: {', '.join(stratum.relations)}{recursive}"]
     lines += [f"  {line}" for line in said]
     lines += [indent(show_rule(rule, variants=variants), "  ") for rule in stratum.rules]
     return "\n".join(lines)
+
+
+def _kind(stratum: nodes.Stratum) -> str:
+    closure = closure_of(stratum)
+    if closure is not None:
+        return f"; {closure.kind.value}, {closure.form.value}"
+    return "; same generation" if same_generation(stratum) is not None else ""
 
 
 def show_rule(rule: nodes.Rule, *, variants: bool = True) -> str:

@@ -203,6 +203,8 @@ class ColumnarEngine(Recoverable[State]):
         return Strategy(strategy, self._fallback, self._tuning.budgets)
 
     def _wants_closure(self, stratum: Stratum, plan: Plan) -> bool:
+        if any(plan.relations[name].bound is not None for name in stratum.relations):
+            return False  # a structure knows no best bounds
         return self._closures and strategy_of(stratum, plan, self._strategy) == self._strategy
 
     def _store(self, before: State, claims: Claims, watch: Watch) -> ColumnarBackend:

@@ -51,11 +51,13 @@ class Store(Dividing[Relation]):
         self.closing = equipment.closing
         self.bare = set(equipment.bare)
         self.modules = equipment.modules
+        self.doors = frozenset(name for name, relation in plan.relations.items() if relation.bound is not None)
+        """The relations of bounds."""
         self.journals: list[Journal] = []
         self.counting = Lock()
         """Held by whoever counts work: rules may be evaluated side by side."""
         self.filters = Filters()
-        self.bitmaps = HeadBitmaps()
+        self.bitmaps = HeadBitmaps(self.doors)
         self.later = UPDATE
         """What operations cost after the first round."""
         self.begin()
@@ -92,7 +94,7 @@ class Store(Dividing[Relation]):
         relations = map(self.relation, members if phase is Phase.BOOT else ())
         self.later = weights(phase, counted=any(self.counts(one) and one.lines > 1 for one in relations))
         self.filters = Filters()
-        self.bitmaps = HeadBitmaps()
+        self.bitmaps = HeadBitmaps(self.doors)
 
     def spend_on_matches(self, count: int, sifted: int = 0) -> None:
         """Count the work on rows that a join has matched, and on those that were left out at once."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from tidelog.plan.nodes import Rule
+from tidelog.plan.nodes import Bound, Rule
 from tidelog.run.contract.optional import BatchedRounds, Iterations, LazySupport, Leftovers, Sieving
 from tidelog.run.contract.phase import Job, Phase
 
@@ -49,8 +49,22 @@ class Backend(Protocol):
     def removed(self, relation: str) -> int:
         """End the removal of tuples; those that may have derivations left are what REDERIVE sees as delta.
 
-        Under NONE that is all of them. Return their number.
+        Under NONE that is all of them; of bounds one of each key. Return their number.
         """
+
+    def bound(self, relation: str) -> Bound | None:
+        """Return which column of a relation of bounds is kept, and which value is better; None of any other.
+
+        Such a relation has a door: `absorb` admits of each key the best candidate of a round, if it is better than all
+        that are there.
+        """
+
+    @property
+    def waits(self) -> bool:
+        """Whether candidates for bounds wait for a later round of the bootstrap at work: `absorb` admits them then."""
+
+    def absent(self, bags: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the derivations in bags whose heads are not there."""
 
     def conclude(self, relation: str) -> None:
         """Let the delta become old, and the net change of the relation what strata above see of it."""

@@ -128,6 +128,14 @@ class Update:
 NO_LIMITS = Limits()
 
 
+def refuse_bounds(plan: Plan, who: str, instead: str) -> None:
+    """Raise a `UserError` if a program has minima or maxima in recursion, which somebody does not follow."""
+    bounded = sorted(name for name, relation in plan.relations.items() if relation.bound is not None)
+    if bounded:
+        relation = bounded[0].partition("#")[0]
+        raise UserError(f"{who} does not follow minima and maxima, and `{relation}` keeps one of each key; {instead}")
+
+
 class Engine(Protocol):
     """What a session asks of an engine. Relations are named as in the plan; rows are tuples of `base.values`."""
 

@@ -29,7 +29,7 @@ from tidelog.run.columnar.rules.scalars import Scalars
 from tidelog.run.columnar.storage.dictionary import Codec
 from tidelog.run.columnar.storage.layout import Field, Layout
 from tidelog.run.columnar.storage.rows import DecodedRows, code_columns, decoded_in
-from tidelog.run.contract.engine import NO_LIMITS, Delta, Limits, Row, Rows, Update, Work
+from tidelog.run.contract.engine import NO_LIMITS, Delta, Limits, Row, Rows, Update, Work, refuse_bounds
 from tidelog.run.dbsp.expressions import ColumnExpressions
 from tidelog.run.dbsp.interpreter import Interpreter
 from tidelog.run.dbsp.rewriting.kit import LEVEL, Clause, Gather
@@ -193,6 +193,7 @@ class DbspEngine:
         if not (_same(before.plan.functions, plan.functions) and _same(before.plan.types, plan.types)):
             scalars = Scalars(self._codec, plan.functions, plan.types, self._arrays)
         tags = {name: self._tagged(name, before, plan) for name in plan.relations}
+        refuse_bounds(plan, "the strategy `dbsp`", "use another strategy, such as `ranked`")
         translator = Translator(self._codec, tags.__getitem__)
         at = levels(plan)
         found: dict[str, Known] = {}

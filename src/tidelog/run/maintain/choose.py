@@ -235,6 +235,8 @@ def maintain(
         return scratch.evaluate("chosen by the user")
     if not together:
         return scratch.evaluate("its relations were not one stratum before")
+    if strategy.name == "elastic" and any(backend.bound(relation) is not None for relation in members):
+        return scratch.evaluate("`elastic` does not follow minima and maxima in recursion")
     lazy = backend.lazy
     if stratum.aggregates and lazy is not None and not all(map(lazy.counted, members)):
         return scratch.evaluate("its groups need counts that its tuples do not have")

@@ -26,6 +26,13 @@ A bootstrap may also leave the support of tuples uncounted, and give them just t
 how much is found, by evaluating rules backwards, when a tuple first loses a derivation of lower rank
 (`rounds.delete`). What is gained in the meantime need not be noted.
 
+A relation of bounds (`plan.bounds`) has a door: a candidate is admitted only if it is better than all bounds of its key
+that are there, and of one round only the best. Bounds that are dominated stay, for others may stand on them: with
+`P <- D(k, 9)` and `D(k, 5) <- P`, dropping `D(k, 9)` would leave `P` and `D(k, 5)` holding each other up. What was not
+admitted is not known. So for each key that lost a bound its rules are evaluated backwards, with the key bound, and all
+candidates that are not there are offered again; a key that lost nothing needs nothing, since its candidates only
+became fewer.
+
 In a stratum without recursion all ranks are 1 and this is plain counting, with nothing to rederive. Assumes relations
 of `Support.RANKED`.
 """
@@ -38,7 +45,7 @@ from typing import Any
 from tidelog.plan.nodes import Rule, Stratum
 from tidelog.run.contract.backend import Backend
 from tidelog.run.limits import Watch
-from tidelog.run.maintain.rounds import delete, gain, insert, left_over, lose, recursive, some
+from tidelog.run.maintain.rounds import delete, gain, insert, left_over, lose, some
 
 
 def update(backend: Backend, stratum: Stratum, removed: Sequence[Rule], added: Sequence[Rule], watch: Watch) -> int:
@@ -50,6 +57,6 @@ def update(backend: Backend, stratum: Stratum, removed: Sequence[Rule], added: S
     again: Mapping[str, Any] = {}
     if some(lost):
         rounds = delete(backend, stratum, kept, lost, watch, 1)
-        again = left_over(backend, stratum, recursive(kept, stratum.members))
+        again = left_over(backend, stratum, kept)
     gained = backend.unite([again, regrouped, gain(backend, stratum, kept, added)])
     return insert(backend, stratum, gained, watch, rounds) if some(lost, gained) else rounds

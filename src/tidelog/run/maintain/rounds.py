@@ -109,16 +109,34 @@ def recursive(rules: Sequence[Rule], members: frozenset[str]) -> list[Rule]:
 
 
 def backwards(backend: Backend, stratum: Stratum, rules: Iterable[Rule]) -> Bags:
-    """Return the derivations that removed tuples have from what is left, by these rules."""
-    return _again(backend, rules, _removed(backend, stratum))
-
-
-def left_over(backend: Backend, stratum: Stratum, rules: Iterable[Rule]) -> Bags:
-    """Return the derivations that removed tuples have left: read off where all were counted, else looked for."""
+    """Return the derivations that removed tuples have from what is left, by these rules, and candidates for bounds."""
     gone = _removed(backend, stratum)
-    counted = backend.leftovers.left_over(gone) if backend.leftovers else {}
-    found = _again(backend, rules, gone - counted.keys())
-    return backend.unite([counted, found]) if counted else found
+    bounded = {relation for relation in gone if backend.bound(relation) is not None}
+    found = _again(backend, rules, gone - bounded)
+    return backend.unite([found, _candidates(backend, rules, bounded)]) if bounded else found
+
+
+def left_over(backend: Backend, stratum: Stratum, kept: Sequence[Rule]) -> Bags:
+    """Return the derivations that removed tuples have left: read off where all were counted, else looked for.
+
+    Of bounds, the keys that have lost some have candidates that were not admitted: these are looked for by all rules.
+    """
+    gone = _removed(backend, stratum)
+    bounded = {relation for relation in gone if backend.bound(relation) is not None}
+    counted = backend.leftovers.left_over(gone - bounded) if backend.leftovers else {}
+    found = _again(backend, recursive(kept, stratum.members), gone - counted.keys() - bounded)
+    candidates = _candidates(backend, kept, bounded) if bounded else {}
+    return backend.unite([counted, found, candidates]) if counted or candidates else found
+
+
+def _candidates(backend: Backend, rules: Iterable[Rule], bounded: Container[str]) -> Bags:
+    """Return derivations of bounds that are not there, of the keys that have lost some, from what is left."""
+    jobs: list[Job] = []
+    for rule in rules:
+        bound = backend.bound(rule.head)
+        if rule.head in bounded and bound is not None:
+            jobs.append((rule, rederivation(rule, free=bound.column)))
+    return backend.absent(backend.derive(jobs))
 
 
 def _removed(backend: Backend, stratum: Stratum) -> set[str]:
@@ -160,17 +178,21 @@ def touched(backend: Backend, rules: Sequence[Rule], members: frozenset[str]) ->
     ]
 
 
-_rederivations: dict[tuple[int, bool], tuple[Rule, Project]] = {}
+_rederivations: dict[tuple[int, bool, int | None], tuple[Rule, Project]] = {}
 _MOST_REDERIVATIONS = 10_000
 
 
-def rederivation(rule: Rule, *, divided: bool = False) -> Project:
-    """Return the tree that evaluates a rule backwards; made once for a rule, as long as not too many are kept."""
-    known = _rederivations.get((id(rule), divided))
+def rederivation(rule: Rule, *, divided: bool = False, free: int | None = None) -> Project:
+    """Return the tree that evaluates a rule backwards, perhaps with a column of the head `free`.
+
+    It is made once for a rule, as long as not too many are kept.
+    """
+    known = _rederivations.get((id(rule), divided, free))
     if known is None or known[0] is not rule:
         if len(_rederivations) >= _MOST_REDERIVATIONS:
             _rederivations.clear()
-        known = _rederivations[id(rule), divided] = rule, (rediscover if divided else rederive)(rule.body)
+        made = rediscover(rule.body) if divided else rederive(rule.body, free=free)
+        known = _rederivations[id(rule), divided, free] = rule, made
     return known[1]
 
 

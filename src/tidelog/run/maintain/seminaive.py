@@ -32,14 +32,14 @@ def bootstrap(backend: Backend, stratum: Stratum, watch: Watch, finish: Callable
     watch.begin_round(stratum, 1)
     jobs = [(rule, rule.full.tree) for rule in stratum.rules if not members.intersection(rule.reads)]
     rounds = 1
-    while jobs:
+    while jobs or backend.waits:
         done = batched.go_on(stratum.rules, watch.rounds_left()) if batched and rounds > 1 else 0
         if not done:
-            backend.absorb(stratum.relations, backend.derive(jobs))
+            backend.absorb(stratum.relations, backend.derive(jobs) if jobs else {})
         rounds += done or 1
         jobs = touched(backend, stratum.rules, members)
         if jobs and finish is not None and finish(rounds - 1):
             break
-        if jobs:
+        if jobs or backend.waits:
             watch.begin_round(stratum, rounds)
     return rounds - 1

@@ -4,7 +4,8 @@ For a stratum with rules r1 .. rn, the relations it defines are the limit of
 
     R0 = stored facts,    R(i+1) = stored facts + r1(Ri) + .. + rn(Ri)
 
-where the relations of earlier strata are complete. Change = new state - old state.
+where the relations of earlier strata are complete; of a relation of bounds, R(i) is the best bound of each key.
+Change = new state - old state.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import Any
 
 from tidelog.base.errors import EvaluationError
 from tidelog.base.tuning.table import DEFAULT, Tuning
-from tidelog.plan.nodes import Plan, Rule
+from tidelog.base.values import order_key
+from tidelog.plan.nodes import Plan, Relation, Rule
 from tidelog.plan.rewrite.separate_facts import stored_in
 from tidelog.run.contract.engine import NO_LIMITS, Delta, Limits, Row, Rows, Update, Work
 from tidelog.run.limits import Watch
@@ -110,11 +112,27 @@ def _evaluate(plan: Plan, facts: State, before: State, watch: Watch) -> tuple[St
             for rule in stratum.rules:
                 known = state[rule.head] | before.get(rule.head, frozenset())
                 derivations += _derive(rule, found[rule.head], known, algebra, watch)
-            changed = stratum.recursive and any(len(rows) > len(state[r]) for r, rows in found.items())
-            state.update({relation: frozenset(rows) for relation, rows in found.items()})
+            now = {relation: _kept(plan.relations[relation], rows, state[relation]) for relation, rows in found.items()}
+            changed = stratum.recursive and any(rows != state[relation] for relation, rows in now.items())
+            state.update(now)
         seconds = time.perf_counter() - start
         work.append(Work(stratum.number, stratum.relations, "naive", "reference", rounds, derivations, seconds))
     return state, tuple(work)
+
+
+def _kept(relation: Relation, rows: set[Row], before: frozenset[Row]) -> frozenset[Row]:
+    """Return the tuples that a relation keeps of those derived: of bounds, the best of each key, now or before."""
+    bound = relation.bound
+    if bound is None:
+        return frozenset(rows)
+    best: dict[Row, Row] = {}
+    for row in rows | before:
+        key = row[: bound.column] + row[bound.column + 1 :]
+        known = best.setdefault(key, row)
+        lesser, greater = order_key(row[bound.column]), order_key(known[bound.column])
+        if (greater < lesser) if bound.greatest else (lesser < greater):
+            best[key] = row
+    return frozenset(best.values())
 
 
 def _derive(rule: Rule, found: set[Row], known: frozenset[Row], algebra: Algebra, watch: Watch) -> int:

@@ -22,7 +22,7 @@ from tidelog.base.record import record
 from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.plan.nodes import EMPTY_PLAN, Plan
 from tidelog.run.columnar.engine import ColumnarEngine
-from tidelog.run.contract.engine import NO_LIMITS, Delta, Limits, Row, Rows, Update
+from tidelog.run.contract.engine import NO_LIMITS, Delta, Limits, Row, Rows, Update, refuse_bounds
 from tidelog.run.limits import Watch, tell
 from tidelog.run.maintain.choose import Earlier
 from tidelog.run.maintain.commit import Committed, commit, kept_relations
@@ -45,6 +45,8 @@ from tidelog.run.spark.partitions.local import held
 from tidelog.run.spark.store import Frames, Store
 
 _WHOSE = "whose"
+_DISTRIBUTED = "the engine `spark`, once it has more than its driver holds,"
+_SMALLER = "raise `driver_rows`, so that the driver does everything, or use the engine `columnar`"
 T = TypeVar("T")
 
 
@@ -98,6 +100,7 @@ class SparkEngine:
             closures = strategy == "recompute"
             self._driver = ColumnarEngine(plan, strategy=strategy, limits=limits, closures=closures, tuning=tuning)
         elif plan is not EMPTY_PLAN:
+            refuse_bounds(plan, _DISTRIBUTED, _SMALLER)
             with Watch(limits) as watch:
                 self._update({}, plan, watch)
 
@@ -122,6 +125,7 @@ class SparkEngine:
             done = self._update_on_driver(self._driver, facts, plan, limits)
             if done is not None:
                 return done
+        refuse_bounds(plan or self.plan, _DISTRIBUTED, _SMALLER)
         with Watch(limits) as watch:
             return self._update(facts, plan or self.plan, watch)
 
@@ -210,6 +214,7 @@ class SparkEngine:
             else:
                 work = (replace(one, reason="small: on the driver") for one in update.work)
                 return Update(update.changes, tuple(work))
+        refuse_bounds(plan or self.plan, _DISTRIBUTED, _SMALLER)
         self._safely(lambda: self._hand_over(driver))
         return None
 

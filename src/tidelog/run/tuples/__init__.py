@@ -4,6 +4,7 @@
 | --- | --- |
 | `engine` | `TuplesEngine`: what a session drives |
 | `store`, `absorb`, `iterations` | the relations of a program and the operations the maintenance algorithms use |
+| `door` | which bounds are admitted |
 | `evaluator` | what evaluators are and see |
 | `substitution` | the one that extends substitutions atom by atom |
 | `algebra` | the one that joins sets of tuples |

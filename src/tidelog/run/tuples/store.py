@@ -11,6 +11,7 @@ from operator import itemgetter
 from tidelog.base.record import record
 from tidelog.base.tuning.plans import Tuples
 from tidelog.plan.nodes import Aggregate, Plan, Project, Rule, Scan, Version
+from tidelog.plan.rewrite.rederive import HEAD
 from tidelog.run.base_store import Dividing
 from tidelog.run.contract.engine import Delta, Row, Rows
 from tidelog.run.contract.phase import Job, Phase, Support
@@ -20,6 +21,7 @@ from tidelog.run.phases import AFTER, BEFORE, DELETED, DYING, INSERTED, REMOVED,
 from tidelog.run.scalar.failure import ScalarError, failed
 from tidelog.run.tuples.absorb import LINES, Bag, absorbed, released, started, unsupported
 from tidelog.run.tuples.aggregate import aggregate
+from tidelog.run.tuples.door import admitted, one_of_each_key
 from tidelog.run.tuples.evaluator import Evaluator, Run
 from tidelog.run.tuples.index import Columns
 from tidelog.run.tuples.iterations import Schedule
@@ -133,6 +135,9 @@ class Store(Dividing[Relation]):
             else:
                 target.insert()
             bag = bags.get(name)
+            bound = self.bound(name)
+            if bag and bound is not None:
+                bag = admitted(target, bag, bound)
             if not bag:
                 continue
             if self.support is Support.NONE:
@@ -174,8 +179,15 @@ class Store(Dividing[Relation]):
         left = target.gone
         if self.support is not Support.NONE:
             left = {row for row in left if target.supports[row][-1] > 0}
+        bound = self.bound(relation)
+        if bound is not None:
+            left = one_of_each_key(target.gone, bound)
         target.deleted = target.part(left)
         return len(left)
+
+    def absent(self, bags: Bags) -> Bags:
+        """Return the derivations whose heads are not there."""
+        return {name: [one for one in bag if not self.relation(name).holds(one[0])] for name, bag in bags.items()}
 
     @property
     def leftovers(self) -> Store | None:
@@ -342,8 +354,8 @@ class Seen:
         store = self._store
         if store.support is Support.NONE or store.phase is Phase.BOOT or scan.relation not in store.members:
             return None
-        if scan.version is Version.PART:
-            return None
+        if scan.version is Version.PART or scan.occurrence == HEAD:
+            return None  # what is looked for again is no premise of its derivations
         return store.relation(scan.relation).supports
 
     def groups(self, step: Aggregate, names: Sequence[str], keys: Collection[Row], columns: Columns) -> Find:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from tidelog.plan.nodes import Stratum
 from tidelog.run.contract.phase import Phase, Support
 from tidelog.run.tuples.absorb import Bag, below, by_head
+from tidelog.run.tuples.door import admitted
 from tidelog.run.tuples.relation import Relation
 from tidelog.run.tuples.store import Store
 
@@ -21,7 +22,13 @@ def _check(stratum: Stratum, store: Store) -> Iterator[str]:
     store.enter(Phase.LOSE, frozenset(stratum.relations))
     bags = store.derive([(rule, rule.full.tree) for rule in stratum.rules])
     for name in stratum.relations:
-        problem = _compare(store.relation(name), bags.get(name, []), store.support)
+        relation, bag, bound = store.relation(name), bags.get(name, []), store.bound(name)
+        if bound is not None:
+            if any(row not in relation.settled.rows for row, _ in admitted(relation, bag, bound)):
+                yield f"{name}: a bound is missing that is better than those of its key"
+                continue
+            bag = [one for one in bag if one[0] in relation.settled.rows]
+        problem = _compare(relation, bag, store.support)
         if problem:
             yield f"{name}: {problem}"
 

@@ -182,7 +182,7 @@ def _do(store: SmallRounds, inputs: Inputs, given: Derivations, table: CompiledA
 
 def _are_small(store: Store, rules: Sequence[Rule], phase: Phase) -> bool:
     """Tell whether there are few tuples, of which nothing is kept that the kernel does not know."""
-    if analysis.get() is not None:
+    if analysis.get() is not None or not store.members.isdisjoint(store.doors):
         return False
     relations = [store.relation(name) for name in store.members]
     kinds = {relation.support for relation in relations}

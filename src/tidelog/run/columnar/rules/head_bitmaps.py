@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from threading import Lock
 
 from tidelog.run.columnar.arrays.table import Words
@@ -16,7 +16,9 @@ from tidelog.run.phases import CURRENT
 class HeadBitmaps:
     """The bitmaps of a stratum's relations, as far as they are worth having."""
 
-    def __init__(self) -> None:
+    def __init__(self, doors: Container[str]) -> None:
+        self._doors = doors
+        """Relations of bounds: most candidates are no tuples that will be there."""
         self._of: dict[str, HeadBitmap] = {}
         self._making = Lock()
 
@@ -30,6 +32,8 @@ class HeadBitmaps:
 
     def made(self, relation: Relation, ranges: Sequence[Range], matches: int, stretch: Stretch) -> HeadBitmap | None:
         """Return a bitmap that has a place for tuples of some ranges, if there is one or it is worth making one now."""
+        if relation.name in self._doors:
+            return None
         with self._making:
             found = self._of.get(relation.name)
             if found is not None:

@@ -8,6 +8,7 @@ constants of a scan, unless the relation has an order by which they are counted.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -32,7 +33,7 @@ class Orders:
         self.tuning = tuning
         self._codec = codec
         self._join_plans = JoinPlans(codec, tuning)
-        self._chosen: dict[tuple[int, int | None, bool], tuple[Rule, tuple[int, ...], JoinPlan]] = {}
+        self._chosen: dict[tuple[int, int | None, bool, int | None], tuple[Rule, tuple[int, ...], JoinPlan]] = {}
         self._distinct: dict[str, tuple[int, list[int]]] = {}
         self._fixed: dict[tuple[str, Constants], tuple[int, int]] = {}
         self._planned: tuple[Plan | None, dict[str, list[tuple[int, ...]]]] = None, {}
@@ -63,14 +64,17 @@ class Orders:
         sizes = {name: relation(name).count() for name in names}
         again = int(self.tuning.estimates.again)
         shape = tuple(sizes[name].bit_length() // again for name in names)
-        key = id(rule), first, order is rediscover
+        head = next((scan.terms for scan in scans if scan.occurrence == HEAD), ())
+        free = next((column for column, term in enumerate(head) if term is None), None)
+        key = id(rule), first, order is rediscover, free
         known = self._chosen.get(key)
         if known is not None and known[0] is rule and known[1] == shape:
             return known[2]
         distinct = {name: self._distinct_values(relation(name), sizes[name]) for name in names}
         fixed, planning = self._fixed_rows(scans, relation, sizes), self.tuning.planning
         if first == HEAD:
-            made = order(rule.body, sizes, distinct, planning, fixed)
+            turned = partial(rederive, free=free) if order is rederive else rediscover
+            made = turned(rule.body, sizes, distinct, planning, fixed)
         else:
             made = order_joins(rule.body, first, sizes, distinct, planning, fixed)
         join_plan = self._join_plans.make(made)

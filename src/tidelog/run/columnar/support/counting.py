@@ -14,7 +14,8 @@ from tidelog.run.columnar.rules.deriving import Deriving
 from tidelog.run.columnar.storage.batch import Batch, merge
 from tidelog.run.columnar.storage.order import Where
 from tidelog.run.columnar.storage.relation import Relation
-from tidelog.run.columnar.support.absorb import absorbed, first_found, fresh, gather, released, settled
+from tidelog.run.columnar.support.absorb import Gathered, absorbed, first_found, fresh, gather, released, settled
+from tidelog.run.columnar.support.door import Door, absent
 from tidelog.run.columnar.support.lifting import lift, lifts, note
 from tidelog.run.contract.phase import Phase, Support
 from tidelog.run.limits import OverBudgetError
@@ -29,6 +30,8 @@ class Counting(Deriving):
         """Remember this point of the update, at which no tuple is in doubt."""
         super().begin()
         self._doubts: dict[str, Words] = {}
+        self._waiting: dict[str, Sequence[Bag]] = {}
+        """Candidates for bounds of a bootstrap, whose turn will come."""
 
     def absorb(self, relations: Sequence[str], bags: Bags) -> None:
         """Let deltas become old; count support; make the new tuples the deltas. Much of it is done side by side."""
@@ -52,11 +55,16 @@ class Counting(Deriving):
             target.settle()
         else:
             self.insert_delta(target)
+        door = self.door(relation)
+        if door is not None:
+            bag = [*(bag or ()), *self._waiting.pop(relation, ())]
         if not bag:
             return
         counted = self.counts(target)
         new = self.bitmaps.sifted(target, bag, counted=counted)
         found = gather(target, bag if new is None else new)
+        if door is not None:
+            found = self._let_in(target, door, found)
         if counted:
             if boot:
                 delta = first_found(target, found, self.watch.round, all_new=new is not None)
@@ -72,6 +80,17 @@ class Counting(Deriving):
         with self.counting:
             self.watch.add_tuples(delta.size)
             self.watch.spend(self.weights.round + delta.size * self.weights.added)
+
+    def _let_in(self, target: Relation, door: Door, found: Gathered) -> Gathered:
+        """Return the derivations that a door admits now; in a bootstrap good candidates come first, and others wait.
+
+        That can be where the round is the rank: what waits has derivations of lower ranks only when it is admitted.
+        """
+        waits = self.phase is Phase.BOOT and target.support in (Support.RANKED, Support.NONE)
+        admitted, left = door.sorted_out(found, self.tuning.doors if waits else None)
+        if left is not None:
+            self._waiting[target.name] = [Bag(target.layout, left.rows, left.rank, left.times)]
+        return admitted
 
     def _judge(self, target: Relation, delta: Batch, bag: Sequence[Bag]) -> None:
         """After a round of a bootstrap, give counting all derivations up where they are many more than the tuples.
@@ -114,9 +133,30 @@ class Counting(Deriving):
         """End the removal of tuples; those that may have derivations left are the view `deleted` then."""
         target = self.touch(relation)
         self.remove_delta(target)
-        rows = target.removed(derived=relation not in self.modules)
-        target.set_deleted(rows)
+        door = self.door(relation)
+        rows = target.removed(derived=relation not in self.modules and door is None)
+        target.set_deleted(rows if door is None else door.one_of_each_key(rows))
         return int(rows.shape[1])
+
+    def door(self, relation: str) -> Door | None:
+        """Return the door of a relation of bounds, None of any other."""
+        bound = self.bound(relation)
+        return None if bound is None else Door(self.relation(relation), bound, self.codec)
+
+    @property
+    def waits(self) -> bool:
+        """Whether candidates for bounds wait for a later round."""
+        return bool(self._waiting)
+
+    def absent(self, bags: Bags) -> Bags:
+        """Return the derivations whose heads are not there."""
+        left: dict[str, list[Bag]] = {}
+        for name, bag in bags.items():
+            target = self.relation(name)
+            found = absent(target, gather(target, bag))
+            if found.rows.shape[1]:
+                left[name] = [Bag(target.layout, found.rows, found.rank, found.times)]
+        return left
 
     def conclude(self, relation: str) -> None:
         """Let the delta become old, and let what did not come back be deleted."""

@@ -17,13 +17,14 @@ import numpy as np
 from tidelog.plan.nodes import Stratum
 from tidelog.run.columnar.arrays.tally import sums
 from tidelog.run.columnar.rules.bag import Bag
-from tidelog.run.columnar.rules.deriving import Deriving
 from tidelog.run.columnar.storage.relation import Relation
 from tidelog.run.columnar.support.absorb import Gathered, gather
+from tidelog.run.columnar.support.counting import Counting
+from tidelog.run.columnar.support.door import Door
 from tidelog.run.contract.phase import Phase, Support
 
 
-def check_support(store: Deriving) -> Iterator[str]:
+def check_support(store: Counting) -> Iterator[str]:
     """Yield what is wrong with the counts of tuples."""
     for stratum in store.plan.strata:
         if all(store.relation(name).support is Support.NONE for name in stratum.relations):
@@ -31,9 +32,9 @@ def check_support(store: Deriving) -> Iterator[str]:
         yield from _check(stratum, store)
 
 
-def _check(stratum: Stratum, store: Deriving) -> Iterator[str]:
+def _check(stratum: Stratum, store: Counting) -> Iterator[str]:
     store.enter(Phase.LOSE, frozenset(stratum.relations))
-    tallies = {name: _Tally(store.relation(name)) for name in stratum.relations}
+    tallies = {name: _Tally(store.relation(name), store.door(name)) for name in stratum.relations}
     for rule in stratum.rules:
         store.visit(rule, rule.full.tree, tallies[rule.head].add)
     for name, tally in tallies.items():
@@ -45,8 +46,9 @@ def _check(stratum: Stratum, store: Deriving) -> Iterator[str]:
 class _Tally:
     """The derivations of each tuple of a relation, counted as they are found, so that they need not all be kept."""
 
-    def __init__(self, relation: Relation) -> None:
+    def __init__(self, relation: Relation, door: Door | None) -> None:
         self._relation = relation
+        self._door = door
         self._held, self._layout = relation.gathered(), relation.layout
         size = self._held.size
         self._supports, self._every = np.zeros(size, np.int64), np.zeros(size, np.int64)
@@ -61,7 +63,7 @@ class _Tally:
             found = gather(self._relation, [bag])
             if self._relation.layout is not self._layout:  # it made room: rows are packed in another way, in that order
                 self._held, self._layout = self._relation.gathered(), self._relation.layout
-            self._count(found)
+            self._count(found if self._door is None else self._door.admitted(found))
 
     def _count(self, found: Gathered) -> None:
         count = found.rows.shape[1]
