@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import tidelog
 from tidelog.base.record import record
@@ -106,7 +107,7 @@ def draw(seed: int, steps: int = 8) -> History:
             for name in (rnd.choice("SEEETU") for _ in range(rnd.randint(0, 5)))
             if facts[name]
         } - plus
-        added, removed = [], []
+        added, removed = list[str](), list[str]()
         if number and rnd.random() < 0.3:
             rule = rnd.choice(RULES)
             (removed if rule in rules else added).append(rule)
@@ -133,7 +134,7 @@ def follow(history: History, make: Sequence[Callable[[str], tidelog.Database]]) 
                 db.verify()
 
 
-Rows = dict[str, list[tuple[object, ...]]]
+Rows = dict[str, list[tuple[Any, ...]]]
 
 
 def _played(db: tidelog.Database, step: Step) -> tuple[Rows, Rows]:

@@ -12,9 +12,10 @@ import tidelog
 from tests.generate.bounds import draw, follow
 from tidelog.base.tuning.table import Tuning, all_paths
 from tidelog.base.tuning.thresholds import Paths
+from tidelog.session.engines import EngineName, StrategyName
 
 HISTORIES = int(os.environ.get("TIDELOG_BOUNDS", "500"))
-WAYS = (
+WAYS: tuple[tuple[EngineName, StrategyName], ...] = (
     ("tuples", "ranked"),
     ("tuples", "dred"),
     ("tuples", "dred-c"),
@@ -45,7 +46,7 @@ GOALS = ("Q(1, y, d)", "Q(1, 2, d)", "Q(x, 2, d)", "Q(1, y, 3)", "L(1, y)", "L(x
 
 @pytest.mark.long(reason="500 histories")
 @pytest.mark.parametrize(("engine", "strategy"), WAYS)
-def test_histories(engine: str, strategy: str) -> None:
+def test_histories(engine: EngineName, strategy: StrategyName) -> None:
     """Each history on one of the ways to follow it; `TIDELOG_BOUNDS` is how many there are in all."""
     paths, made = Paths(), partial(tidelog.Database, engine=engine, strategy=strategy)
     for seed in range(WAYS.index((engine, strategy)), HISTORIES, len(WAYS)):
@@ -56,7 +57,7 @@ def test_histories(engine: str, strategy: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ["tuples", "columnar"])
-def test_goals_by_demand(engine: str) -> None:
+def test_goals_by_demand(engine: EngineName) -> None:
     """The distance of one pair is asked for without all others; also by goals that stay."""
     rnd = random.Random(engine)
     asked, whole = tidelog.Database(DISTANCES, engine=engine), tidelog.Database(DISTANCES.replace("#[demand]\n", ""))

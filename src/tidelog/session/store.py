@@ -274,9 +274,8 @@ class Store:
         for problem in self._engine.verify():
             raise VerificationError(problem)
         fresh = self._fresh(self._state.strategy, self._state.fallback)
-        for name, relation in self.plan.relations.items():
-            if relation.bound is not None:
-                continue  # which dominated bounds there are depends on what came before; the best are a relation
+        sets = {n: r for n, r in self.plan.relations.items() if r.bound is None}  # what dominated bounds hold: history
+        for name, relation in sets.items():
             count = self._engine.count(name)
             ask(2 * ROW_BYTES * count)
             kept, computed = set(self._engine.rows(name)), set(fresh.rows(name))

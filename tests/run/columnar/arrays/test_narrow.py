@@ -128,7 +128,7 @@ def test_a_map_that_no_longer_tells_the_relation_is_forgotten() -> None:
     relation = Relation("r", [U32, U32], usual)
     relation.admit([Range(0, 99)] * 2)
     relation.set_delta(Batch(relation.layout.pack({c: np.array([7, 8], np.uint64) for c in range(2)}, 2)))
-    bitmaps = HeadBitmaps()
+    bitmaps = HeadBitmaps(())
     first = bitmaps.made(relation, [Range(0, 50)] * 2, DEFAULT.maps.least, list)
     assert first is not None
     assert first.count == 2
@@ -146,7 +146,7 @@ def test_a_large_map_for_which_there_is_no_memory(monkeypatch: pytest.MonkeyPatc
     relation.admit([Range(0, 1 << 15)] * 2)
     relation.set_delta(Batch(relation.layout.pack({c: np.array([7, 8], np.uint64) for c in range(2)}, 2)))
     matches, ranges = 1 << 24, [Range(0, 1 << 15)] * 2
-    made = HeadBitmaps().made(relation, ranges, matches, lambda: [9, 1])
+    made = HeadBitmaps(()).made(relation, ranges, matches, lambda: [9, 1])
     assert made is not None
     assert [*made.layout.fields] == [1, 0]  # the column that changes least goes first
     assert made.count == 2
@@ -155,13 +155,13 @@ def test_a_large_map_for_which_there_is_no_memory(monkeypatch: pytest.MonkeyPatc
         raise MemoryError
 
     monkeypatch.setattr(known, "_new_bits", refuse)
-    assert HeadBitmaps().made(relation, ranges, matches, lambda: [9, 1]) is None
+    assert HeadBitmaps(()).made(relation, ranges, matches, lambda: [9, 1]) is None
 
 
 @pytest.mark.parametrize("code", [5000, 1 << 40])
 def test_a_tuple_without_a_place_in_the_map(code: int) -> None:
     relation = Relation("r", [U32, U32], usual)
-    bitmaps = HeadBitmaps()
+    bitmaps = HeadBitmaps(())
     assert bitmaps.made(relation, [Range(0, 50)] * 2, DEFAULT.maps.least, list) is not None
     relation.admit([Range(0, 1 << 41), Range(0, 50)])
     rows = relation.layout.pack({0: np.array([code], np.uint64), 1: np.array([1], np.uint64)}, 1)
