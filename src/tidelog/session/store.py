@@ -274,8 +274,7 @@ class Store:
         for problem in self._engine.verify():
             raise VerificationError(problem)
         fresh = self._fresh(self._state.strategy, self._state.fallback)
-        sets = {n: r for n, r in self.plan.relations.items() if r.bound is None}  # what dominated bounds hold: history
-        for name, relation in sets.items():
+        for name, relation in ((n, r) for n, r in self.plan.relations.items() if r.bound is None):
             count = self._engine.count(name)
             ask(2 * ROW_BYTES * count)
             kept, computed = set(self._engine.rows(name)), set(fresh.rows(name))
