@@ -111,8 +111,8 @@ def _changes(name: str, db: Database, edges: Edges, changes: int, anew: float, *
             tx.insert("Link", [(a, b, weight)])
         taken.append(time.process_time() - started)
     middle, worst = median(taken), max(taken)
-    found = dict(db["Dist"])
-    kept = db["Dist#bounds"].count() / max(1, len(found))
+    found = dict[int, int](db["Dist"])
+    kept = db["Dist#bounds:min.d"].count() / max(1, len(found))
     print(
         f"{changes:,} weights changed one by one: median {seconds(middle)}, worst {seconds(worst)},"
         f" {worst / anew:.2f} of starting over; {kept:.2f} bounds a key",

@@ -101,3 +101,21 @@ def test_what_does_not_follow_refuses() -> None:
     """No wrong answer: a strategy that has no doors says so."""
     with pytest.raises(tidelog.UserError, match="`dbsp` does not follow minima and maxima, and `L` keeps one"):
         tidelog.Database(DISTANCES, strategy="dbsp")
+
+
+@pytest.mark.parametrize(("engine", "strategy"), WAYS)
+def test_a_relation_is_declared_anew(engine: EngineName, strategy: StrategyName) -> None:
+    """With `max` in place of `min`, and without either; what it had of before is of no use."""
+    facts: dict[str, list[tuple[int, ...]]] = {"E": [(1, 2), (1, 5), (2, 3), (3, 1)]}
+    rules = ("D(x, w) :- E(x, w).", "D(y, w) :- D(x, w), E(x, y).")
+    text = "\n".join(("input relation E(x: u8, w: u8)", "output relation D(x: u8, {}w: u8)", *rules))
+    db = tidelog.Database(text.format("min "), engine=engine, strategy=strategy, facts=facts)
+    for word in ("max ", "", "min ", "max "):
+        with db.transaction() as tx:
+            for rule in rules:
+                tx.remove_rules(rule)
+            tx.remove("D")
+            tx.add(text.format(word).partition("\n")[2])
+        expected = tidelog.Database(text.format(word), engine="reference", facts=facts)
+        assert sorted(db["D"]) == sorted(expected["D"])
+        db.verify()

@@ -25,6 +25,7 @@ a join with it filters bindings and never multiplies them (see `rediscover`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from enum import Enum
@@ -252,13 +253,25 @@ def _is(one: Stratum, other: Stratum) -> bool:
     )
 
 
-def shown(relations: Sequence[str]) -> tuple[str, ...]:
-    """Return relations as users know them: what feeds a closure of one, and the closure of a part, are parts of it.
+BOUNDS = "#bounds:"
+"""What stands between the name of a relation and which bounds of it an auxiliary one has."""
 
-    >>> shown(["T#fed", "T", "R"])
-    ('T', 'R')
+
+def of_bounds(stratum: Stratum) -> bool:
+    """Tell whether a stratum has relations of bounds, which no closure is, whatever its rules look like."""
+    return any(BOUNDS in name for name in stratum.relations)
+
+
+def shown(relations: Sequence[str]) -> tuple[str, ...]:
+    """Return relations as users know them: bounds of one, what feeds a closure, and that of a part, are parts of it.
+
+    >>> shown(["T#fed", "T", "R", "D#bounds:min.d"])
+    ('T', 'R', 'D')
     """
-    return tuple(dict.fromkeys(name.partition("#fed")[0].partition("#closed")[0] for name in relations))
+    return tuple(dict.fromkeys(_PART.sub("", name) for name in relations))
+
+
+_PART = re.compile("(#fed|#closed|#bounds:).*")
 
 
 @record

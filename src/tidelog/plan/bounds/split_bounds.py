@@ -1,8 +1,8 @@
 """Keep the bounds of a relation apart from the best of each key, which is all that others see.
 
 Before: `Dist(m, d + w) :- Dist(n, d), Link(n, m, w).` with `output relation Dist(node: string, min d: u64)`
-After:  `Dist#bounds(m, d + w) :- Dist#bounds(n, d), Link(n, m, w).` and
-        `Dist(node, d) :- var d = d.group_by(node).min() over Dist#bounds(node, d).`
+After:  `Dist#bounds:min.d(m, d + w) :- Dist#bounds:min.d(n, d), Link(n, m, w).` and
+        `Dist(node, d) :- var d = d.group_by(node).min() over Dist#bounds:min.d(node, d).`
 
 Rules of the same stratum read bounds. All others read the relation itself, which is an aggregate like any other: so an
 improvement is one deletion and one insertion there. A relation with a `bound` in a plan is one of bounds: engines admit
@@ -11,13 +11,14 @@ a tuple to it only if it is better than all that it has of its key.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from tidelog.base.expr import Call, Function, Parameter, Var
 from tidelog.base.types import GROUP, Named, Tuple, Type, show
 from tidelog.base.values import Group, Value
 from tidelog.logic.program import Aggregate, Atom, Bound, Literal, Origin, Positive, Program, Relation, Rule
+from tidelog.plan.nodes import BOUNDS
 
 
 def split_bounds(program: Program, components: Sequence[Collection[str]]) -> Program:
@@ -29,9 +30,9 @@ def split_bounds(program: Program, components: Sequence[Collection[str]]) -> Pro
     rules = [_among_bounds(rule, bounded, place) for rule in program.rules]
     relations = {name: replace(relation, bound=None) for name, relation in program.relations.items()}
     functions = dict(program.functions)
-    for name, relation in bounded.items():
-        relations[bounds_of(name)] = replace(
-            relation, name=bounds_of(name), role="internal", auxiliary=True, demand=False, primary_key=None
+    for relation in bounded.values():
+        relations[bounds_of(relation)] = replace(
+            relation, name=bounds_of(relation), role="internal", auxiliary=True, demand=False, primary_key=None
         )
         rule, function = _best(relation)
         rules.append(rule)
@@ -39,12 +40,17 @@ def split_bounds(program: Program, components: Sequence[Collection[str]]) -> Pro
     return replace(program, relations=relations, rules=tuple(rules), functions=functions)
 
 
-def bounds_of(relation: str) -> str:
-    """Return the name of the relation that holds the bounds of another."""
-    return f"{relation}#bounds"
+def bounds_of(relation: Relation) -> str:
+    """Return the name of the relation that holds the bounds of another.
+
+    It says which: one that is declared anew, with `max` in place of `min`, has other bounds.
+    """
+    bound = relation.bound
+    assert bound is not None
+    return f"{relation.name}{BOUNDS}{bound.word}.{relation.columns[bound.column].name}"
 
 
-def _among_bounds(rule: Rule, bounded: Collection[str], place: dict[str, int]) -> Rule:
+def _among_bounds(rule: Rule, bounded: Mapping[str, Relation], place: dict[str, int]) -> Rule:
     """Return a rule that derives bounds where its head has some, and reads those of its own stratum."""
 
     def of_bounds(literal: Literal) -> Literal:
@@ -53,11 +59,11 @@ def _among_bounds(rule: Rule, bounded: Collection[str], place: dict[str, int]) -
         name = literal.atom.relation
         if name not in bounded or place[name] != place[rule.head]:
             return literal
-        return Positive(replace(literal.atom, relation=bounds_of(name)))
+        return Positive(replace(literal.atom, relation=bounds_of(bounded[name])))
 
     body = tuple(map(of_bounds, rule.body))
     if rule.head in bounded:
-        return replace(rule, head=bounds_of(rule.head), body=body)
+        return replace(rule, head=bounds_of(bounded[rule.head]), body=body)
     return rule if body == rule.body else replace(rule, body=body)
 
 
@@ -73,9 +79,9 @@ def _best(relation: Relation) -> tuple[Rule, Function]:
     function = _choosing(bound, group.type, value.type)
     reduce = Call(function.name, (group,), value.type)
     names = ", ".join(column.name for column in relation.columns)
-    text = f"{relation.name}({names}) :- {bound.word} {value.name} over {bounds_of(relation.name)}({names})."
+    text = f"{relation.name}({names}) :- {bound.word} {value.name} over {bounds_of(relation)}({names})."
     result = Var(f"{value.name}'", value.type)
-    literal = Aggregate(Atom(bounds_of(relation.name), variables), keys, value, group, reduce, result)
+    literal = Aggregate(Atom(bounds_of(relation), variables), keys, value, group, reduce, result)
     head = tuple([result if i == bound.column else variable for i, variable in enumerate(variables)])
     return Rule(relation.name, head, (literal,), Origin(text, span=relation.span)), function
 

@@ -14,7 +14,7 @@ from tidelog.plan.closures.merge_equals import merge_equals, read_off
 from tidelog.plan.closures.recognise import closure_of, closures
 from tidelog.plan.closures.split_modules import is_module
 from tidelog.plan.closures.split_parts import Part, parts, replaced
-from tidelog.plan.nodes import Plan, Stratum
+from tidelog.plan.nodes import Plan, Stratum, of_bounds
 
 
 def tell_modules(plan: Plan) -> dict[int, list[str]]:
@@ -34,7 +34,7 @@ def _said(stratum: Stratum, *, parted: bool) -> Iterator[str]:
     if equal is not None:
         name, other, same = equal
         yield f"{name} is {other}" + ("" if same else " with columns exchanged")
-    if any("#bounds" in name for name in stratum.relations):
+    if of_bounds(stratum):
         return  # no closure, whatever its rules look like
     alone = closure_of(stratum)
     if alone is not None and parted:

@@ -69,7 +69,7 @@ def show_order(relation: nodes.Relation, columns: tuple[int, ...]) -> str:
 
 def show_stratum(stratum: nodes.Stratum, said: Sequence[str] = (), *, variants: bool = True) -> str:
     """Write a stratum with its rules, and what is `said` of its modules."""
-    kind = "; best bounds of each key" if any("#bounds" in name for name in stratum.relations) else _kind(stratum)
+    kind = "; best bounds of each key" if nodes.of_bounds(stratum) else _kind(stratum)
     recursive = f" (recursive{kind})" if stratum.recursive else ""
     lines = [f"stratum {stratum.number}: {', '.join(stratum.relations)}{recursive}"]
     lines += [f"  {line}" for line in said]
