@@ -15,6 +15,7 @@ from tidelog.base.tuning.files import Files
 from tidelog.session.formats.rdf.graph import Graph
 from tidelog.session.formats.rdf.ntriples import read_lines, read_text
 from tidelog.session.formats.rdf.ntriples_arrow import read_columns
+from tidelog.session.formats.rdf.reading import read_content, read_graph
 from tidelog.session.formats.rdf.syntaxes import read_bytes
 
 FILES = int(os.environ.get("TIDELOG_RDF_FILES", "300"))
@@ -131,6 +132,16 @@ def test_graphs_after_texts_that_look_like_them(tmp_path: Path) -> None:
     found = read_columns(path, quads=True)
     assert found is not None
     assert shown(found) == shown(read_lines(path, quads=True))
+
+
+@pytest.mark.parametrize("text", ['<http://a> <http://b> "c" .', '\ufeff<http://a>\t<http://b> "c" .'])
+def test_bytes_are_read_as_files_are(tmp_path: Path, text: str) -> None:
+    """By columns if they are many, with a byte order mark or without."""
+    path = tmp_path / "T.nt"
+    path.write_text(text, encoding="utf-8")
+    for tuning in (Files(read_bytes=0), Files()):
+        found = read_content(path.read_bytes(), path, ".nt", tuning)
+        assert shown(found) == shown(read_graph(path, tuning)) == [("<http://a>", "<http://b>", '"c"', "")]
 
 
 def test_compressed_files(tmp_path: Path) -> None:

@@ -53,7 +53,18 @@ def read_content(content: Path | bytes, path: Path, ending: str, tuning: Files =
     data = gzip.decompress(content) if path.suffix == ".gz" else content
     if ending not in LINES:
         return read_bytes(data, path, ending)
-    return read_text(data.decode(), path, quads=LINES[ending])
+    return _read_statements(data, path, quads=LINES[ending], tuning=tuning)
+
+
+def _read_statements(data: bytes, path: Path, *, quads: bool, tuning: Files = DEFAULT.files) -> Graph:
+    """Return what a text of N-Triples or N-Quads holds."""
+    if len(data) >= tuning.read_bytes:
+        from tidelog.session.formats.rdf.ntriples_arrow import read_data  # noqa: PLC0415  (loads pyarrow)
+
+        found = read_data(data, quads=quads, tuning=tuning)
+        if found is not None:
+            return found
+    return read_text(data.decode("utf-8-sig"), path, quads=quads)
 
 
 def read_file(path: Path) -> Graph:
