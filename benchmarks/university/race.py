@@ -44,10 +44,13 @@ print(len(graph))
     "reasonable": (
         "reasonable",
         """
-import sys, reasonable
+import os, sys, reasonable
 reasoner = reasonable.PyReasoner()
 for file in sys.argv[1:]:
-    reasoner.load_file(file)
+    turtle = file.removesuffix(".nt") + ".ttl"  # N-Triples are Turtle, the only syntax that it reads by itself
+    if not os.path.exists(turtle):
+        os.symlink(file, turtle)
+    reasoner.load_file(turtle)
 print(len(reasoner.reason()))
 """,
     ),
