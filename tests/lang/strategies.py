@@ -263,6 +263,7 @@ loops: Strategy[s.ForStatement] = st.builds(s.ForStatement, patterns, plain_atom
 # --- declarations ----------------------------------------------------------------------------------------------------
 
 fields = st.builds(s.FieldDecl, lower, types, attributes)
+columns = st.builds(s.FieldDecl, lower, types, attributes, st.sampled_from([None, "min", "max"]))
 constructors = st.builds(s.ConstructorDecl, upper, tuples(fields), attributes)
 parameters = st.builds(s.Parameter, lower, types, st.booleans(), attributes)
 transformed: Strategy[s.TransformerArgument] = st.one_of(
@@ -277,7 +278,7 @@ declarations: Strategy[s.Declaration] = st.one_of(
     st.builds(s.TypeDef, name, tuples(upper), st.one_of(st.none(), types, tuples(constructors, 1)), attributes),
     st.builds(s.FunctionDef, lower, tuples(parameters), st.none() | types, st.none() | expressions, attributes),
     st.builds(
-        s.RelationDef, upper, roles, tuples(fields), st.none(), st.none() | keys, st.booleans(), kinds, attributes
+        s.RelationDef, upper, roles, tuples(columns), st.none(), st.none() | keys, st.booleans(), kinds, attributes
     ),
     st.builds(s.RelationDef, upper, roles, st.just(()), types, st.none() | keys, st.booleans(), kinds, attributes),
     st.builds(s.IndexDef, name, tuples(fields), plain_atoms, attributes),

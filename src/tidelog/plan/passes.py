@@ -3,13 +3,14 @@
 The order of the passes, each a function of the same name in its file:
 
 1. `separate_facts`: stored facts apart from what rules derive;
-2. `isolate_aggregates`: every aggregate in a rule of its own;
-3. `project_negations`: no wildcards in negated atoms;
-4. `stratify`: the strata, or a diagnostic that shows a negative cycle;
-5. `check_flow`, `split_bounds`: bounds of minima and maxima apart from the best of each key;
-6. `choose_demanded`, `restrict_to_demand`: of some relations only what is asked for;
-7. `plan_rules`: for each rule `translate`, `propagate_equalities`, `order_joins`, `delta_variants`;
-8. `choose_indexes`: the fewest column orders that serve all probes.
+2. `take_out_of_groups`: no atoms of keys in groups, where that matters;
+3. `isolate_aggregates`: every aggregate in a rule of its own;
+4. `project_negations`: no wildcards in negated atoms;
+5. `stratify`: the strata, or a diagnostic that shows a negative cycle;
+6. `check_flow`, `split_bounds`: bounds of minima and maxima apart from the best of each key;
+7. `choose_demanded`, `restrict_to_demand`: of some relations only what is asked for;
+8. `plan_rules`: for each rule `translate`, `propagate_equalities`, `order_joins`, `delta_variants`;
+9. `choose_indexes`: the fewest column orders that serve all probes.
 
 For a program that has changed, what still holds is taken from the earlier plan.
 """
@@ -38,6 +39,7 @@ from tidelog.plan.nodes import DeclaredIndex, Index, Plan, Probe, Relation, Rule
 from tidelog.plan.rewrite.isolate_aggregates import isolate_aggregates
 from tidelog.plan.rewrite.project_negations import project_negations
 from tidelog.plan.rewrite.separate_facts import separate_facts
+from tidelog.plan.rewrite.take_out_of_groups import take_out_of_groups
 from tidelog.plan.stratify import components_of, stratify
 
 
@@ -58,7 +60,7 @@ def plan_program(
     what is asked for is computed.
     """
     with collector_paused():
-        prepared = project_negations(isolate_aggregates(separate_facts(program)))
+        prepared = project_negations(isolate_aggregates(take_out_of_groups(separate_facts(program), components_of)))
         components = stratify(prepared, report)
         if components is None or not _countable(prepared, components, report):
             return None

@@ -46,7 +46,7 @@ from tidelog.run.spark.store import Frames, Store
 
 _WHOSE = "whose"
 _DISTRIBUTED = "the engine `spark`, once it has more than its driver holds,"
-_SMALLER = "raise `driver_rows`, so that the driver does everything, or use the engine `columnar`"
+_SMALLER = "raise `spark.tidelog.driverRows`, so that the driver does everything, or use the engine `columnar`"
 T = TypeVar("T")
 
 
