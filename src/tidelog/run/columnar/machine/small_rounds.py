@@ -135,8 +135,8 @@ class SmallRounds(Store):
         if any(self.has_delta(name) for name in self.members):
             return None
         self.enter(phase, self.members)
-        for name in self.members:
-            make_room(self.relation(name), bags.get(name, ()))
+        for name in self.members.intersection(bags):
+            make_room(self.relation(name), bags[name])
         inputs = Inputs(self, rules)
         return _do(self, inputs, _given(inputs, bags, self.arrays), table, most)
 

@@ -174,6 +174,13 @@ class Relation:
             return False
         return not (view.deleted and main.deleted is not None and main.deleted.size)
 
+    @property
+    def is_still(self) -> bool:
+        """Whether the update at work has done nothing to it so far."""
+        main, delta = self.main, self.main.delta
+        changed = main.inserted or main.removed or main.dying or main.deleted is not None
+        return not changed and (delta is None or not delta.size)
+
     def rows(self, view: View = CURRENT) -> Words:
         """Return the packed rows of a view, sorted."""
         return self.gathered(view, bare=True).rows
@@ -422,12 +429,12 @@ class Relation:
         """End an update: removed rows become garbage, inserted rows join the batches."""
         if self._become_final():
             return
-        self.insert()
-        if not (self.main.inserted or self.main.removed or self.main.deleted):
+        if self.is_still:
             for order in self.orders.values():
                 for batch in order.settled:
                     batch.reduced = None
             return
+        self.insert()
         for order in self.orders.values():
             for batch, places in order.removed:
                 journal.mark(batch, places[batch.marks()[places] == REMOVED], GARBAGE)

@@ -132,6 +132,8 @@ class Counting(Deriving):
     def removed(self, relation: str) -> int:
         """End the removal of tuples; those that may have derivations left are the view `deleted` then."""
         target = self.touch(relation)
+        if target.is_still:
+            return 0
         self.remove_delta(target)
         door = self.door(relation)
         rows = target.removed(derived=relation not in self.modules and door is None)
@@ -161,8 +163,9 @@ class Counting(Deriving):
     def conclude(self, relation: str) -> None:
         """Let the delta become old, and let what did not come back be deleted."""
         target = self.touch(relation)
-        self.insert_delta(target)
-        target.set_deleted(target.removed())
+        if not target.is_still:
+            self.insert_delta(target)
+            target.set_deleted(target.removed())
 
     @property
     def lazy(self) -> Counting:
