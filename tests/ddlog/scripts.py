@@ -20,6 +20,8 @@ FOLDER = DDLOG / "test" / "datalog_tests"
 EXTERNS = Path(__file__).with_name("externs.py")
 LIBRARY = re.compile(r"^(test_lib|test_nofb_lib) (\w+)$", re.MULTILINE)
 FLAGS = re.compile(r'^extraflags\[(\w+)\]="([^"]*)"$', re.MULTILINE)
+REFERENCE = {"modules", "simple"}
+"""Programs with groups in recursion."""
 PROGRAMS = {"test_lib": "lib_test.dl", "test_nofb_lib": "lib_test_no_flatbuf.dl"}
 
 
@@ -55,7 +57,8 @@ def _script(name: str) -> Script:
         if tested == name:
             return Script(name, FOLDER / PROGRAMS[kind], ("--no-init-snapshot",))
     flags = dict(FLAGS.findall((FOLDER / "run-tests.sh").read_text()))
-    return Script(name, FOLDER / f"{name}.dl", tuple(flags.get(name, "").split()))
+    engine = ("--engine", "reference") if name in REFERENCE else ()
+    return Script(name, FOLDER / f"{name}.dl", (*flags.get(name, "").split(), *engine))
 
 
 def _report(names: list[str]) -> Iterator[str]:

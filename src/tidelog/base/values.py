@@ -148,7 +148,7 @@ class FrozenMap(Mapping[Value, Value]):
 class Group:
     """What `group_by` makes: a key, and values in order, each with its number of derivations.
 
-    Values are distinct, except in the dialect `ddlog`, where each derivation is a member.
+    Values are distinct, except in the dialect `ddlog`, where each way to bind the variables gives a member.
     """
 
     __slots__ = ("_hash", "key", "members")

@@ -258,7 +258,8 @@ def _complete(
     columns = [type for r in new for type in (r.element, *(column.type for column in r.columns))]
     signatures = [type for f in made.values() for type in (*(p.type for p in f.parameters), f.result)]
     types = dict(declarations.complete((*columns, *signatures, *(value.type for value in values.values()))))
-    return Program(types, every, {**program.functions, **made}, (*program.rules, *rules), program.indexes)
+    functions_made, whole = {**program.functions, **made}, (*program.rules, *rules)
+    return Program(types, every, functions_made, whole, program.indexes, declarations.dialect != TIDELOG)
 
 
 def _source_rules(modules: Mapping[Path, Module], declarations: Declarations, report: Report) -> Iterator[SourceRule]:

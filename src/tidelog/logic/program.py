@@ -185,10 +185,14 @@ class Index(Placed):
 
 @record
 class Program:
-    """A whole checked program. Mappings are in order of declaration."""
+    """A whole checked program. Mappings are in order of declaration.
+
+    In the dialect of DDlog there may be `groups_in_recursion`; they mean what the rounds of evaluation end with.
+    """
 
     types: Mapping[str, TypeDefinition]
     relations: Mapping[str, Relation]
     functions: Mapping[str, Function]
     rules: tuple[Rule, ...]
     indexes: Mapping[str, Index]
+    groups_in_recursion: bool = False

@@ -237,6 +237,15 @@ class Stratum:
         object.__setattr__(self, "below", frozenset(name for rule in self.rules for name in rule.reads) - members)
         object.__setattr__(self, "aggregates", any(any(rule.aggregated) for rule in self.rules))
 
+    @property
+    def iterated(self) -> bool:
+        """Whether a group over its own relations is part of it, which means where the rounds of evaluation end.
+
+        Only in the dialect of DDlog, and only the engine `reference` evaluates it.
+        """
+        read = (pair for rule in self.rules for pair in zip(rule.reads, rule.aggregated, strict=True))
+        return self.aggregates and any(group and name in self.members for name, group in read)
+
 
 def as_before(strata: Iterable[Stratum], earlier: Iterable[Stratum]) -> tuple[Stratum, ...]:
     """Return strata, of which those that are as they were are the same objects: by that engines know them."""

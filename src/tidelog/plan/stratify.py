@@ -62,6 +62,10 @@ _HINT = "break the cycle, for example by reading there a relation that does not 
 def stratify(program: Program, report: Report) -> list[list[str]] | None:
     """Return the components of the relations that have rules, in evaluation order; None if some cycle is negative."""
     found, wrong = components_of(program)
+    if program.groups_in_recursion:
+        bodies = ((rule.head, literal) for rule in program.rules for literal in rule.body)
+        negated = {(head, literal.atom.relation) for head, literal in bodies if isinstance(literal, Negative)}
+        wrong = [pair for pair in wrong if pair in negated]
     place = {name: i for i, component in enumerate(found) for name in component}
     shown: set[tuple[str, str]] = set()
     for head, body in wrong:

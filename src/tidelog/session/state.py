@@ -11,10 +11,10 @@ from contextvars import copy_context
 from dataclasses import field
 from typing import Any
 
-from tidelog.base.errors import TidelogError
+from tidelog.base.errors import TidelogError, UserError
 from tidelog.base.process.lock import Hold, Lock
 from tidelog.base.record import record
-from tidelog.plan.nodes import Plan
+from tidelog.plan.nodes import Plan, shown
 from tidelog.run.contract.engine import Delta, Engine, Fallback, Limits, Row, Rows, Update
 from tidelog.session.changes import Commit
 from tidelog.session.engines import StrategyName
@@ -96,6 +96,11 @@ def live_changes(rules: RuleBase, update: Update) -> dict[str, Delta]:
 
 def follow(engine: Engine, facts: Mapping[str, Delta], plan: Plan | None, limits: Limits) -> Update:
     """Let an engine follow changes, in a context of its own: an interrupt leaves none of its context variables set."""
+    if plan is not None and engine.name != "reference":
+        for stratum in plan.strata:
+            if stratum.iterated:
+                message = f"{shown(stratum.relations)[0]} is derived by a group in its own recursion"
+                raise UserError(f"{message}, which only engine='reference' evaluates, not '{engine.name}'")
     return copy_context().run(engine.update, facts, plan, limits)
 
 

@@ -185,7 +185,9 @@ class Declarations:
             name = f"{stem}-{int(ago) + 1}"
             if name not in self.delays:
                 kind = "stream" if relation.kind == "stream" else "relation"
-                made = replace(relation, name=name, role="input", kind=kind, auxiliary=True, primary_key=None)
+                made = replace(
+                    relation, name=name, role="input", kind=kind, auxiliary=True, primary_key=None, bound=None
+                )
                 self.delays[name] = replace(made, past=relation.name, strategy=None, demand=False, bound=None)
             relation = self.delays[name]
         return relation

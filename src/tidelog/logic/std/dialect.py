@@ -18,6 +18,7 @@ from tidelog.base.process.meter import step
 from tidelog.base.text.write import show_value
 from tidelog.base.values import NONE, Value, Variant, err, in_order, single
 from tidelog.logic.std.texts import documents, notations, patterns
+from tidelog.logic.std.texts.hashes import SEED1, SEED2, hashed_bytes, xxhash64
 from tidelog.logic.std.texts.rust_patterns import PatternError
 
 DDLOG = Externs()
@@ -97,3 +98,14 @@ def from_json_string(signature: Signature, text: str) -> Variant:
         return result
     before = text.rstrip()
     return err(f"{found} at line {before.count(chr(10)) + 1} column {len(before) - before.rfind(chr(10)) - 1}")
+
+
+def _hash_of(name: str, digest: Callable[[bytes], int]) -> None:
+    def call(signature: Signature, value: Value) -> int:
+        return digest(hashed_bytes(value, signature.parameters[0], signature.types))
+
+    DDLOG.register(f"std::{name}", typed=True, trusted=True)(call)
+
+
+_hash_of("hash64", lambda data: xxhash64(data, SEED1))
+_hash_of("hash128", lambda data: xxhash64(data, SEED1) << 64 | xxhash64(data, SEED2))

@@ -36,9 +36,8 @@ def collect(g: Group) -> Vec:
 
 
 def derivations(g: Group) -> Group:
-    """Return a group with every value as often as it was derived."""
-    ask(POINTER * count(g))
-    return Group.of(g.key, tuple((value, 1) for value, weight in g.members for _ in range(weight)))
+    """Return a group of the first components, each with the weight of its pair."""
+    return Group.of(g.key, tuple([(pair[0], weight) for pair, weight in g.members]))
 
 
 def group_sum(signature: Signature, g: Group) -> Value:

@@ -5,7 +5,9 @@ For a stratum with rules r1 .. rn, the relations it defines are the limit of
     R0 = stored facts,    R(i+1) = stored facts + r1(Ri) + .. + rn(Ri)
 
 where the relations of earlier strata are complete; of a relation of bounds, R(i) is the best bound of each key.
-Change = new state - old state.
+Change = new state - old state. Where a group is part of a recursion (in the dialect of DDlog) what was derived may go
+again in a later round; auxiliary relations are then computed anew before each round, so that a round is what the user's
+rules derive at once.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from typing import Any
 from tidelog.base.errors import EvaluationError
 from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.base.values import order_key
-from tidelog.plan.nodes import Plan, Relation, Rule
+from tidelog.plan.nodes import Plan, Relation, Rule, Stratum
 from tidelog.plan.rewrite.separate_facts import stored_in
 from tidelog.run.contract.engine import NO_LIMITS, Delta, Limits, Row, Rows, Update, Work
 from tidelog.run.limits import Watch
@@ -108,6 +110,8 @@ def _evaluate(plan: Plan, facts: State, before: State, watch: Watch) -> tuple[St
         while changed:
             rounds += 1
             watch.begin_round(stratum, rounds)
+            if stratum.iterated:
+                _settle(stratum, plan, state, algebra, watch)
             found = {relation: set(facts.get(relation, ())) for relation in stratum.relations}
             for rule in stratum.rules:
                 known = state[rule.head] | before.get(rule.head, frozenset())
@@ -133,6 +137,18 @@ def _kept(relation: Relation, rows: set[Row], before: frozenset[Row]) -> frozens
         if (greater < lesser) if bound.greatest else (lesser < greater):
             best[key] = row
     return frozenset(best.values())
+
+
+def _settle(stratum: Stratum, plan: Plan, state: State, algebra: Algebra, watch: Watch) -> None:
+    """Compute the auxiliary relations of a stratum from its others."""
+    rules = [rule for rule in stratum.rules if plan.relations[rule.head].auxiliary]
+    changed = True
+    while changed:
+        found: dict[str, set[Row]] = {rule.head: set() for rule in rules}
+        for rule in rules:
+            _derive(rule, found[rule.head], frozenset(), algebra, watch)
+        changed = any(rows != state[relation] for relation, rows in found.items())
+        state.update({relation: frozenset(rows) for relation, rows in found.items()})
 
 
 def _derive(rule: Rule, found: set[Row], known: frozenset[Row], algebra: Algebra, watch: Watch) -> int:
