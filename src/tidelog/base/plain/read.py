@@ -22,6 +22,8 @@ from tidelog.base.values import FrozenMap, Value, Variant, real, single
 Read = Callable[[Any], Value]
 
 _REALS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
+DIGITS = 4300
+"""Digits of a decimal that may be an integer: as many as Python reads in a text."""
 _NO_RECORDS = (tuple, list, set, frozenset, bytes, int, float, bool)
 
 
@@ -73,7 +75,7 @@ def _integer(value: Any, *, text: bool) -> int:
     if isinstance(value, bool):
         raise TypeError
     if isinstance(value, Decimal):
-        if value != value.to_integral_value():
+        if value != value.to_integral_value() or value.adjusted() >= DIGITS:
             raise ValueError
         return int(value)
     if isinstance(value, str) and text:

@@ -23,9 +23,9 @@ _BASE = (
     "\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
 )
 _CHAR = f"{_BASE}_0-9\u00b7\u0300-\u036f\u203f-\u2040\\-"
-IRI_TEXT: Final = rf"<([A-Za-z][A-Za-z0-9+.\-]*:(?:[^\x00-\x20<>\"{{}}|^`\\]|{_UCHAR})*)>"
+IRI_TEXT: Final = rf"<([A-Za-z][A-Za-z0-9+.\-]*:(?:[^\x00-\x20<>\"{{}}|^`\\]++|{_UCHAR})*+)>"
 BLANK_TEXT: Final = rf"_:([{_BASE}_0-9](?:[{_CHAR}.]*[{_CHAR}])?)"
-QUOTED_TEXT: Final = rf'"((?:[^"\\\r\n]|\\[tbnrf"\'\\]|{_UCHAR})*)"'
+QUOTED_TEXT: Final = rf'"((?:[^"\\\r\n]++|\\[tbnrf"\'\\]|{_UCHAR})*+)"'
 LANGUAGE_TEXT: Final = "@([A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)"
 TERM_TEXT: Final = re.compile(rf"{IRI_TEXT}|{BLANK_TEXT}|{QUOTED_TEXT}(?:{LANGUAGE_TEXT}|\^\^{IRI_TEXT})?", re.ASCII)
 """A term; the groups are an IRI, a label, a text, a language, a datatype."""

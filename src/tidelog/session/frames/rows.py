@@ -188,6 +188,8 @@ class RowReader:
             return read(value)
         except Misfit as misfit:
             raise DataError(f"{self.relation.name}, {place}, column `{column.name}`: {misfit}") from None
+        except RecursionError:
+            raise DataError(f"{self.relation.name}, {place}, column `{column.name}`: nested too deeply") from None
 
 
 def _listed(rows: Any) -> list[Any]:

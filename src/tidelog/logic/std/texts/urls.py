@@ -123,9 +123,10 @@ def _with_authority(url: Url, rest: str) -> Url:
 def _port(digits: str, scheme: str) -> int | None:
     if not digits:
         return None
-    if not re.fullmatch("[0-9]+", digits) or int(digits) > 0xFFFF:
+    number = int(digits[-5:]) if re.fullmatch("0*[0-9]{1,5}", digits) else 1 << 16
+    if number > 0xFFFF:
         raise HostError("invalid port number")
-    return int(digits) if int(digits) != DEFAULT_PORTS.get(scheme) else None
+    return number if number != DEFAULT_PORTS.get(scheme) else None
 
 
 def _with_file_host(url: Url, rest: str) -> Url:
