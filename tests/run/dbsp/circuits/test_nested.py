@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.run.dbsp.generate import PAIRS, zsets
-from tidelog.run.dbsp.circuits.circuit import Circuit
+from tidelog.run.dbsp.circuits.circuit import Circuit, Wire
 from tidelog.run.dbsp.circuits.clock import DEEPEST, Clock
 from tidelog.run.dbsp.circuits.draw import to_dot, to_mermaid
 from tidelog.run.dbsp.circuits.operators import Join, Nested, Operator
@@ -132,6 +132,36 @@ def test_a_closure_in_a_loop_follows_insertions_and_deletions(batches: Changes) 
         edges, jumps = edges + e, jumps + j
         paths += circuit.step(edges=e, jumps=j)["paths"]
         assert paths == with_jumps(edges.distinct(), jumps.distinct())
+
+
+def sum_of_closures(depth: int) -> Circuit:
+    """Loops so deep around a closure; each adds, one iteration later, what the loop in it has found turned around."""
+    circuit = Circuit()
+
+    def inside(edges: Wire, left: int) -> Wire:
+        with circuit.loop() as loop:
+            edge = loop.introduce(edges).distinct()
+            path = loop.feedback(columns=2)
+            if left:
+                turned = path.project([1, 0]).select(lambda row: row[0] < row[1])
+                found = inside((edge + turned).distinct(), left - 1)
+            else:
+                found = (edge + path.join(edge, on=[(1, 0)], keep=[0, 3])).distinct()
+            path.connect(found)
+        return loop.eliminate(found)
+
+    circuit.output("found", inside(circuit.input("edges", columns=2), depth - 1))
+    return circuit
+
+
+@settings(max_examples=25)
+@given(st.integers(1, DEEPEST), st.lists(zsets(positive=True), min_size=2, max_size=4))
+def test_loops_of_any_depth_give_the_same_in_one_step_and_in_several(depth: int, batches: list[ZSet]) -> None:
+    circuit, edges, found = sum_of_closures(depth), ZSet.zero(2), ZSet.zero(2)
+    for change in [*batches, -batches[0]]:
+        edges += change
+        found += circuit.step(edges=change)["found"]
+        assert found == sum_of_closures(depth).step(edges=edges)["found"]
 
 
 def test_a_failed_step_leaves_loops_as_before() -> None:
