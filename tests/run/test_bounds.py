@@ -101,6 +101,13 @@ def test_what_does_not_follow_refuses() -> None:
     """No wrong answer: a strategy that has no doors says so."""
     with pytest.raises(tidelog.UserError, match="`dbsp` does not follow minima and maxima, and `L` keeps one"):
         tidelog.Database(DISTANCES, strategy="dbsp")
+    none_on_the_driver = Tuning().having({"spark.driver_rows": 0})
+    with pytest.raises(tidelog.UserError, match="raise `spark"):
+        tidelog.Database(DISTANCES, engine="spark", tuning=none_on_the_driver)
+    db = tidelog.Database(DISTANCES, facts={"E": [(1, 2, 3)]})
+    with pytest.raises(tidelog.UserError, match="use another strategy"):
+        db.set_strategy("dbsp")
+    assert db.query("Q(1, 2, d)").rows() == [(3,)]
 
 
 @pytest.mark.parametrize(("engine", "strategy"), WAYS)

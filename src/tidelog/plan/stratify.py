@@ -57,6 +57,9 @@ _NOTE = (
     " their result"
 )
 _HINT = "break the cycle, for example by reading there a relation that does not depend on `{0}`"
+_BEST = (
+    "; if it is the least or greatest value that counts, declare the column so: `relation R(key: u32, min value: u64)`"
+)
 
 
 def stratify(program: Program, report: Report) -> list[list[str]] | None:
@@ -112,7 +115,7 @@ def _report_cycle(program: Program, component: set[str], head: str, body: str, r
         _MESSAGE[worst.kind].format(worst.head),
         worst.span,
         note=_NOTE,
-        hint=_HINT.format(worst.head),
+        hint=_HINT.format(worst.head) + (_BEST if worst.kind is Kind.AGGREGATE else ""),
         labels=labels if len(labels) > 1 else (),
     )
     return pairs
