@@ -30,7 +30,9 @@ LENGTH = 4
 @pytest.mark.parametrize("often", [0, 1, 1 << 30])
 def test_updates_that_give_way_between_others(often: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # Work enough for two rounds, but not for three.
-    tuning = DEFAULT.having({"counting.surveyed": 0, "counting.often": often, "budgets.work": 12_000.0})
+    tuning = DEFAULT.having(
+        {"counting.surveyed": 0, "counting.often": often, "budgets.work": 20_000.0, "budgets.counted": 0.0}
+    )
     reasons: set[str] = set()
 
     def maintain(*given: Any) -> Work | None:
@@ -55,10 +57,11 @@ def test_support_is_found_when_it_is_needed(small: int, often: int, monkeypatch:
     tuning = DEFAULT.having(
         {
             "budgets.load": math.inf,
-            "budgets.work": 12_000.0,
+            "budgets.work": 20_000.0,
             "small_rounds.delta": small,
             "counting.surveyed": 0,
             "counting.often": often,
+            "budgets.counted": 0.0,
         }
     )
     kept = lost = 0
@@ -165,7 +168,7 @@ Far(x, n) :- Reach(x, y), var n = y.group_by(x).count().
 @pytest.mark.long(reason="random histories")
 def test_no_update_pays_for_counts_it_does_not_need() -> None:
     """A load counts; an update that gives way does not, nor one not even tried; a small one goes on from there."""
-    tuning = DEFAULT.having({"budgets.work": 300_000.0})
+    tuning = DEFAULT.having({"budgets.work": 300_000.0, "budgets.counted": 0.0})
     found = Database(GRAPH, strategy="auto", fallback=Fallback(0.01), tuning=tuning)
     edges = [(n, n + 1) for n in range(300)] + [(1_000 + n, 1_001 + n) for n in range(5)]
 
@@ -205,7 +208,7 @@ Heavy(x, z) :- Heavy(x, y), Edge(y, z), x != z.
 """,
         strategy="auto",
         fallback=Fallback(0.0),
-        tuning=DEFAULT.having({"budgets.work": 1.0}),
+        tuning=DEFAULT.having({"budgets.work": 1.0, "budgets.counted": 0.0}),
     )
     rule = "Heavy(x, n) :- Weight(x, m), var n = m.group_by(x).max()."
     with found.transaction() as tx:

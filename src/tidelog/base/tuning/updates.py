@@ -46,6 +46,10 @@ class Closures:
     """A closure along steps that one tuple is fed for this many of them, at most, is first tried by its rules."""
     tried: float = threshold(20.0, draws=(0.0, 1e6), fitted="regret", kernel=True)
     """Units of work for each step that its rules may take then: to number the nodes of steps takes about as much."""
+    owed: float = threshold(1.0, draws=(0.0, 1e6), fitted="regret")
+    """A closure gives way to its rules when changes have cost too much by this many times what they take anew."""
+    rows: int = threshold(1 << 23, draws=(0, 1 << 40), fitted="none: a bound on memory")
+    """It never does if it has more pairs than this, since rules write each of them."""
     renew_all: int = threshold(2, draws=(0, 1_000), fitted="closures")
     """All rows are found anew if affected nodes, times this, have more edges than the graph."""
     compared: int = threshold(1 << 22, draws=(1, 5), fitted="none: a bound on memory", kernel=True)
@@ -100,5 +104,9 @@ class Budgets:
     """The part of the budget of the one before that such an update has."""
     retry: int = threshold(4, draws=(1, 2), fitted="updates", kernel=True)
     """Of this many that are given up in a row, one had its whole budget: some become cheap."""
+    most: float = threshold(0.3, draws=(0.0, 10.0), fitted="regret")
+    """Where more than this part of what a stratum without recursion reads has changed, its update is not tried."""
+    counted: float = threshold(400_000.0, draws=(0.0, 1e9), fitted="regret")
+    """Units of work of an evaluation from which on it leaves support to be counted later, for 40,000 a round."""
     load: float = threshold(0.5, draws=(0.0, 2.0), fitted="updates, loading")
     """A change that brings this part of what a stratum reads is a load: what it derives is counted at once."""

@@ -37,6 +37,8 @@ SUPPORTED = Weights(0.3, 5, 0, 4_000)
 UPDATE = Weights(2.2, 8, 8, 5_000)
 COUNTING = Weights(2.2, 8, 8, 40_000)
 """In an update, where support that nobody has counted is."""
+RULE = 4_000
+"""For a rule that is evaluated in a round, however few its rows: what Python costs around them."""
 SIFTED = 0.15
 """For a row matched that is left out at once, since it is known (`known`) or has just been made."""
 GROUPED = 4

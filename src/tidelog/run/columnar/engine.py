@@ -186,10 +186,15 @@ class ColumnarEngine(Recoverable[State]):
             return replace(done, reason="it was a closure before") if was and done is not None else done
         unchanged = not any(earlier.changes(stratum))
         if unchanged and was and before.closed[name].pairs.size:
-            return claims.follow(closed, store, stratum, watch)
-        evaluate = partial(claims.evaluate, closed)
+            if not claims.gives_way(before.closed[name], name, store):
+                return claims.follow(closed, store, stratum, watch)
+            evaluate = partial(claims.evaluate_by_rules, closed)
+            done = maintain(store, stratum, earlier, costs, watch, self._how("recompute"), evaluate)
+            return None if done is None else replace(done, reason="changes of the closure had cost more than its rules")
         if unchanged and self._is_by_rules(before.committed.relations.get(name)):
+            evaluate = partial(claims.evaluate, closed, again=True)
             return maintain(store, stratum, earlier, costs, watch, self._how(self._strategy), evaluate)
+        evaluate = partial(claims.evaluate, closed)
         done = maintain(store, stratum, earlier, costs, watch, self._how("recompute"), evaluate)
         reason = "it was empty" if unchanged else "its rules have changed" if self._lasting else "chosen by the user"
         return explained(done, reason, by_rules=name not in store.bare)

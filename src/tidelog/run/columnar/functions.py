@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
 from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.run.columnar.arrays.table import CompiledArrays, NumpyArrays, Words
+
+KERNELS = "tidelog.run.columnar.kernels.words"
 
 
 class Arrays:
@@ -22,9 +26,15 @@ class Arrays:
 
     def __call__(self, rows: int = 0) -> NumpyArrays:
         """Return the table to use for an input of `rows` rows."""
-        if rows >= self.tuning.compiling.rows and not isinstance(self._table, CompiledArrays):
+        if not isinstance(self._table, CompiledArrays) and rows >= self._price:
             self._table = CompiledArrays(self.tuning)
         return self._table
+
+    @property
+    def _price(self) -> int:
+        """What loading kernels costs, in rows that numpy does in that time; it is little if they are there already."""
+        compiling = self.tuning.compiling
+        return compiling.rows // int(compiling.spared) if KERNELS in sys.modules else compiling.rows
 
     def after_round(self, rows: int) -> NumpyArrays:
         """Return the table to use after a round on this number of rows: many small rounds are worth kernels, too."""

@@ -263,9 +263,9 @@ class _Attempt:
         lent = max(0.0, watch.saved) if self.strategy.name == "auto" and fallback is None else 0.0
         lent /= 1 + losing  # what others have saved is held against evaluations of what there was
         budget = budget_of(self._fallback if fallback is None else fallback, last, size, lent, budgets, losing=losing)
-        if budget != UNLIMITED and self._is_hopeless():
-            reason = "it was empty, and at least half of what it reads is new"
-            return self.scratch.evaluate(reason, last, counted=not self._need_not_count)
+        hopeless = "" if budget == UNLIMITED else self._is_hopeless(size)
+        if hopeless:
+            return self.scratch.evaluate(hopeless, last, counted=not self._need_not_count)
         try:
             rounds = self._update(budget, budgets, start)
         except OverBudgetError as over:
@@ -311,17 +311,25 @@ class _Attempt:
     def _changes_rules(self) -> bool:
         return bool(self.removed or self.added)
 
-    def _is_hopeless(self) -> bool:
-        """Tell whether the update is not even to be tried: of an empty stratum that is about to be filled."""
+    def _is_hopeless(self, size: int) -> str:
+        """Tell why an update of a size is not even to be tried, if it is not."""
         backend, stratum = self.scratch.backend, self.scratch.stratum
         if _named(self.strategy.name) != DEFAULT or self._changes_rules:
-            return False
-        return self._is_load and not any(map(backend.count, stratum.relations))
+            return ""
+        if self._is_load and not any(map(backend.count, stratum.relations)):
+            return "it was empty, and at least half of what it reads is new"
+        # Without recursion a row that changes leads as far as one that does not, and costs some three times as much.
+        much = not stratum.recursive and size > self.strategy.budgets.most * sum(map(backend.count, stratum.below))
+        return "much of what it reads has changed" if much else ""
 
     @property
     def _need_not_count(self) -> bool:
-        """Whether the stratum, if it is evaluated in place of an update, may leave support to be counted later."""
-        return not self.scratch.stratum.aggregates and not self._is_load
+        """Whether the stratum, if it is evaluated in place of an update, may leave support to be counted later.
+
+        A round of counting then costs as much as counting all of a small stratum now.
+        """
+        large = self.scratch.last.work >= self.strategy.budgets.counted
+        return large and not self.scratch.stratum.aggregates and not self._is_load
 
     @property
     def _is_load(self) -> bool:

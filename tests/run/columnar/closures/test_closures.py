@@ -260,6 +260,30 @@ def test_what_few_sources_reach_is_kept_by_rules() -> None:
         assert not engine.verify()
 
 
+def test_a_closure_whose_changes_cost_more_than_its_rules_gives_way_to_them() -> None:
+    """The graph is gone over for each change, which costs its rules little: in the long run they cost less."""
+    tuning = DEFAULT.having({"closures.tried": 0.0, "budgets.least": DEFAULT.budgets.work})
+    engine, other = (ColumnarEngine(plan_text(FEW), strategy=strategy, tuning=tuning) for strategy in ("auto", "dred"))
+    sparse = [(number, number + 1) for number in range(60_000) if number % 5 != 4]
+    load = {"S": Delta([(0,), (45,)]), "E": Delta(sparse)}
+    assert kinds(engine.update(load)) == ["closure"]
+    other.update(load)
+    ways: list[str] = []
+    for number in range(4):
+        change = {"E": Delta([(3, 4)]) if number % 2 else Delta([], [(3, 4)])}
+        update, expected = engine.update(change), other.update(change)
+        assert set(update.changes["R"].inserted) == set(expected.changes["R"].inserted)
+        assert set(update.changes["R"].deleted) == set(expected.changes["R"].deleted)
+        assert not engine.verify()
+        ways += kinds(update)
+    assert ways == ["closure", "recompute", *["ranked"] * 2]
+    engine._tuning = tuning.having({"budgets.least": 0.0, "budgets.work": 0.0})
+    (work,) = engine.update({"E": Delta([(4, 5)])}).work
+    assert work.reason.startswith("the update took more than"), "what rules do in vain is given up for a closure again"
+    assert kinds(engine.update({"E": Delta([], [(4, 5)])})) == ["closure"]
+    assert not engine.verify()
+
+
 def test_rules_that_take_more_than_a_closure_are_given_up() -> None:
     engine = ColumnarEngine(plan_text(FEW), strategy="recompute", tuning=DEFAULT.having({"closures.tried": 0.5}))
     update = engine.update(

@@ -35,6 +35,7 @@ from tidelog.run.columnar.closures.closed import Closed, Shape, Steps, closed
 from tidelog.run.columnar.closures.fed import all_fed, columns_of, step
 from tidelog.run.columnar.closures.generations import generate
 from tidelog.run.columnar.closures.paired import CodeColumns
+from tidelog.run.columnar.closures.price import by_rules, owed
 from tidelog.run.columnar.storage.batch import Batch
 from tidelog.run.columnar.storage.layout import range_of
 from tidelog.run.columnar.storage.lazy import LazyBatch
@@ -85,8 +86,13 @@ class Claims:
         """Tell whether a stratum is a closure or same generation, and is to be evaluated as such."""
         return stratum.relations[0] in self._closures or stratum.relations[0] in self._generations
 
-    def evaluate(self, kept: dict[str, Closed], store: ColumnarBackend, stratum: Stratum, watch: Watch) -> int:
-        """Evaluate a closure, or same generation, from scratch, and keep it; return the number of rounds."""
+    def evaluate(
+        self, kept: dict[str, Closed], store: ColumnarBackend, stratum: Stratum, watch: Watch, *, again: bool = False
+    ) -> int:
+        """Evaluate a closure, or same generation, from scratch, and keep it; return the number of rounds.
+
+        `again` if its rules followed changes until now, in vain: then it keeps its structure for longer.
+        """
         name, walked = stratum.relations[0], watch.walked
         watch.begin_round(stratum, 1)
         store.enter(Phase.BOOT, frozenset(stratum.relations))
@@ -107,7 +113,7 @@ class Claims:
             target = store.touch(name)
             made, others = close(store, closure, fed, lasting=self.lasting)
             if self.lasting:
-                kept[name] = made
+                kept[name] = replace(made, owed=-by_rules(made)) if again else made
             found = made.tuples
         watch.look()
         store.derivations += watch.walked - walked
@@ -126,7 +132,7 @@ class Claims:
         before = kept[closure.relation]
         if not any(reads_change(store, rule) for rule in stratum.rules):
             return None
-        start, spent, walked = time.perf_counter(), store.derivations, watch.walked
+        start, spent, walked, paid = time.perf_counter(), store.derivations, watch.walked, watch.spent
         watch.begin_round(stratum, 1)
         target = store.touch(closure.relation)
         bags = lose(store, stratum, closure.feeds, ())[0], gain(store, stratum, closure.feeds, ())
@@ -136,6 +142,8 @@ class Claims:
         after, deleted, inserted = before.change(lost, gained, *steps)
         watch.look()
         watch.add_tuples(inserted.size)
+        changed_steps = sum(len(sources) for view in steps for sources, _ in view)
+        after = replace(after, owed=owed(before, after, watch.spent - paid, (deleted, inserted), changed_steps))
         kept[closure.relation] = after
         graph, thresholds = after.held.graph, store.tuning.closures
         if thresholds.nodes_spare + int(thresholds.nodes_for_edge) * graph.edges < graph.nodes:
@@ -162,6 +170,20 @@ class Claims:
         used = store.derivations - spent
         return Work(stratum.number, stratum.relations, HOW, "", 1, used, time.perf_counter() - start)
 
+    def evaluate_by_rules(self, kept: dict[str, Closed], store: ColumnarBackend, stratum: Stratum, watch: Watch) -> int:
+        """Evaluate a closure by its rules, which are to follow changes from now on; return the number of rounds."""
+        name = stratum.relations[0]
+        _let_rules(store, name)
+        kept.pop(name, None)
+        return bootstrap(store, stratum, watch)
+
+    def gives_way(self, closed: Closed, relation: str, store: ColumnarBackend) -> bool:
+        """Tell whether a closure that is kept has cost so much that its rules are to follow changes from now on."""
+        thresholds = store.tuning.closures
+        if not _along(self._closures[relation], store) or store.watch.rounds_left() < MANY:
+            return False
+        return thresholds.owed * by_rules(closed) < closed.owed and closed.pairs.size <= thresholds.rows
+
     def check(self, store: ColumnarBackend, held: Container[str]) -> Iterable[str]:
         """Yield which of the closures held differ from those evaluated from scratch."""
         for name, closure in self._closures.items():
@@ -181,12 +203,10 @@ class Claims:
 def tried(store: ColumnarBackend, stratum: Stratum, closure: Closure, fed: CodeColumns, watch: Watch) -> int | None:
     """Evaluate a closure by its rules, if it is fed little and they take little; return the rounds, or None."""
     thresholds, steps = store.tuning.closures, sum(store.relation(scan.relation).count() for scan in closure.steps)
-    along = closure.form is not Form.NONLINEAR and not closure.exact and store.support is not Support.COUNTED
-    if not along or thresholds.few * len(fed[0]) > steps or watch.rounds_left() < MANY:
+    if not _along(closure, store) or thresholds.few * len(fed[0]) > steps or watch.rounds_left() < MANY:
         return None
     name, tuples = closure.relation, watch.tuples
-    store.bare.discard(name)
-    store.touched[name] = store.relations[name] = store.fresh(name)
+    _let_rules(store, name)
     watch.budget = float(thresholds.tried) * steps
     try:
         return bootstrap(store, stratum, watch)
@@ -198,6 +218,17 @@ def tried(store: ColumnarBackend, stratum: Stratum, closure: Closure, fed: CodeC
         return None
     finally:
         watch.unbind()
+
+
+def _let_rules(store: ColumnarBackend, name: str) -> None:
+    """Let a closure's relation, just reset, have the support that its rules need."""
+    store.bare.discard(name)
+    store.touched[name] = store.relations[name] = store.fresh(name)
+
+
+def _along(closure: Closure, store: ColumnarBackend) -> bool:
+    """Tell whether a closure's rules go along steps, so that they may do in its place."""
+    return closure.form is not Form.NONLINEAR and not closure.exact and store.support is not Support.COUNTED
 
 
 def close(store: ColumnarBackend, closure: Closure, fed: CodeColumns, *, lasting: bool) -> tuple[Closed, CodeColumns]:

@@ -91,6 +91,8 @@ class Closed:
     values: Numbers
     others: Numbers | None
     held: Held
+    owed: float = 0.0
+    """Work that following changes has taken beyond what the rules are expected to (`price`)."""
 
     @property
     def sources(self) -> Numbers:

@@ -100,6 +100,7 @@ class Pipeline:
         """Return the bags of derived head tuples."""
         join_plan = self.join_plan
         if join_plan.sieve.may_pass(self.store, self.rule):
+            self.store.spend_on_rule()
             self._go(join_plan.first, unit(ranked=self.store.ranked))
         return self.bags
 
