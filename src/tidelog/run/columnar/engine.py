@@ -17,9 +17,10 @@ from tidelog.base.record import record
 from tidelog.base.tuning.table import DEFAULT, Tuning
 from tidelog.plan.nodes import EMPTY_PLAN, Plan, Stratum, shown
 from tidelog.run.columnar.backend import ColumnarBackend
-from tidelog.run.columnar.closures.claim import Claims, explained
+from tidelog.run.columnar.closures.claim import HOW, Claims, explained
 from tidelog.run.columnar.closures.closed import Closed
 from tidelog.run.columnar.closures.modules import closing
+from tidelog.run.columnar.closures.price import generated
 from tidelog.run.columnar.equipment import Equipment, Tools
 from tidelog.run.columnar.rules.ordering import Orders
 from tidelog.run.columnar.rules.scalars import Scalars
@@ -32,7 +33,7 @@ from tidelog.run.contract.phase import Support
 from tidelog.run.limits import Watch
 from tidelog.run.maintain.choose import Strategy, maintain, strategy_of, support_of
 from tidelog.run.maintain.commit import Committed, Recoverable, commit, kept_relations
-from tidelog.run.maintain.cost import Costs
+from tidelog.run.maintain.cost import NOTHING, Costs
 from tidelog.run.threads import helpers
 
 KEEP_CLOSURES = ("auto", "modular")
@@ -181,7 +182,11 @@ class ColumnarEngine(Recoverable[State]):
         name, watch, earlier = stratum.relations[0], store.watch, before.committed.earlier
         was = any(relation in before.closed for relation in stratum.relations)
         if not claims.claims(stratum):
-            strategy = "recompute" if was else strategy_of(stratum, store.plan, self._strategy)
+            held = [before.committed.relations.get(relation) for relation in stratum.relations]
+            bare = any(map(self._is_bare, held))
+            if claims.may_generate(stratum) and earlier.has(stratum) and held[0] is not None and held[0].count():
+                return self._generate(store, stratum, before, claims, costs, bare=bare)
+            strategy = "recompute" if was or bare else strategy_of(stratum, store.plan, self._strategy)
             done = maintain(store, stratum, earlier, costs, watch, self._how(strategy))
             return replace(done, reason="it was a closure before") if was and done is not None else done
         unchanged = not any(earlier.changes(stratum))
@@ -198,6 +203,34 @@ class ColumnarEngine(Recoverable[State]):
         done = maintain(store, stratum, earlier, costs, watch, self._how("recompute"), evaluate)
         reason = "it was empty" if unchanged else "its rules have changed" if self._lasting else "chosen by the user"
         return explained(done, reason, by_rules=name not in store.bare)
+
+    def _generate(
+        self,
+        store: ColumnarBackend,
+        stratum: Stratum,
+        before: State,
+        claims: Claims,
+        costs: Costs,
+        *,
+        bare: bool,
+    ) -> Work | None:
+        """Bring same generation up to date, by its rules or, where they were given up, as such (`closures.price`)."""
+        name, earlier, watch = stratum.relations[0], before.committed.earlier, store.watch
+        cost = costs.get(stratum.members, NOTHING)
+        way = self._how("recompute" if bare else self._strategy)
+        if bare and cost.owed > cost.rules:
+            done = maintain(store, stratum, earlier, costs, watch, way)
+            return None if done is None else replace(done, reason="changes had cost more than its rules")
+        done = maintain(store, stratum, earlier, costs, watch, way, claims.regenerate)
+        if done is not None and self._is_bare(store.relations[name]):
+            changed, held = sum(store.changed(name)), store.count(name)
+            costs[stratum.members] = generated(cost, costs[stratum.members], changed, held, bare=bare)
+            return replace(done, strategy=HOW, reason="its rules had been given up" if bare else done.reason)
+        return done
+
+    def _is_bare(self, relation: Relation | None) -> bool:
+        """Tell whether a relation has no support where others have."""
+        return relation is not None and relation.support is Support.NONE and self._support is not Support.NONE
 
     @staticmethod
     def _is_by_rules(relation: Relation | None) -> bool:

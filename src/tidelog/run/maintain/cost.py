@@ -46,6 +46,10 @@ class Cost:
     time: float
     past: tuple[Past, Past] = (Past(), Past())
     """Of those that take nothing away below, and of the others."""
+    rules: float = 0.0
+    """The work of its last evaluation by rules, where another way has taken their place."""
+    owed: float = 0.0
+    """Work that this way has taken since beyond what rules are expected to."""
 
     def in_place(self, *, losing: bool) -> Cost:
         """Return the same, of an evaluation that was done in the place of an update of one kind."""

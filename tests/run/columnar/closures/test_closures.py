@@ -178,6 +178,50 @@ def test_same_generation(rules: str, form: str) -> None:
             assert [(work.strategy, work.rounds) for work in update.work][:1] == [("closure", 1)]
 
 
+@pytest.mark.parametrize("rules", GENERATIONS)
+@pytest.mark.parametrize("form", ["plain", "too large"])
+def test_same_generation_whose_rules_are_given_up(rules: str, form: str) -> None:
+    """It is evaluated as such then, and at each change, until that has cost more than its rules; rules change, too."""
+    small = {"budgets.work": 0.0, "budgets.least": 0.0, "budgets.share": 0.001, "budgets.risk": 0.0}
+    tuning = DEFAULT.having({**small, **({"closures.generation_bytes": 0} if form == "too large" else {})})
+    plan, more = plan_text(SAME + rules), plan_text(SAME + rules + " S(x, y) :- F(x, y), S(y, x), E(y, _).")
+    engine, other = ColumnarEngine(plan, tuning=tuning), ColumnarEngine(plan, strategy="dred", closures=False)
+    random, reasons = Random(3), list[str]()
+    for number in range(50):
+        sizes = (9, 3) if number < 24 else (1, 0)
+        change = {
+            name: Delta(*([(random.randrange(20), random.randrange(20)) for _ in range(size)] for size in sizes))
+            for name in "EF"
+        }
+        now = more if number in (20, 21, 22) else plan
+        update, expected = engine.update(change, now), other.update(change, now)
+        assert {name: (set(one.inserted), set(one.deleted)) for name, one in update.changes.items()} == {
+            name: (set(one.inserted), set(one.deleted)) for name, one in expected.changes.items()
+        }
+        assert set(engine.rows("S")) == set(other.rows("S"))
+        assert not engine.verify()
+        reasons += [work.reason for work in update.work if work.relations == ("S",)]
+    assert form != "plain" or "its rules had been given up" in reasons
+
+
+def test_same_generation_goes_back_to_its_rules() -> None:
+    tuning = DEFAULT.having({"budgets.work": 0.0, "budgets.least": 0.0, "budgets.share": 0.001, "budgets.risk": 0.0})
+    engine = ColumnarEngine(plan_text(SAME + GENERATIONS[0]), tuning=tuning)
+    tree = [(number // 2, number) for number in range(1, 400)]
+    engine.update({"E": Delta(tree)})
+    assert engine.update({"E": Delta([], tree[300:303])}).work[0].strategy == "closure"
+    engine._tuning = DEFAULT
+    ways = []
+    for number in range(30):
+        change = Delta([tree[-1]]) if number % 2 else Delta([], [tree[-1]])
+        ways += [work.strategy for work in engine.update({"E": change}).work if work.relations == ("S",)]
+        assert len(engine.rows("S")) == engine.count("S")
+    assert not engine.verify()
+    often = ways.index("recompute")
+    assert 3 < often < 25
+    assert ways == ["closure"] * often + ["recompute"] + ["ranked"] * (29 - often)
+
+
 @pytest.mark.parametrize("strategy", ["auto", "modular"])
 def test_closures_read_for_the_first_time_after_a_deletion(strategy: StrategyName) -> None:
     """Sparse road-like graphs, of whose closures nobody has read a row before edges went."""

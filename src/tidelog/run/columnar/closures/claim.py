@@ -24,7 +24,7 @@ import numpy as np
 
 from tidelog.plan.closures.merge_equals import merge_equals
 from tidelog.plan.closures.recognise import Closure, Form, closure_of
-from tidelog.plan.closures.same_generation import SameGeneration, same_generation
+from tidelog.plan.closures.same_generation import same_generation
 from tidelog.plan.closures.split_closures import Wanted, split_closures
 from tidelog.plan.closures.split_modules import ClosureRule, split_modules
 from tidelog.plan.closures.split_parts import split_parts
@@ -75,16 +75,25 @@ class Claims:
         """The relations that closures among other rules make."""
         found = ((stratum, closure_of(stratum)) for stratum in self.plan.strata if wanted(stratum, self.plan))
         self._closures = {stratum.relations[0]: closure for stratum, closure in found if closure is not None}
-        self._generations: dict[str, SameGeneration] = {}
-        if not lasting:
-            others = ((s, same_generation(s)) for s in self.plan.strata if wanted(s, self.plan))
-            self._generations = {stratum.relations[0]: one for stratum, one in others if one is not None}
-        self.relations = frozenset((*self._closures, *self._generations))
+        others = ((s, same_generation(s)) for s in self.plan.strata if wanted(s, self.plan))
+        self._generations = {stratum.relations[0]: one for stratum, one in others if one is not None}
+        self.relations = frozenset(self._closures if lasting else (*self._closures, *self._generations))
         """The relations that have structures of their own."""
 
     def claims(self, stratum: Stratum) -> bool:
         """Tell whether a stratum is a closure or same generation, and is to be evaluated as such."""
-        return stratum.relations[0] in self._closures or stratum.relations[0] in self._generations
+        return stratum.relations[0] in self.relations
+
+    def may_generate(self, stratum: Stratum) -> bool:
+        """Tell whether a stratum is same generation, which rules follow until that is given up."""
+        return self.lasting and stratum.relations[0] in self._generations
+
+    def regenerate(self, store: ColumnarBackend, stratum: Stratum, watch: Watch) -> int:
+        """Evaluate same generation as such where its rules have followed changes in vain; it has no support then."""
+        name = stratum.relations[0]
+        store.bare.add(name)
+        store.touched[name] = store.relations[name] = store.fresh(name)
+        return self.evaluate({}, store, stratum, watch)
 
     def evaluate(
         self, kept: dict[str, Closed], store: ColumnarBackend, stratum: Stratum, watch: Watch, *, again: bool = False
@@ -101,6 +110,8 @@ class Claims:
         if name in self._generations:
             generated = generate(store, self._generations[name])
             if generated is None:
+                if self.lasting:
+                    _let_rules(store, name)
                 return bootstrap(store, stratum, watch)
             found = generated
         else:
