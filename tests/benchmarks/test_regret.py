@@ -208,7 +208,7 @@ def test_a_workload_is_measured_in_processes_of_its_own(tmp_path: Path, capfd: p
 
 @pytest.mark.long(reason="a benchmark in processes of its own")
 def test_who_takes_too_long_is_stopped() -> None:
-    limits = {"default": 0.2, "everyone": 0.2, "turns": 0.0}
+    limits = {"default": 0.02, "everyone": 0.2, "turns": 0.0}
     request = json.dumps({"name": "chain-15000", "data": "", "limits": limits})
     worker = [sys.executable, "-m", "benchmarks.regret.worker"]
     environment = {**os.environ, **CHECKOUT}
