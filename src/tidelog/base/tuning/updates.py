@@ -106,6 +106,8 @@ class Budgets:
     """Of this many that are given up in a row, one had its whole budget: some become cheap."""
     most: float = threshold(0.3, draws=(0.0, 10.0), fitted="regret")
     """Where more than this part of what a stratum without recursion reads has changed, its update is not tried."""
+    few: int = threshold(16, draws=(0, 1 << 20), fitted="none: so few may be followed either way")
+    """Tuples changed below up to which it is tried all the same."""
     counted: float = threshold(400_000.0, draws=(0.0, 1e9), fitted="regret")
     """Units of work of an evaluation from which on it leaves support to be counted later, for 40,000 a round."""
     load: float = threshold(0.5, draws=(0.0, 2.0), fitted="updates, loading")

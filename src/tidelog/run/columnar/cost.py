@@ -18,34 +18,33 @@ from tidelog.run.contract.phase import Phase
 
 @record
 class Weights:
-    """Units for a row matched, for a tuple added and for one removed, and for a relation in a round."""
+    """Units for a row matched, a tuple added and one removed, a relation in a round and a rule that is evaluated."""
 
     match: float
     added: float
     removed: float
     round: float
+    rule: float
 
 
-BOOT = Weights(0.8, 5, 0, 4_000)
+BOOT = Weights(0.8, 5, 0, 4_000, 4_000)
 """From scratch, where nothing is counted."""
-COUNTED = Weights(1.6, 8, 0, 4_000)
+COUNTED = Weights(1.6, 8, 0, 4_000, 4_000)
 """From scratch, where all derivations are."""
-FIRST = Weights(0.8, 1, 0, 4_000)
+FIRST = Weights(0.8, 1, 0, 4_000, 4_000)
 """In the first round from scratch, counted or not: there is nothing yet to merge with."""
-SUPPORTED = Weights(0.3, 5, 0, 4_000)
+SUPPORTED = Weights(0.3, 5, 0, 4_000, 4_000)
 """From scratch, where only support is counted, as most rows are of tuples that are there: what uncounted ones take."""
-UPDATE = Weights(2.2, 8, 8, 5_000)
-COUNTING = Weights(2.2, 8, 8, 40_000)
+UPDATE = Weights(2.2, 8, 8, 5_000, 2_000)
+COUNTING = Weights(2.2, 8, 8, 40_000, 4_000)
 """In an update, where support that nobody has counted is."""
-RULE = 4_000
-"""For a rule that is evaluated in a round, however few its rows: what Python costs around them."""
 SIFTED = 0.15
 """For a row matched that is left out at once, since it is known (`known`) or has just been made."""
 GROUPED = 4
 """For a tuple of a group that is looked at: it is sorted among the others."""
 CHECKED = 2
 """For a binding that is held against a relation under a negation: it is sorted among the others."""
-SHORT = Weights(2.5, 8, 8, 45)
+SHORT = Weights(2.5, 8, 8, 45, 0)
 """In a round of few tuples that a kernel does (`small_rounds`); `match` is for a row it looks at."""
 SHIFTED = 0.28
 """For a word of a recent tuple that makes room for another there."""

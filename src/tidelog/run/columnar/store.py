@@ -14,7 +14,7 @@ import numpy as np
 
 from tidelog.plan.nodes import Plan
 from tidelog.run.base_store import Dividing
-from tidelog.run.columnar.cost import CHECKED, FIRST, GROUPED, RULE, SIFTED, UPDATE, Weights, weights
+from tidelog.run.columnar.cost import CHECKED, FIRST, GROUPED, SIFTED, UPDATE, Weights, weights
 from tidelog.run.columnar.equipment import Equipment
 from tidelog.run.columnar.rules.head_bitmaps import HeadBitmaps
 from tidelog.run.columnar.rules.semijoin import Filters
@@ -99,7 +99,7 @@ class Store(Dividing[Relation]):
     def spend_on_rule(self, times: int = 1) -> None:
         """Count what evaluating a rule costs besides its rows."""
         with self.counting:
-            self.watch.spend(times * RULE)
+            self.watch.spend(times * self.weights.rule)
 
     def spend_on_matches(self, count: int, sifted: int = 0) -> None:
         """Count the work on rows that a join has matched, and on those that were left out at once."""

@@ -263,7 +263,7 @@ class _Attempt:
         lent = max(0.0, watch.saved) if self.strategy.name == "auto" and fallback is None else 0.0
         lent /= 1 + losing  # what others have saved is held against evaluations of what there was
         budget = budget_of(self._fallback if fallback is None else fallback, last, size, lent, budgets, losing=losing)
-        hopeless = "" if budget == UNLIMITED else self._is_hopeless(size)
+        hopeless = "" if budget == UNLIMITED else self._why_hopeless(size)
         if hopeless:
             return self.scratch.evaluate(hopeless, last, counted=not self._need_not_count)
         try:
@@ -311,7 +311,7 @@ class _Attempt:
     def _changes_rules(self) -> bool:
         return bool(self.removed or self.added)
 
-    def _is_hopeless(self, size: int) -> str:
+    def _why_hopeless(self, size: int) -> str:
         """Tell why an update of a size is not even to be tried, if it is not."""
         backend, stratum = self.scratch.backend, self.scratch.stratum
         if _named(self.strategy.name) != DEFAULT or self._changes_rules:
@@ -319,7 +319,10 @@ class _Attempt:
         if self._is_load and not any(map(backend.count, stratum.relations)):
             return "it was empty, and at least half of what it reads is new"
         # Without recursion a row that changes leads as far as one that does not, and costs some three times as much.
-        much = not stratum.recursive and size > self.strategy.budgets.most * sum(map(backend.count, stratum.below))
+        budgets = self.strategy.budgets
+        if stratum.recursive or size <= budgets.few:
+            return ""
+        much = size > budgets.most * sum(map(backend.count, stratum.below))
         return "much of what it reads has changed" if much else ""
 
     @property

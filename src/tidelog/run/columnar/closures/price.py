@@ -15,10 +15,10 @@ from dataclasses import replace
 
 from tidelog.run.closure.pairs import Pairs
 from tidelog.run.columnar.closures.closed import Closed
-from tidelog.run.columnar.cost import COMPARED, COUNTED, RULE, UPDATE
+from tidelog.run.columnar.cost import COMPARED, COUNTED, UPDATE
 from tidelog.run.maintain.cost import Cost
 
-_LEAST = 2 * (UPDATE.round + RULE)
+_LEAST = 2 * (UPDATE.round + UPDATE.rule)
 """What an update by rules takes however little it does."""
 
 

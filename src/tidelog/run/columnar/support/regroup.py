@@ -32,7 +32,7 @@ class Regrouping(Deriving):
             step = tree.input
             assert isinstance(step, Aggregate), "plans keep aggregates in rules of their own"
             keys = self._changed_keys(step)
-            self.spend_on_rule(3)  # for the keys, before and after
+            self.spend_on_rule(6)  # for the keys, before and after: each sorts
             before = self._grouped(rule, tree, step, keys, BEFORE, lambda tuples: self.spend_on_groups(2 * tuples))
             after = self._grouped(rule, tree, step, keys, AFTER, lambda _: None)  # paid for already, before any is read
             down, up = exchanged(self.touch(rule.head), before, after)
