@@ -186,7 +186,8 @@ class ColumnarEngine(Recoverable[State]):
             bare = any(map(self._is_bare, held))
             if claims.may_generate(stratum) and earlier.has(stratum) and held[0] is not None and held[0].count():
                 return self._generate(store, stratum, before, claims, costs, bare=bare)
-            strategy = "recompute" if was or bare else strategy_of(stratum, store.plan, self._strategy)
+            was = was or bare
+            strategy = "recompute" if was else strategy_of(stratum, store.plan, self._strategy)
             done = maintain(store, stratum, earlier, costs, watch, self._how(strategy))
             return replace(done, reason="it was a closure before") if was and done is not None else done
         unchanged = not any(earlier.changes(stratum))
