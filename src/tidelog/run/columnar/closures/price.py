@@ -18,15 +18,12 @@ from tidelog.run.columnar.closures.closed import Closed
 from tidelog.run.columnar.cost import COMPARED, COUNTED, UPDATE
 from tidelog.run.maintain.cost import Cost
 
-_LEAST = 2 * (UPDATE.round + UPDATE.rule)
-"""What an update by rules takes however little it does."""
-
 
 def owed(before: Closed, after: Closed, spent: float, difference: tuple[Pairs, Pairs], steps: int) -> float:
     """Return what a closure owes after a change of so many steps, which took it so much work."""
     changed = sum(pairs.size for pairs in difference)
     matches = changed * _degree(after) + steps * after.pairs.size / max(1, after.targets.count)
-    expected = _LEAST + changed * UPDATE.added + matches * UPDATE.match
+    expected = _least() + changed * UPDATE.added + matches * UPDATE.match
     return max(0.0, before.owed + spent - expected)
 
 
@@ -39,8 +36,13 @@ def generated(before: Cost, after: Cost, changed: int, held: int, *, bare: bool)
     """Return what is known of same generation that has been evaluated as such; `bare` if it had been before, too."""
     if not bare:
         return replace(after, rules=before.work)
-    expected = _LEAST + 2 * before.rules * changed / max(1, held)
+    expected = _least() + 2 * before.rules * changed / max(1, held)
     return replace(after, rules=before.rules, owed=max(0.0, before.owed + after.work - expected))
+
+
+def _least() -> float:
+    """Return what an update by rules takes however little it does."""
+    return 2 * (UPDATE.round + UPDATE.rule)
 
 
 def _degree(closed: Closed) -> float:
