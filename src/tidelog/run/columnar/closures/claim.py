@@ -193,7 +193,7 @@ class Claims:
         thresholds = store.tuning.closures
         if not _along(self._closures[relation], store) or store.watch.rounds_left() < MANY:
             return False
-        return thresholds.owed * by_rules(closed) < closed.owed and closed.pairs.size <= thresholds.rows
+        return closed.pairs.size <= thresholds.rows and thresholds.owed * by_rules(closed) <= closed.owed
 
     def check(self, store: ColumnarBackend, held: Container[str]) -> Iterable[str]:
         """Yield which of the closures held differ from those evaluated from scratch."""
