@@ -190,10 +190,10 @@ class Claims:
 
     def gives_way(self, closed: Closed, relation: str, store: ColumnarBackend) -> bool:
         """Tell whether a closure that is kept has cost so much that its rules are to follow changes from now on."""
-        thresholds = store.tuning.closures
-        if not _along(self._closures[relation], store) or store.watch.rounds_left() < MANY:
-            return False
-        return closed.pairs.size <= thresholds.rows and thresholds.owed * by_rules(closed) <= closed.owed
+        thresholds, along = store.tuning.closures, _along(self._closures[relation], store)
+        small = closed.pairs.size <= thresholds.rows
+        dear = thresholds.owed * by_rules(closed) <= closed.owed
+        return along and small and dear and store.watch.rounds_left() >= MANY
 
     def check(self, store: ColumnarBackend, held: Container[str]) -> Iterable[str]:
         """Yield which of the closures held differ from those evaluated from scratch."""
