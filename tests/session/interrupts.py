@@ -13,7 +13,7 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -197,6 +197,10 @@ class Player:
                 if not raised:  # on a database that has been used less is made anew
                     self._renew()
                     raised = self._play(interrupt, error, closely=closely)
+                if not raised and interrupt.run > 1:  # or less often, now that kernels do what it did
+                    first = replace(interrupt, run=1)
+                    self._lately.append((first, error))
+                    raised = self._play(first, error, closely=closely)
                 self.raised += raised
             except Exception as problem:  # noqa: BLE001  (whatever it is, it is wrong)
                 self._blame(problem)

@@ -52,8 +52,8 @@ def test_interrupted_anywhere(options: dict[str, Any], folders: tuple[str, ...],
         interrupts = [*own, *Random(7).sample(others, max(0, most - len(own)))]
     player.play_all(interrupts)
     assert not player.problems, "\n".join(player.problems)
-    # Not all: what a database keeps for later commits is made in one of its first.
-    assert player.raised > 0.9 * player.tried, "few lines were met again"
+    # Not all: what all databases of a process share is made once.
+    assert player.raised > 0.95 * player.tried, "few lines were met again"
 
 
 def test_a_transaction_that_was_dropped_is_over() -> None:

@@ -50,7 +50,7 @@ class Spark:
     )
     """Bytes of tuples that one Python worker holds at most, where its share of the executor is not less."""
     worker_copies: int = threshold(
-        4, draws=(1, 8), fitted="closures and components: parcels, Arrow columns, packed words, sorted", kernel=True
+        4, draws=(1, 8), fitted="none: counted are parcels, Arrow columns, packed words, and these sorted", kernel=True
     )
     """Bytes of memory that a worker takes for a byte of tuples."""
     driver_bytes: int = threshold(64 << 20, draws=(0, 100), fitted="none: what the driver takes without being asked")
@@ -58,11 +58,13 @@ class Spark:
     partition_bytes: int = threshold(
         32 << 20,
         draws=(100, 1000),
-        fitted="a standalone cluster: executors of 1 GB hold some blocks of this size",
+        fitted="none: executors of 1 GB hold some blocks of this size",
         kernel=True,
     )
     """Bytes of a relation in one partition: relations that outgrow it are cut into more."""
-    more_partitions: int = threshold(8, draws=(2, 4), fitted="closure of SF: one attempt in vain", kernel=True)
+    more_partitions: int = threshold(
+        8, draws=(2, 4), fitted="none: the closure of SF went through after one attempt in vain", kernel=True
+    )
     """How many times more partitions there are after one could not hold its keys."""
     most_partitions: int = threshold(1024, draws=(4, 16), fitted="none: each costs a task")
     """Partitions there are at most because of the size of data."""

@@ -24,9 +24,9 @@ from tidelog.base.record import record
 
 MEBIBYTE = 1 << 20
 BASE = 96 * MEBIBYTE
-"""What a worker has before it has data; most of what it has loaded it shares with the process it was forked from."""
+"""What a worker has before it has data. Of its own: 37 MB after a small evaluation, 90 once kernels are loaded."""
 LEAST = 32 * MEBIBYTE
-"""What a worker is taken to have for data at least: with less than that nothing runs."""
+"""What a worker is taken to have for data at least: with less than that nothing runs. Not measured."""
 _UNITS = {"b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 << 50}
 _CONTAINERS = ("yarn", "k8s")
 

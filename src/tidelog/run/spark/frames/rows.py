@@ -24,7 +24,7 @@ T = TypeVar("T")
 _SAMPLE = 64
 BATCH_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
 BATCH_BYTES = 4 << 20
-"""Bytes of an Arrow batch on its way to or from Spark."""
+"""Bytes of an Arrow batch on its way to or from Spark: as many as of a parcel. Not measured."""
 
 
 class SparkRows(Collection[Row]):
