@@ -1,14 +1,20 @@
-"""What fits where, by bytes: without a session, since sizes go in and ways come out."""
+"""What fits where, by bytes: sizes go in and ways come out, nearly all without a session."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import pytest
+from pyspark.sql import SparkSession
 
+from tests.generate.pipeline import plan_text
 from tidelog import UserError
 from tidelog.base.tuning.spark import Spark
+from tidelog.base.tuning.table import Tuning
+from tidelog.run.contract.engine import Delta
+from tidelog.run.spark.choose_way import are_grouped, most_alone
 from tidelog.run.spark.cluster.memory import BASE, LEAST, MEBIBYTE, in_bytes, machine_memory, share
+from tidelog.run.spark.engine import SparkEngine
 from tidelog.run.spark.fit import Capacity, Shape, Size, fits, partitions_for, whole
 from tidelog.run.spark.frames.recovery import ATTEMPTS, attempted, is_killed, is_loss, is_shortage
 
@@ -148,3 +154,41 @@ def test_in_the_end_it_is_one_sentence() -> None:
         attempted(failing(*[LOST] * ATTEMPTS), lambda: None, lambda: "more")
     with pytest.raises(RuntimeError, match="by zero"):
         attempted(failing("by zero"), lambda: None, lambda: "more")
+
+
+REACH = """
+input relation E(a: u32, b: u32)
+input relation Start(a: u32)
+output relation R(a: u32, b: u32)
+R(x, x) :- Start(x).
+R(x, z) :- R(x, y), E(y, z).
+"""
+GROUPED = """
+input relation E(a: u32, b: u32)
+relation C(a: u32, b: u32)
+output relation Least(a: u32, b: u32)
+C(a, b) :- E(a, b).
+C(b, a) :- C(a, b).
+C(a, c) :- C(a, b), C(b, c).
+Least(a, l) :- C(a, b), var l = b.group_by(a).min().
+"""
+
+
+def test_what_the_driver_holds_alone() -> None:
+    """Three million edges and what five sources reach; fewer rows of long texts, and no pairs of an equivalence."""
+    plan = plan_text(REACH)
+    assert most_alone(plan, rows(3_000_000, 16), Spark()) > 7_000_000
+    assert most_alone(plan, rows(1_000, 1_500), Spark()) < 100_000
+    assert most_alone(plan, Size(), Spark(alone_rows=20)) == 20
+    assert (are_grouped(plan), are_grouped(plan_text(GROUPED))) == (False, True)
+
+
+@pytest.mark.spark
+def test_what_outgrows_the_driver_by_its_texts(spark: SparkSession) -> None:
+    text = "input relation A(x: string)\noutput relation B(x: string)\nB(x) :- A(x).\n"
+    engine = SparkEngine(plan_text(text), spark=spark, tuning=Tuning(spark=Spark(alone_bytes=4_000)), partitions=2)
+    done = engine.update({"A": Delta([("few",), ("short",)])})
+    assert {work.reason for work in done.work} == {"small: on the driver"}
+    done = engine.update({"A": Delta([(f"{number:0200}",) for number in range(20)])})
+    assert {work.reason for work in done.work} != {"small: on the driver"}
+    assert len(done.changes["B"].inserted) == 20

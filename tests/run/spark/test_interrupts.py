@@ -46,7 +46,7 @@ WAYS = {
     "round by round": Spark(driver_rows=0, replicate_rows=0, whole_rows=0),
     "in pieces": Spark(driver_rows=0, whole_rows=0),
     "one partition": Spark(driver_rows=0),
-    "handed over": Spark(driver_rows=30, whole_rows=0),
+    "handed over": Spark(alone_rows=30, whole_rows=0),
 }
 
 

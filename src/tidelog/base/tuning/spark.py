@@ -13,8 +13,16 @@ from tidelog.base.tuning.thresholds import threshold
 class Spark:
     """Where rows are held and joined on Spark, and who evaluates a stratum (`run.spark`)."""
 
-    driver_rows: int = threshold(100_000, draws=(0, 3, 20), fitted="race-spark")
+    alone_rows: int = threshold(
+        10_000_000, draws=(0, 3, 20), fitted="reach from 5 sources over 3 million edges: 2 s of processor time, 10 to 13"
+    )
     """Up to this number of tuples in all the columnar engine does everything on the driver, without jobs."""
+    alone_bytes: int = threshold(
+        128 << 20, draws=(0, 400), fitted="the same: 110 MB of tuples, with indexes 0.6 GB of memory"
+    )
+    """Bytes of tuples up to which it does, and a sixteenth of the machine's memory."""
+    driver_rows: int = threshold(100_000, draws=(0, 3, 20), fitted="race-spark")
+    """A stratum that reads at most this number of tuples is evaluated on the driver; with 0 nothing ever is."""
     broadcast_rows: int = threshold(
         100_000, draws=(0, 3), fitted="none: about a megabyte, well below Spark's own 10 MB"
     )

@@ -23,7 +23,7 @@ any but the last may give up. All strata that an update reaches may be evaluated
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tidelog.base.record import record
@@ -32,14 +32,13 @@ from tidelog.plan.closures.components import components_of
 from tidelog.plan.closures.decompose import Way, decompose, relations_below
 from tidelog.plan.closures.exchange import copied_into, fragments_of, may_spread, spread
 from tidelog.plan.nodes import Plan, Rule, Stratum
-from tidelog.run.contract.engine import Delta
 from tidelog.run.maintain.choose import Earlier, strategy_of
 from tidelog.run.phases import AFTER, CURRENT
+from tidelog.run.spark.cluster.memory import machine_memory
 from tidelog.run.spark.fit import Fit, Shape, Size, fits, whole
 from tidelog.run.spark.frames.difference import packed
 from tidelog.run.spark.frames.encode import Cells
 from tidelog.run.spark.frames.relation import Relation
-from tidelog.run.spark.frames.rows import size_given
 from tidelog.run.spark.loading.facts import LoadOf
 from tidelog.run.spark.loading.loads import Load
 from tidelog.run.spark.store import Frames, Store
@@ -214,8 +213,13 @@ def affected(store: Store, plan: Plan, earlier: Earlier) -> list[Stratum]:
     return found
 
 
-def room_on_driver(held: int, facts: Mapping[str, Delta], tuning: Spark) -> int:
-    """Return how many tuples more the driver may hold before Spark takes over; below 0: it takes over at once."""
-    if sum(size_given(change.inserted) for change in facts.values()) > tuning.driver_bytes:
-        return -1
-    return tuning.driver_rows - held - sum(len(change.inserted) for change in facts.values())
+def most_alone(plan: Plan, given: Size, tuning: Spark) -> int:
+    """Return how many tuples of a program the driver may hold; the bytes of all facts ever `given` tell of texts."""
+    widest = max([1, *(len(relation.columns) for relation in plan.relations.values())])
+    width = max(8 * widest, given.bytes // max(1, given.rows))
+    return min(tuning.alone_rows, min(tuning.alone_bytes, machine_memory() // 16) // width)
+
+
+def are_grouped(plan: Plan) -> bool:
+    """Tell whether Spark keeps an equivalence as groups: the driver would make all pairs."""
+    return any(components_of(stratum, plan) is not None for stratum in plan.strata)

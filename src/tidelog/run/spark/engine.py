@@ -27,11 +27,11 @@ from tidelog.run.limits import Watch, tell
 from tidelog.run.maintain.choose import Earlier
 from tidelog.run.maintain.commit import Committed, commit, kept_relations
 from tidelog.run.phases import AFTER
-from tidelog.run.spark.choose_way import Chooser, loading, room_on_driver
+from tidelog.run.spark.choose_way import Chooser, are_grouped, loading, most_alone
 from tidelog.run.spark.cluster.jobs import one_group
 from tidelog.run.spark.cluster.session import THRESHOLDS, adopt, engine_session, is_local, settings_of, start_session
 from tidelog.run.spark.durability.saved import Archive, archive_of
-from tidelog.run.spark.fit import partitions_for
+from tidelog.run.spark.fit import Size, partitions_for
 from tidelog.run.spark.follow import Follower
 from tidelog.run.spark.frames.checkpoint import collect, gathered, settle, united
 from tidelog.run.spark.frames.encode import Cells
@@ -64,7 +64,8 @@ class SparkEngine:
 
     `spark` is the session to run on; without one, the running session or a new local one. `strategy` is `auto`,
     `ranked` or `recompute`. `partitions` is how many pieces relations are cut into (see `engine_session` if not given).
-    Up to `driver_rows` tuples in all the columnar engine does everything on the driver, and no session is started.
+    Up to `driver_rows` tuples in all (10 million, if they are small) the columnar engine does everything on the driver,
+    and no session is started.
     Relations of at most `broadcast_rows` are sent whole to where they are joined, those of at most `replicate_rows` to
     where a stratum that decomposes is evaluated. Numbers that are not given are the session's `spark.tidelog.*`.
     `limits` bound the first evaluation. `tuning` has the thresholds by which it chooses among ways to compute the same.
@@ -92,10 +93,16 @@ class SparkEngine:
         told = {THRESHOLDS[name]: number for name, number in settings.items() if name in THRESHOLDS}
         given = {"driver_rows": driver_rows, "broadcast_rows": broadcast_rows, "replicate_rows": replicate_rows}
         told |= {name: number for name, number in given.items() if number is not None}
+        if "driver_rows" in told:
+            told["alone_rows"] = told["driver_rows"]
         self._tuning = tuning = replace(tuning, spark=replace(tuning.spark, **told))
         self._state = State(Committed.nothing())
         self._driver: ColumnarEngine | None = None
-        if tuning.spark.driver_rows:
+        self._facts = Size()
+        """All facts that the driver was ever given."""
+        self._grouped = EMPTY_PLAN, False
+        """A program, and whether Spark would keep a relation of it as groups."""
+        if tuning.spark.driver_rows and tuning.spark.alone_rows:
             # Spark goes on with the support of what the driver held, and closures have none.
             closures = strategy == "recompute"
             self._driver = ColumnarEngine(plan, strategy=strategy, limits=limits, closures=closures, tuning=tuning)
@@ -203,7 +210,9 @@ class SparkEngine:
         self, driver: ColumnarEngine, facts: Mapping[str, Delta], plan: Plan | None, limits: Limits
     ) -> Update | None:
         """Update while everything fits on the driver; otherwise hand the state over to Spark and return None."""
-        room = room_on_driver(sum(map(driver.count, driver.plan.relations)), facts, self._tuning.spark)
+        given = [change.inserted for change in facts.values()]
+        held = sum(map(driver.count, driver.plan.relations)) + sum(map(len, given))
+        room = self._most_alone(plan or driver.plan, given) - held
         if room >= 0:
             fits = limits if limits.tuples is not None and limits.tuples <= room else replace(limits, tuples=room)
             try:
@@ -217,6 +226,19 @@ class SparkEngine:
         refuse_bounds(plan or self.plan, _DISTRIBUTED, _SMALLER)
         self._safely(lambda: self._hand_over(driver))
         return None
+
+    def _most_alone(self, plan: Plan, given: Sequence[Rows]) -> int:
+        """Return how many tuples the driver may hold in all, once it has the facts given."""
+        tuning = self._tuning.spark
+        self._facts = sum((Size(len(rows), size_given(rows)) for rows in given), self._facts)
+        if self._grouped[0] is not plan:
+            self._grouped = plan, are_grouped(plan)
+        # rows that are no Arrow columns become objects of Python, one by one
+        few = self._grouped[1] or any(
+            isinstance(rows, SparkRows) and not isinstance(rows, SimpleRows) for rows in given
+        )
+        most = most_alone(plan, self._facts, tuning)
+        return min(most, tuning.driver_rows) if few else most
 
     def _hand_over(self, driver: ColumnarEngine) -> None:
         """Distribute what the driver holds, with ranks and support, so that Spark can go on from it."""

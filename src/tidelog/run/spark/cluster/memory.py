@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,7 @@ def in_bytes(text: str, unit: str = "b") -> int:
     return int(found[1]) * _UNITS[found[2] or unit]
 
 
+@cache
 def machine_memory() -> int:
     """Return the bytes of memory that this machine, or the container that this process is in, has."""
     whole: int = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
