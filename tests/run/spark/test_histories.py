@@ -69,7 +69,8 @@ def thresholds_only(spark: SparkSession) -> SparkSession:
 def drawn(random: Random) -> Tuning:
     """Draw the thresholds of Spark; in others, executors are as they are in use."""
     table = Tuning.drawn(random, Paths()).spark
-    return Tuning(spark=replace(table, driver_rows=random.choice(DRIVER_ROWS)))
+    few = random.choice(DRIVER_ROWS)
+    return Tuning(spark=replace(table, driver_rows=few, alone_rows=few))
 
 
 def history(seed: int) -> History:
@@ -99,16 +100,18 @@ P(x, z) :- P(x, y), P(y, z), x != z, not E(z, x).
 """
 
 
+LOOP = {"alone_rows": 3, "whole_rows": 0, "replicate_rows": 0}
 EVERY = (
     {"driver_rows": 0, "whole_rows": 2, "whole_growth": 0, "spread_growth": 0, "arrow_rows": 1, "parcel_bytes": 1},
     {"driver_rows": 0, "whole_rows": 0, "spread_growth": 1, "replicate_rows": 100, "arrow_rows": 3, "parcel_bytes": 40},
-    {"driver_rows": 3, "whole_rows": 0, "replicate_rows": 0, "driver_share": 1, "driver_state": 10, "update_rounds": 1},
-    {"driver_rows": 3, "whole_rows": 0, "replicate_rows": 2, "driver_share": 1, "driver_state": 1, "most_parts": 1},
-    {"driver_rows": 0, "whole_rows": 0, "replicate_rows": 0, "broadcast_rows": 3, "derivation": 1},
-    {"driver_rows": 0, "whole_rows": 0, "replicate_rows": 0, "broadcast_rows": 0, "derivation": 1000},
+    LOOP | {"driver_rows": 3, "driver_share": 1, "driver_state": 10, "update_rounds": 1, "gone_share": 1000},
+    LOOP | {"driver_rows": 3, "driver_share": 1, "driver_state": 1, "most_parts": 1, "replicate_rows": 2},
+    LOOP | {"driver_rows": 0, "broadcast_rows": 3, "derivation": 1, "gone_share": 1, "gone_layers": 1},
+    LOOP | {"driver_rows": 0, "broadcast_rows": 0, "derivation": 1000, "gone_share": 1, "gone_layers": 0},
     {"driver_rows": 0, "whole_rows": 50, "whole_growth": 1},
-    {"driver_rows": 50, "driver_bytes": 100},
-    {"driver_rows": 50, "driver_bytes": 0, "whole_rows": 50, "worker_bytes": 1 << 20},
+    LOOP | {"driver_rows": 50, "driver_bytes": 100},
+    LOOP | {"driver_rows": 50, "driver_bytes": 0},
+    {"alone_rows": 50, "alone_bytes": 100, "whole_rows": 50, "worker_bytes": 1 << 20},
 )
 """Thresholds at which a relation that grows and shrinks takes every path."""
 CLOSURE = """

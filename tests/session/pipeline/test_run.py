@@ -239,10 +239,11 @@ def test_the_first_evaluation_is_with_the_sources(tmp_path: Path, spark: SparkSe
     assert sorted(map(tuple, found)) == [(1, 1), (2, 1), (3, 1)]
 
 
-@pytest.mark.parametrize("driver_rows", ["100000", "0"])
-def test_a_database_on_spark_opens_with_a_frame(spark: SparkSession, driver_rows: str) -> None:
+@pytest.mark.parametrize(("driver_rows", "internals"), [("100000", "true"), ("0", "true"), ("0", "false")])
+def test_a_database_on_spark_opens_with_a_frame(spark: SparkSession, driver_rows: str, internals: str) -> None:
     session = spark.newSession()
     session.conf.set("spark.tidelog.driverRows", driver_rows)
+    session.conf.set("spark.tidelog.internals", internals)
     text = "input relation E(a: u32, b: u32)  output relation T(a: u32, b: u32)  T(a, b) :- E(a, b).  E(7, 8)."
     db = Database(
         text, engine="spark", spark=session, facts={"E": session.createDataFrame([(1, 2), (2, 3)], "a long, b long")}

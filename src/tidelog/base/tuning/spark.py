@@ -14,7 +14,9 @@ class Spark:
     """Where rows are held and joined on Spark, and who evaluates a stratum (`run.spark`)."""
 
     alone_rows: int = threshold(
-        10_000_000, draws=(0, 3, 20), fitted="reach from 5 sources over 3 million edges: 2 s of processor time, 10 to 13"
+        10_000_000,
+        draws=(0, 3, 20),
+        fitted="reach from 5 sources over 3 million edges: 2 s of processor time, 10 to 13",
     )
     """Up to this number of tuples in all the columnar engine does everything on the driver, without jobs."""
     alone_bytes: int = threshold(
@@ -47,6 +49,10 @@ class Spark:
         fitted="none: found by long recursions, where a union of hundreds of tables was planned in every round",
     )
     """The tables a relation consists of at most: more make plans long, fewer are merged, and copied, often."""
+    gone_share: int = threshold(10, draws=(1, 1000), fitted="none: reading costs less than writing, which is for two")
+    """A table is written anew when one in so many of its tuples is gone: until then they are kept beside it."""
+    gone_layers: int = threshold(6, draws=(0, 1), fitted="none: each is looked up for every tuple that is read")
+    """It is also written anew when tuples went, and others came, more often than that in turn."""
     arrow_rows: int = threshold(200_000, draws=(1, 3), fitted="race-spark", kernel=True)
     """Rows in an Arrow batch; Spark's default of 10,000 costs a round trip to Python too often."""
     parcel_bytes: int = threshold(

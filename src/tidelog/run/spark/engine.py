@@ -29,13 +29,13 @@ from tidelog.run.maintain.commit import Committed, commit, kept_relations
 from tidelog.run.phases import AFTER
 from tidelog.run.spark.choose_way import Chooser, are_grouped, loading, most_alone
 from tidelog.run.spark.cluster.jobs import one_group
-from tidelog.run.spark.cluster.session import THRESHOLDS, adopt, engine_session, is_local, settings_of, start_session
+from tidelog.run.spark.cluster.session import THRESHOLDS, engine_session, is_local, settings_of, start_session
 from tidelog.run.spark.durability.saved import Archive, archive_of
 from tidelog.run.spark.fit import Size, partitions_for
 from tidelog.run.spark.follow import Follower
 from tidelog.run.spark.frames.checkpoint import collect, gathered, settle, united
 from tidelog.run.spark.frames.encode import Cells
-from tidelog.run.spark.frames.frames import are_simple, given_out, taken_in
+from tidelog.run.spark.frames.frames import adopt, are_simple, given_out, taken_in
 from tidelog.run.spark.frames.internals import internals_of
 from tidelog.run.spark.frames.named import integer, named, rows_of
 from tidelog.run.spark.frames.recovery import attempted, keepers

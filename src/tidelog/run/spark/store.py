@@ -13,7 +13,6 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as f
 from pyspark.sql import types as s
 from pyspark.sql.pandas.types import to_arrow_schema
 
@@ -41,19 +40,19 @@ from tidelog.run.spark.frames.checkpoint import (
 )
 from tidelog.run.spark.frames.difference import differences
 from tidelog.run.spark.frames.encode import Cells, spark_type
+from tidelog.run.spark.frames.finish import finished
 from tidelog.run.spark.frames.named import integer, named
 from tidelog.run.spark.frames.relation import (
-    CHANGE,
     RANK,
     SUPPORT,
     TIMES,
     Parts,
     Relation,
-    by_hash,
     column_name,
     size_of,
 )
 from tidelog.run.spark.frames.rows import SparkRows, frame_of, table_of
+from tidelog.run.spark.frames.sets import without
 from tidelog.run.spark.loading.facts import LoadOf, change_facts
 from tidelog.run.spark.rules.absorb import Outcome, Told, absorbed, bootstrapped, exchanged, released
 from tidelog.run.spark.rules.query import Pipeline
@@ -340,9 +339,27 @@ class Store(BaseStore[Relation]):
         return self.relation(relation).delta.count > 0
 
     def collected(self, relation: str) -> Any:
-        """Return the tuples of a relation as an Arrow table; for none there is no job."""
+        """Return the tuples of a relation as an Arrow table; for none there is no job.
+
+        What was collected before is kept, if it is not too large, and brought up to date: only changes are collected.
+        """
         found = self.relation(relation)
-        return collect(found.frame(AFTER)) if found.size(AFTER) else table_of((), found.types, self.cells)
+        if not found.size(AFTER):
+            return table_of((), found.types, self.cells)
+        known = found.copied
+        if known is not None and known[0] == found.changed_parts:
+            return known[1]
+        if known is None or known[0] != (found.settled, (), ()) or found.delta.count:
+            table = collect(found.frame(AFTER).select(*found.columns))
+        else:
+            table = known[1]
+            if found.removed:
+                table = without(table, collect(gathered(found.removed).select(*found.columns)))
+            if found.inserted:
+                table = pa.concat_tables([table, collect(gathered(found.inserted).select(*found.columns))])
+        if table.nbytes <= self.tuning.spark.driver_bytes and not found.delta.count:
+            found.copied = found.changed_parts, table
+        return table
 
     # --- dropping work, and starting a stratum afresh ----------------------------------------------------------------
 
@@ -365,7 +382,7 @@ class Store(BaseStore[Relation]):
         for name in relations:
             old, new = self._aside.pop(name), self.relations[name]
             if new.inserted or new.removed:  # facts have been changed since
-                new.settled, new.inserted, new.removed = finished([new])[0].settled, (), ()
+                new.settled, new.inserted, new.removed = self._finished([new])[0].settled, (), ()
             new.final = new.with_part(new.settled, new.delta)
             new.delta, new.settled = Part(new.empty, 0), old.settled
             sides[name] = old.settled, new.final
@@ -394,7 +411,11 @@ class Store(BaseStore[Relation]):
 
     def finish(self) -> None:
         """Make the update final in every relation it touched."""
-        self.relations.update(zip(self.touched, finished(list(self.touched.values())), strict=True))
+        self.relations.update(zip(self.touched, self._finished(list(self.touched.values())), strict=True))
+
+    def _finished(self, relations: Sequence[Relation]) -> list[Relation]:
+        tuning = self.tuning.spark
+        return finished(relations, tuning.gone_share, tuning.gone_layers)
 
     # --- aggregates --------------------------------------------------------------------------------------------------
 
@@ -433,42 +454,3 @@ def _difference(relation: Relation, these: Parts, others: Parts) -> Parts:
     mine, theirs = gathered(these), gathered(others)
     found, _ = settle(mine.join(theirs.select(*relation.columns), relation.columns, "left_anti"))
     return (found,) if found.count else ()
-
-
-def finished(relations: Sequence[Relation]) -> list[Relation]:
-    """Return relations after their update: one table each again if anything but insertions happened, all by one job."""
-    tables = {place: _table(one) for place, one in enumerate(relations) if one.final is None and _is_revised(one)}
-    found = answers([Question(table) for table in tables.values()]) if tables else []
-    whole = dict(zip(tables, (part for part, _ in found), strict=True))
-    return [_finished(one, whole.get(place)) for place, one in enumerate(relations)]
-
-
-def _is_revised(relation: Relation) -> bool:
-    return bool(relation.removed or relation.replaced or relation.changes)
-
-
-def _table(relation: Relation) -> DataFrame:
-    """Return what a relation holds after its update, with the support that is left."""
-    hidden = (*relation.removed, *relation.replaced)
-    parts = [relation.without(gathered(relation.settled), hidden)] if relation.settled else []
-    parts += [part.frame for part in (*relation.inserted, *relation.replaced)]
-    rows = united(parts)
-    sums = relation.change_sums()
-    if sums is None:
-        return rows
-    support = (f.col(SUPPORT) + f.coalesce(f.col(CHANGE), f.lit(0))).alias(SUPPORT)
-    return rows.join(by_hash(sums), relation.columns, "left").select(*relation.columns, RANK, support)
-
-
-def _finished(relation: Relation, whole: Part | None) -> Relation:
-    done = relation.emptied()
-    done.counted = relation.counted
-    if relation.final is not None:
-        done.settled = relation.final
-    elif whole is not None:
-        done.settled = (whole,) if whole.count else ()
-    else:
-        done.settled = relation.settled
-        for part in relation.inserted:
-            done.settled = done.with_part(done.settled, part)
-    return done

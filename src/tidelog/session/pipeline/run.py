@@ -170,13 +170,13 @@ class Pipeline:
 
     # --- what can be done --------------------------------------------------------------------------------------------
 
-    def run(self, changes: Path | None = None) -> list[Outcome]:
+    def run(self, changes: str | Path | None = None) -> list[Outcome]:
         """Read the sources that are new; or apply the files of changes in a folder, after the sources if need be."""
         outcomes = []
         if changes is None or self.state.last() is None:
             outcomes.append(self._commit("run", self._fill))
         if changes is not None:
-            outcomes.append(self.apply(folder_files(changes), "changes"))
+            outcomes.append(self.apply(folder_files(Path(changes)), "changes"))
         return outcomes
 
     def _fill(self, edit: Edit) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from weakref import WeakSet
 
 from pyspark import SparkConf, SparkContext
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from tidelog.base.diagnostic import did_you_mean
 from tidelog.base.errors import UserError
@@ -202,13 +202,3 @@ def _keep_classes(spark: SparkSession) -> None:
 def is_local(spark: SparkSession) -> bool:
     """Tell whether driver and executors are one process."""
     return (spark.sparkContext.master or "").startswith("local[")
-
-
-def adopt(frame: DataFrame, spark: SparkSession) -> DataFrame:
-    """Return the same rows as a DataFrame of another session of the same cluster, so that its settings count."""
-    if frame.sparkSession is spark:
-        return frame
-    jvm: Any = spark._jvm  # noqa: SLF001
-    jsession = spark._jsparkSession  # noqa: SLF001
-    plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001
-    return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(jsession, plan), spark)

@@ -136,8 +136,12 @@ def _is_outgrown(saved: Sequence[Saved], touched: int) -> bool:
 
 def _changed(before: Relation, parts: Parts, after: Relation) -> DataFrame:
     """Return the rows that an update has set, with rank and support null if they are gone."""
-    if parts == before.inserted:
-        return gathered(parts)
+    if not before.replaced and not before.changes:  # what went did not come
+        gone = [
+            part.frame.select(*before.columns, *(f.lit(None).cast("long").alias(c) for c in (RANK, SUPPORT)))
+            for part in before.removed
+        ]
+        return united([*gone, *(part.frame for part in before.inserted)])
     keys = united([part.frame.select(*before.columns) for part in parts]).distinct()
     return by_hash(keys).join(gathered(after.settled), before.columns, "left")
 

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping, Sequence
 from functools import reduce
 
@@ -25,12 +26,28 @@ from tidelog.run.contract.engine import Rows
 from tidelog.run.spark.cluster.session import start_session
 from tidelog.run.spark.frames.checkpoint import collect
 from tidelog.run.spark.frames.encode import WORD, Cells, content, spark_type
+from tidelog.run.spark.frames.internals import internals_of
 from tidelog.run.spark.frames.relation import column_name
 from tidelog.run.spark.frames.rows import frame_of
 
 _WIDE = s.DecimalType(20, 0)
 CELLS = "tidelog.cells"
 """What the metadata of a column of cells have the type's name under."""
+
+
+def adopt(frame: DataFrame, spark: SparkSession) -> DataFrame:
+    """Return the same rows as a DataFrame of another session of the same cluster, so that its settings count."""
+    if frame.sparkSession is spark:
+        return frame
+    internals = internals_of(spark)
+    if internals is not None:
+        return internals.adopted(frame, spark)
+    view = f"tidelog_{uuid.uuid4().hex}"
+    frame.createGlobalTempView(view)
+    try:
+        return spark.table(f"{spark.conf.get('spark.sql.globalTempDatabase') or 'global_temp'}.{view}")
+    finally:
+        spark.catalog.dropGlobalTempView(view)
 
 
 def given_out(frame: DataFrame, columns: Sequence[Field]) -> DataFrame:

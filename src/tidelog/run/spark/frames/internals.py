@@ -8,6 +8,7 @@ classes, and in sessions with `spark.tidelog.internals` false. What they are for
 * `together`: rows that are partitioned alike become one scan; a union in the plan costs analysis and planning for each
   of its branches, in every round.
 * `compute`: several queries by one job, and the number of their rows as its result.
+* `adopted`: the user's rows in the engine's session, without a view that has a name for a moment.
 * `gone`: why executors ended; without it what fails is all there is to tell a want of memory by.
 * `jobs`, `stage`: what tasks have read and spilled, for `accounts`.
 * `observed`: counts are read from a plan; Spark's `Observation` waits for an event that comes later.
@@ -117,6 +118,11 @@ class Internals:
         arguments += [jsession, self._nothing, self._nothing]
         made = self._logical(*arguments, *[False] * (self._parameters - len(arguments)))
         return DataFrame(self._of_rows(jsession, made), kept.session)
+
+    def adopted(self, frame: DataFrame, session: SparkSession) -> DataFrame:
+        """Return the rows of a DataFrame as one of another session of the same cluster."""
+        plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001
+        return DataFrame(self._of_rows(session._jsparkSession, plan), session)  # noqa: SLF001
 
     def compute(self, frames: Sequence[DataFrame]) -> int:
         """Compute what is to be checkpointed, all in one job; return how many rows there are."""

@@ -3,7 +3,7 @@
 Rows are never changed in place. During an update a relation keeps apart what changes, and a `View` (as in the columnar
 engine) says which of these a scan sees: `settled` rows were there before; `removed` ones hide equal settled rows;
 `inserted` rows came; the `delta` is that of the round, on its way in or (`falling`) out. Changes of support are a log
-of their own. `finished` in `store` makes one table of it all again.
+of their own. `finish` makes of it what the next update begins with.
 
 A relation without columns has one that is always true.
 """
@@ -14,6 +14,7 @@ import gc
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
@@ -119,6 +120,8 @@ class Relation:
         self._numbers = _CELL * (len(self.columns) - len(self.text_columns))
         self.width = float(self._numbers + _TEXT * len(self.text_columns))
         """Bytes of a tuple, on average: measured when tuples are written."""
+        self.copied: tuple[tuple[Parts, Parts, Parts], Any] | None = None
+        """The tuples as an Arrow table on the driver, where somebody had them collected, and of which parts."""
         self._placed: dict[tuple[str, ...], tuple[Parts, Part]] = {}
 
     def copy(self) -> Relation:
@@ -138,6 +141,11 @@ class Relation:
         other = self.copy()
         other.name = name
         return other
+
+    @property
+    def changed_parts(self) -> tuple[Parts, Parts, Parts]:
+        """What there was, and what of it this update has removed and inserted."""
+        return self.settled, self.removed, self.inserted
 
     def place(self) -> None:
         """Shuffle tuples to where they belong: they will be joined again and again, so better once."""
