@@ -6,7 +6,7 @@
 | `inputs`, `generate`, `lubm` | the inputs, made once into a folder of `R.facts` files |
 | `racers`, `race_tidelog`, `race_duckdb`, `race_clingo` | who runs: each in a process of its own |
 | `measure` | a process with its time, processor time and peak memory |
-| `batch`, `updates`, `strategies`, `closures`, `loading`, `start`, `spark` | measurements |
+| `batch`, `updates`, `strategies`, `closures`, `loading`, `start`, `spark`, `commits` | measurements |
 | `papers`, `dyre` | measurements of the papers' algorithms, as the papers tell them |
 | `update`, `strategy` | one workload under updates, the child processes of `updates` and `strategies` |
 | `race_spark` | the lanes of `spark`, each in a process of its own |

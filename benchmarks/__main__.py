@@ -12,6 +12,7 @@ from pathlib import Path
 from benchmarks.batch import Settings, run_batch
 from benchmarks.bounds import run_bounds
 from benchmarks.closures import run_closures
+from benchmarks.commits import run_commits
 from benchmarks.compare import run_compare
 from benchmarks.dyre import run_dyre
 from benchmarks.loading import run_loading
@@ -43,6 +44,7 @@ WHAT = {
     "compare": {"suite", "data", "work", "base", "runs", "timeout", "memory"},
     "university": {"data", "work", "peers", "count", "quick", "timeout", "memory"},
     "spark": {"data", "work", "only", "lanes", "timeout"},
+    "commits": {"data", "work", "only", "quick"},
 }
 """The benchmarks, and the options that each takes besides `--json`."""
 PEERS = ("souffle", "duckdb", "clingo", "owlrl", "reasonable")
@@ -64,7 +66,9 @@ def _arguments() -> argparse.ArgumentParser:
     arguments.add_argument("--base", default="HEAD~1", help="of compare: the commit to compare with")
     arguments.add_argument("--runs", type=int, default=10, help="of compare: how often each version takes its turn")
     arguments.add_argument("--rows", type=int, default=10_000_000, help="rows to load")
-    arguments.add_argument("--only", help="of spark: some workloads, with commas between")
+    arguments.add_argument(
+        "--only", help="of spark: some workloads, with commas between; of commits: the beginning of a name"
+    )
     arguments.add_argument("--lanes", default=",".join(LANES), help="of spark: who runs")
     arguments.add_argument("--seed", type=int, help="of regret: where to begin; drawn anew unless it is given")
     arguments.add_argument("--count", type=int, help="of regret: how many workloads; of university: universities")
@@ -109,6 +113,8 @@ def main(given: list[str] | None = None) -> int:
         case "spark":
             names = options.only.split(",") if options.only else RACE
             mistakes = run_spark(_known(names, WORKLOADS), settings, _known(options.lanes.split(","), LANES))
+        case "commits":
+            mistakes = run_commits(settings, options.only, quick=options.quick)
         case "compare":
             mistakes = run_compare(options.base, options.suite, options.runs, settings)
         case "regret":

@@ -104,10 +104,10 @@ LOOP = {"alone_rows": 3, "whole_rows": 0, "replicate_rows": 0}
 EVERY = (
     {"driver_rows": 0, "whole_rows": 2, "whole_growth": 0, "spread_growth": 0, "arrow_rows": 1, "parcel_bytes": 1},
     {"driver_rows": 0, "whole_rows": 0, "spread_growth": 1, "replicate_rows": 100, "arrow_rows": 3, "parcel_bytes": 40},
-    LOOP | {"driver_rows": 3, "driver_share": 1, "driver_state": 10, "update_rounds": 1, "gone_share": 1000},
+    LOOP | {"driver_rows": 3, "driver_share": 1, "driver_state": 10, "update_rounds": 1, "gone_rows": 0},
     LOOP | {"driver_rows": 3, "driver_share": 1, "driver_state": 1, "most_parts": 1, "replicate_rows": 2},
-    LOOP | {"driver_rows": 0, "broadcast_rows": 3, "derivation": 1, "gone_share": 1, "gone_layers": 1},
-    LOOP | {"driver_rows": 0, "broadcast_rows": 0, "derivation": 1000, "gone_share": 1, "gone_layers": 0},
+    LOOP | {"driver_rows": 0, "broadcast_rows": 3, "derivation": 1, "gone_rows": 5, "gone_layers": 1},
+    LOOP | {"driver_rows": 0, "broadcast_rows": 0, "derivation": 1000, "gone_rows": 5, "gone_layers": 0},
     {"driver_rows": 0, "whole_rows": 50, "whole_growth": 1},
     LOOP | {"driver_rows": 50, "driver_bytes": 100},
     LOOP | {"driver_rows": 50, "driver_bytes": 0},

@@ -49,8 +49,8 @@ class Spark:
         fitted="none: found by long recursions, where a union of hundreds of tables was planned in every round",
     )
     """The tables a relation consists of at most: more make plans long, fewer are merged, and copied, often."""
-    gone_share: int = threshold(10, draws=(1, 1000), fitted="none: reading costs less than writing, which is for two")
-    """A table is written anew when one in so many of its tuples is gone: until then they are kept beside it."""
+    gone_rows: int = threshold(100, draws=(0, 3), fitted="none: a condition that is looked at for every tuple read")
+    """A table is written anew when more of its tuples are gone: until then they are remembered beside it."""
     gone_layers: int = threshold(6, draws=(0, 1), fitted="none: each is looked up for every tuple that is read")
     """It is also written anew when tuples went, and others came, more often than that in turn."""
     arrow_rows: int = threshold(200_000, draws=(1, 3), fitted="race-spark", kernel=True)

@@ -217,7 +217,7 @@ def most_alone(plan: Plan, given: Size, tuning: Spark) -> int:
     """Return how many tuples of a program the driver may hold; the bytes of all facts ever `given` tell of texts."""
     widest = max([1, *(len(relation.columns) for relation in plan.relations.values())])
     width = max(8 * widest, given.bytes // max(1, given.rows))
-    return min(tuning.alone_rows, min(tuning.alone_bytes, machine_memory() // 16) // width)
+    return min(min(tuning.alone_bytes, machine_memory() // 16) // width, tuning.alone_rows)
 
 
 def are_grouped(plan: Plan) -> bool:

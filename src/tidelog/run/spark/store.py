@@ -354,7 +354,7 @@ class Store(BaseStore[Relation]):
         else:
             table = known[1]
             if found.removed:
-                table = without(table, collect(gathered(found.removed).select(*found.columns)))
+                table = without(table, found.removed_here())
             if found.inserted:
                 table = pa.concat_tables([table, collect(gathered(found.inserted).select(*found.columns))])
         if table.nbytes <= self.tuning.spark.driver_bytes and not found.delta.count:
@@ -415,7 +415,7 @@ class Store(BaseStore[Relation]):
 
     def _finished(self, relations: Sequence[Relation]) -> list[Relation]:
         tuning = self.tuning.spark
-        return finished(relations, tuning.gone_share, tuning.gone_layers)
+        return finished(relations, tuning.gone_rows, tuning.gone_layers)
 
     # --- aggregates --------------------------------------------------------------------------------------------------
 

@@ -25,13 +25,13 @@ STEPS = [
     ("it goes again, beside another", Delta((), [ROWS[0], ROWS[3]]), 2),
     ("both at once", Delta([ROWS[3]], [ROWS[4], (99, 1)]), 2),
     ("too often in turn", Delta((), ROWS[39:]), 0),
-    ("more than a fifth", Delta((), ROWS[5:20]), 0),
+    ("more than a few", Delta((), ROWS[5:20]), 0),
 ]
 """Each step with how many layers there are after it; 0: the table was written anew."""
 
 
 def test_tuples_that_go_and_come_back(spark: SparkSession) -> None:
-    tuning = Tuning(spark=Spark(driver_rows=0, gone_share=5, gone_layers=2, whole_rows=0))
+    tuning = Tuning(spark=Spark(driver_rows=0, gone_rows=8, gone_layers=2, whole_rows=0))
     plan = plan_text(TEXT)
     engine, columnar = AtOnce(plan, spark=spark, partitions=2, tuning=tuning), ColumnarEngine(plan)
     for name, change, layers in [("all come", Delta(ROWS), 0), *STEPS]:

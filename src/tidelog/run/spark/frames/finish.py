@@ -1,9 +1,9 @@
 """What a relation holds after an update, ready for the next one.
 
-Insertions are parts beside those there were. Where tuples only went and came, those that went are kept beside the parts
-that had them (`Remaining`), and left out whenever these are read: to write a large table anew for a few of its tuples
-costs more than to read it. They are written anew once many have gone, or a few times in turn with insertions; and
-always where support has changed, as it is a column.
+Insertions are parts beside those there were. Where only a few tuples went, they are remembered beside the parts that
+had them (`Remaining`) and left out whenever these are read: to write a large table anew for a few of its tuples costs
+more than to read it. It is written anew once more have gone, or a few times in turn with insertions; and always where
+support has changed, as it is a column.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from tidelog.run.spark.frames.checkpoint import Part, Question, answers, gathered, united
@@ -23,29 +24,35 @@ from tidelog.run.spark.frames.relation import CHANGE, RANK, SUPPORT, Parts, Rela
 class Remaining:
     """The tuples of some parts of a relation but for those that are gone: all of these are in the parts."""
 
-    relation: Relation
     parts: Parts
-    gone: Parts
+    gone: tuple[dict[str, Any], ...]
+    """The cells of each, by column."""
     layers: int = 1
     """How often tuples went after others had come, all of them left out one after the other."""
 
     @cached_property
     def frame(self) -> DataFrame:
-        """The tuples as rows."""
-        return self.relation.without(gathered(self.parts), self.gone)
+        """The tuples as rows: by a condition, as every table of a join would begin with some megabytes of memory."""
+        first = next(iter(self.gone[0]))
+        some = f.col(first).isin(list({row[first] for row in self.gone}))
+        return gathered(self.parts).where(~(some & reduce(Column.__or__, map(_equal, self.gone))))
 
     def part(self) -> Part:
         """Return the tuples as a part, counted."""
         placed = all(part.placed for part in self.parts)
-        return Part(self, size_of(self.parts) - size_of(self.gone), placed)
+        return Part(self, size_of(self.parts) - len(self.gone), placed)
 
 
-def finished(relations: Sequence[Relation], share: int, layers: int) -> list[Relation]:
+def _equal(row: dict[str, Any]) -> Column:
+    return reduce(Column.__and__, [f.col(name) == f.lit(cell) for name, cell in row.items()])
+
+
+def finished(relations: Sequence[Relation], most: int, layers: int) -> list[Relation]:
     """Return relations after their update; tables that are written anew are so by one job.
 
-    They are where a `share` of their tuples is gone: one in so many; or in more than so many `layers`.
+    They are where more than `most` of their tuples are gone, or some in more than so many `layers`.
     """
-    remaining = [_remaining(one, share, layers) for one in relations]
+    remaining = [_remaining(one, most, layers) for one in relations]
     revised = [
         rest is None and one.final is None and _is_revised(one) for one, rest in zip(relations, remaining, strict=True)
     ]
@@ -60,18 +67,20 @@ def _is_revised(relation: Relation) -> bool:
     return bool(relation.removed or relation.replaced or relation.changes)
 
 
-def _remaining(relation: Relation, share: int, layers: int) -> Remaining | None:
+def _remaining(relation: Relation, most: int, layers: int) -> Remaining | None:
     """Return what remains of the parts of a relation, if that is worth more than to write them anew."""
     if relation.final is not None or relation.replaced or relation.changes or not relation.removed:
         return None
-    made = Remaining(relation.emptied(), relation.settled, relation.removed)
     before = [part.rows for part in relation.settled if isinstance(part.rows, Remaining)]
-    gone = size_of(relation.removed) + sum(size_of(one.gone) for one in before)
-    if before and len(relation.settled) == 1:  # nothing has come since
-        made = replace(before[0], gone=reduce(relation.with_part, relation.removed, before[0].gone))
-    elif before:
-        made = replace(made, layers=1 + max(one.layers for one in before))
-    return made if share * gone <= size_of(made.parts) and made.layers <= layers else None
+    count = size_of(relation.removed) + sum(len(one.gone) for one in before)
+    alone = len(before) == len(relation.settled) == 1  # nothing has come since
+    layer = max([0, *(one.layers for one in before)]) + (not alone)
+    if most < count or layers < layer:
+        return None
+    gone = tuple(relation.removed_here().to_pylist())
+    if alone:
+        return replace(before[0], gone=(*before[0].gone, *gone))
+    return Remaining(relation.settled, gone, layer)
 
 
 def _table(relation: Relation) -> DataFrame:

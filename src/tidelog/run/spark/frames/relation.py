@@ -22,7 +22,7 @@ from pyspark.sql import types as s
 
 from tidelog.base.types import Type
 from tidelog.run.phases import AFTER, ALIVE, BEFORE, DELETED, DYING, INSERTED, View
-from tidelog.run.spark.frames.checkpoint import Part, gathered, settle, united
+from tidelog.run.spark.frames.checkpoint import Part, collect, gathered, settle, united
 from tidelog.run.spark.frames.encode import spark_type
 from tidelog.run.spark.frames.named import missing, named, total, truth
 
@@ -122,6 +122,7 @@ class Relation:
         """Bytes of a tuple, on average: measured when tuples are written."""
         self.copied: tuple[tuple[Parts, Parts, Parts], Any] | None = None
         """The tuples as an Arrow table on the driver, where somebody had them collected, and of which parts."""
+        self._removed: tuple[Parts, Any] | None = None
         self._placed: dict[tuple[str, ...], tuple[Parts, Part]] = {}
 
     def copy(self) -> Relation:
@@ -146,6 +147,12 @@ class Relation:
     def changed_parts(self) -> tuple[Parts, Parts, Parts]:
         """What there was, and what of it this update has removed and inserted."""
         return self.settled, self.removed, self.inserted
+
+    def removed_here(self) -> Any:
+        """Return the tuples that this update has removed, which are few, as an Arrow table."""
+        if self._removed is None or self._removed[0] != self.removed:
+            self._removed = self.removed, collect(gathered(self.removed).select(*self.columns))
+        return self._removed[1]
 
     def place(self) -> None:
         """Shuffle tuples to where they belong: they will be joined again and again, so better once."""
