@@ -1,11 +1,14 @@
 """Cells: every value survives the way to Spark and back, and equal cells mean equal values."""
 
+import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
 
 from tidelog import Database
 from tidelog.base import types as t
 from tidelog.base.types import Constructor, Field, Type, TypeDefinition
 from tidelog.base.values import NAN, FrozenMap, Variant
+from tidelog.run.spark.frames import rows
 from tidelog.run.spark.frames.encode import Cells, arrow_type
 from tidelog.session.database import plan_of
 
@@ -71,3 +74,13 @@ Step(1). Step(2).
         texts.append({cells.cell(function, type) for function in made})
     assert texts[0] == texts[1]
     assert sorted(cells.value(text, type)(40) for text in texts[0]) == [10, 11, 12]
+
+
+@pytest.mark.spark
+def test_a_large_table_is_sent_in_several(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a task gets of a table is one message, which may not be larger than Spark allows."""
+    monkeypatch.setattr(rows, "BATCH_BYTES", 100)
+    table = pa.table({"c0": list(range(130))})
+    found = rows.arrow_frame(spark, table)
+    assert sorted(row.c0 for row in found.collect()) == list(range(130))
+    assert "Union" in str(found._jdf.queryExecution().analyzed().toString())

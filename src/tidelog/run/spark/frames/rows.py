@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -136,8 +136,17 @@ def size_given(rows: Rows) -> int:
 def arrow_frame(spark: SparkSession, table: Any) -> DataFrame:
     """Return an Arrow table as a DataFrame, sent in pieces that are not larger because rows are wide.
 
-    Spark counts the rows of a piece, which is one cell to it, and not their bytes.
+    Spark counts the rows of a piece, which is one cell to it, and not their bytes. What a task gets of a table is one
+    message to an executor, which may have 128 MB: large tables become several.
     """
+    if table.nbytes > 8 * BATCH_BYTES:
+        step = max(1, 8 * BATCH_BYTES * table.num_rows // table.nbytes)
+        some = [table.slice(start, step) for start in range(0, table.num_rows, step)]
+        return reduce(DataFrame.union, [_sent(spark, one) for one in some])
+    return _sent(spark, table)
+
+
+def _sent(spark: SparkSession, table: Any) -> DataFrame:
     most = int(spark.conf.get(BATCH_ROWS) or 0)
     fitting = max(1, BATCH_BYTES * table.num_rows // max(1, table.nbytes))
     if not most or fitting >= min(most, table.num_rows):
