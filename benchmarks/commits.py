@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import median_low
 
 from benchmarks.batch import Settings
 from benchmarks.generate import random_graph
@@ -101,7 +101,7 @@ def run_commits(settings: Settings, only: str | None, *, quick: bool) -> list[st
             told = {way: list(_commits(way, made, settings)) for way in WAYS}
             print(f"\n== {name}: {sum(map(len, made.facts.values())):,} facts")
             for way, commits in told.items():
-                print(f"\n{way}\n{table(HEADING, [_line(one, commits[0]) for one in commits])}", flush=True)
+                print(f"\n{way}\n{table(HEADING, [_line(one, commits[0]) for one in _middle(commits)])}", flush=True)
             sizes = {tuple(tuple(sorted(one.sizes.items())) for one in commits) for commits in told.values()}
             mistakes += [f"{name}: the ways have other tuples"] if len(sizes) > 1 else []
     return mistakes
@@ -118,6 +118,14 @@ class Commit:
     sizes: Mapping[str, int]
 
 
+def _middle(commits: Sequence[Commit]) -> Iterator[Commit]:
+    """Yield of commits of the same name the one that took the median of their seconds."""
+    for name in dict.fromkeys(commit.name for commit in commits):
+        several = [commit for commit in commits if commit.name == name]
+        middle = median_low(one.seconds for one in several)
+        yield next(one for one in several if one.seconds == middle)
+
+
 def _line(commit: Commit, load: Commit) -> tuple[str, ...]:
     account, whole = commit.account, load.account.records
     part = f"({account.records / whole:.2%})" if whole and commit is not load else ""
@@ -130,14 +138,10 @@ def _commits(way: str, load: Load, settings: Settings) -> Iterator[Commit]:
     engine = SparkEngine(_plan(load.text, settings), spark=spark, **ENGINE[way])  # type: ignore[arg-type]
     yield _commit("load", engine, {name: Delta(rows) for name, rows in load.facts.items()})
     chosen = random.Random(1)
-    out, into = [], []
     for _ in range(TIMES):
         some = chosen.sample(load.facts[load.changing], FEW)
-        out.append(_commit(f"-{FEW}", engine, {load.changing: Delta((), some)}))
-        into.append(_commit(f"+{FEW}", engine, {load.changing: Delta(some)}))
-    for several in (out, into):
-        middle = median(one.seconds for one in several)
-        yield next(one for one in several if one.seconds == middle)
+        yield _commit(f"-{FEW}", engine, {load.changing: Delta((), some)})
+        yield _commit(f"+{FEW}", engine, {load.changing: Delta(some)})
     yield _commit("+ a rule", engine, {}, _plan(load.another, settings))
 
 
