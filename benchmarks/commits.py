@@ -19,7 +19,7 @@ from benchmarks.inputs import prepare
 from benchmarks.race_spark import ENGINE, start
 from benchmarks.race_tidelog import planned
 from benchmarks.tables import count, seconds, table
-from benchmarks.workloads import WORKLOADS
+from benchmarks.workloads import PROGRAMS, WORKLOADS
 from tidelog.base.plain.plain import Plain
 from tidelog.plan.nodes import Plan
 from tidelog.run.contract.engine import Delta, Row
@@ -75,7 +75,7 @@ def _graph(program: str, edges: int, starts: int = 0) -> Load:
 
 def _triples(settings: Settings, *, quick: bool) -> Load:
     name = "lubm-1" if quick else "lubm-10"
-    path = WORKLOADS[name].text(".dl")
+    path = PROGRAMS / f"{WORKLOADS[name].program}.dl"
     plan = planned(path)
     read = read_facts(prepare(name, settings.data, settings.work), plan.relations, Plain(plan.types)).rows
     return Load(path.read_text(), {relation: [tuple(row) for row in rows] for relation, rows in read.items()}, "Triple")
