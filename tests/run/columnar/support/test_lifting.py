@@ -72,7 +72,8 @@ def pairs(random: Random, size: int, count: int) -> set[tuple[int, ...]]:
 
 def loaded(facts: dict[str, set[tuple[int, ...]]], tuning: Tuning, *, counted: bool) -> ColumnarEngine:
     """Return an engine that holds facts, and does not give updates up; perhaps nobody has counted support there."""
-    loading = tuning.having({"budgets.work": 0.0, "budgets.load": DEFAULT.budgets.load if counted else math.inf})
+    load = DEFAULT.budgets.load if counted else math.inf
+    loading = tuning.having({"budgets.work": 0.0, "budgets.load": load, "budgets.counted": 0.0})
     engine = ColumnarEngine(plan_text(POINTERS), fallback=Fallback(0.0), tuning=loading)
     engine.update({name: Delta(sorted(rows)) for name, rows in facts.items()})
     engine._tuning = tuning.having({"budgets.work": math.inf})
