@@ -39,6 +39,7 @@ from tidelog.logic.passes import analyse
 from tidelog.logic.program import Program
 from tidelog.plan.nodes import Plan
 from tidelog.plan.passes import plan_program
+from tidelog.plan.rewrite.separate_facts import stored_in
 from tidelog.run.contract.engine import Delta, Limits
 from tidelog.run.reference.engine import ReferenceEngine
 
@@ -109,14 +110,14 @@ def value_of(type: Type, types: dict[str, TypeDefinition], random: Random, depth
             raise NoValueError
 
 
-def facts(program: Program, random: Random) -> dict[str, Delta]:
+def facts(program: Program, plan: Plan, random: Random) -> dict[str, Delta]:
+    """Make facts as an engine stores them: rows of a multiset have their number among equal ones."""
     found = {}
     for relation in program.relations.values():
         if relation.role == "input":
+            columns = plan.relations[stored_in(relation.name, plan.relations)].columns
             try:
-                rows = [
-                    tuple(value_of(c.type, dict(program.types), random) for c in relation.columns) for _ in range(4)
-                ]
+                rows = [tuple(value_of(c.type, dict(program.types), random) for c in columns) for _ in range(4)]
             except NoValueError:
                 continue
             found[relation.name] = Delta(frozenset(rows), frozenset())
@@ -139,7 +140,7 @@ def check_results(program: Program, random: Random, report: Report) -> None:
         return
     engine = ReferenceEngine(nothing())
     try:
-        engine.update(facts(program, random), plan, LIMITS)
+        engine.update(facts(program, plan, random), plan, LIMITS)
     except UserError:
         return
     for relation in program.relations.values():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -41,6 +42,23 @@ def test_what_others_add_while_a_version_is_published_stays(tmp_path: Path, monk
     assert values(tmp_path) == [1, 2, 70]
     way.publish(sink, staged(way, sink, 2, 2), 2)
     assert values(tmp_path) == [1, 2, 70]
+
+
+def test_a_table_that_others_make_first_gets_what_was_to_be_in_a_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two writers began with no table: the second one ended with an error that named a table of its own."""
+    way, sink = TableWay(lambda _: "mine"), Sink("R", "delta", str(tmp_path), mode="changes")
+    place, really = staged(way, sink, 1, 1), Log._create
+
+    def others_create(log: Log, *given: Any) -> None:
+        if not (tmp_path / "_delta_log").exists():
+            write_deltalake(str(tmp_path), pa.table({"a": pa.array([70], pa.int64())}))
+        really(log, *given)
+
+    monkeypatch.setattr(Log, "_create", others_create)
+    way.publish(sink, place, 1)
+    assert values(tmp_path) == [1, 70]
 
 
 def test_a_full_table_gets_other_columns_and_no_older_version(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ Even(b) :- Odd(a), Edge(a, b).
 
 
 def test_rounds_count_as_rows_do() -> None:
-    arrays = Arrays(DEFAULT.having({"compiling.rows": 100, "compiling.round": 10}))
+    arrays = Arrays(DEFAULT.having({"compiling.rows": 100, "compiling.round": 10, "compiling.spared": 1}))
     tables = [isinstance(arrays.after_round(15), CompiledArrays) for _ in range(5)]
     assert tables == [False, False, False, True, True]
     assert isinstance(arrays(), CompiledArrays)

@@ -138,7 +138,7 @@ class Log:
             self._table = None
             made = self._made(name)
             if made is None:
-                raise self._refused(error) from None
+                raise self._refused(error, overtaken=table is None and self._table is not None) from None
             version = made  # the answer was lost, not the commit
         self._stale = True
         if self.place.is_local:
@@ -173,10 +173,11 @@ class Log:
         lately = table.history(LATELY) if table is not None else []
         return next((int(one["version"]) for one in lately if one.get(NAME) == name), None)
 
-    def _refused(self, error: Exception) -> UserError:
+    def _refused(self, error: Exception, *, overtaken: bool) -> UserError:
+        """Return what to say of a commit that was not made; `overtaken` tells that somebody else has made the table."""
         from deltalake.exceptions import CommitFailedError  # noqa: PLC0415  (slow to load)
 
-        if isinstance(error, CommitFailedError):
+        if overtaken or isinstance(error, CommitFailedError):
             return BusyError(f"{self.place.address} was changed by another process meanwhile ({plain(error)})")
         kind = BusyError if is_away(error) else DataError
         return kind(f"{self.place.address} cannot be written: {getattr(error, 'strerror', None) or plain(error)}")
