@@ -115,7 +115,7 @@ OTHERWISE = {
     "session/pipeline/state/carried.py": {"FORMAT"},
     "session/pipeline/places/data_file.py": {"LONGEST"},  # texts whose minimum and maximum a log keeps
     "session/pipeline/state/versions.py": {"FORMAT"},
-    # What operations cost, as measured; the sum is compared with a budget of the table.
+    # What operations cost; the sum is compared with a budget of the table. CHECKED and GROUPED are estimates.
     "run/columnar/cost.py": {"CHECKED", "COMPARED", "GROUPED", "SHIFTED", "SIFTED"},
     "run/closure/functions.py": {"EDGE", "WORD", "WORDS", "PAIRS"},
     # Memory and patience: what is computed, and how, is the same.

@@ -61,7 +61,7 @@ The module `std` is the prelude: every program has it. The others are imported b
 counts once) or *derivations* (a value counts as often as the grouped body derives it: once for each choice of the
 body's tuples). Equal elements of one `FlatMap` are one derivation.
 
-Names and types are DDlog's. What differs:
+Names and types are DDlog's. What differs, but in [its dialect](ddlog.md), where groups and hashes are DDlog's, too:
 
 * a group holds values, not the tuples they come from: `count_distinct`, `to_vec`, `map` and their kin see equal values
   once, and `count`, `sum`, `mean`, `collect` see them as often as they are derived;
@@ -69,7 +69,7 @@ Names and types are DDlog's. What differs:
 * `hash32`, `hash64` and `hash128` give other numbers, which never change;
 * some regular expressions of Rust's crate are refused: see `regex`;
 * dates, times, patterns and addresses are structs, so facts can contain them;
-* `Ref` and `Intern` cost nothing and change nothing: values are shared anyway;
+* `Ref` and `Intern` cost nothing and change nothing: values are shared anyway.
 """
 
 

@@ -96,7 +96,7 @@ class Joins:
     """New rows derived more often on average are kept with how often; then they are no longer sorted fast."""
     together: int = threshold(64, draws=(1, 3), fitted="updates", kernel=True)
     """Keys far apart that are searched side by side, so that the processor fetches what they need at once."""
-    gallop: int = threshold(8, draws=(0, 2), fitted="batch", kernel=True)
+    gallop: int = threshold(8, draws=(0,), fitted="batch", kernel=True)
     """Of two runs that meet, one this many times longer is not walked through but searched."""
     marks: int = threshold(1 << 19, draws=(0, 6), fitted="batch")
     """Codes of runs that meet are marked one by one if they spread no wider than the cache."""
