@@ -114,7 +114,7 @@ def test_a_closure_made_linear_that_stops_being_one(spark: SparkSession) -> None
 def test_what_the_driver_has_not_counted(spark: SparkSession) -> None:
     """An update on the driver gave way and left support uncounted: after the hand-over the next starts from scratch."""
     text = CLOSURE.replace(*LINEAR_TO_NONLINEAR) + MUTUAL
-    tuning = DEFAULT.having({"budgets.work": 1.0})
+    tuning = DEFAULT.having({"budgets.work": 1.0, "budgets.counted": 0.0})
     engine = SparkEngine(plan_text(text), spark=spark, driver_rows=30, replicate_rows=0, partitions=2, tuning=tuning)
     reference = ReferenceEngine(plan_text(text))
     for edges in (

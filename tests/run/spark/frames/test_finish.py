@@ -48,7 +48,7 @@ def test_tuples_that_go_and_come_back(spark: SparkSession) -> None:
 
 
 def test_a_few_tuples_that_go_are_looked_for_and_nothing_is_written_anew(spark: SparkSession) -> None:
-    rows = [(n, n % 7) for n in range(3_000)]
+    rows = [(n, n % 7) for n in range(30_000)]  # what tests beside this one read is counted, too, and little beside it
     tuning = Tuning(spark=Spark(driver_rows=0, replicate_rows=0, whole_rows=0))
     text = "input relation E(a: u32, b: u32)\noutput relation Out(a: u32)\nOut(x) :- E(x, 6).\n"
     engine = AtOnce(plan_text(text), spark=spark, partitions=2, tuning=tuning)
