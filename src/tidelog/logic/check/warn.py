@@ -102,7 +102,7 @@ def _check_growth(rule: Rule, recursive: list[Atom], head: Relation, report: Rep
     """Warn if a head argument is computed from variables of recursive atoms, and nothing bounds the recursion.
 
     A negated atom, or a comparison of what comes from a recursive atom, is taken to bound it. Of a least value without
-    a sign none is greater than one that is known, and there are only so many less.
+    a sign none is greater than one that is known, and only finitely many are less.
     """
     if any(isinstance(literal, Negative) for literal in rule.body):
         return

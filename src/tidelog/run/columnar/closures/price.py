@@ -20,7 +20,7 @@ from tidelog.run.maintain.cost import Cost
 
 
 def owed(before: Closed, after: Closed, spent: float, difference: tuple[Pairs, Pairs], steps: int) -> float:
-    """Return what a closure owes after a change of so many steps, which took it so much work."""
+    """Return what a closure owes after a change of `steps` steps, on which it spent `spent` units of work."""
     changed = sum(pairs.size for pairs in difference)
     matches = changed * _degree(after) + steps * after.pairs.size / max(1, after.targets.count)
     expected = _least() + changed * UPDATE.added + matches * UPDATE.match

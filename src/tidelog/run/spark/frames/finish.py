@@ -50,7 +50,7 @@ def _equal(row: dict[str, Any]) -> Column:
 def finished(relations: Sequence[Relation], most: int, layers: int) -> list[Relation]:
     """Return relations after their update; tables that are written anew are so by one job.
 
-    They are where more than `most` of their tuples are gone, or some in more than so many `layers`.
+    They are where more than `most` of their tuples are gone, or those gone lie in more than `layers` layers.
     """
     remaining = [_remaining(one, most, layers) for one in relations]
     revised = [

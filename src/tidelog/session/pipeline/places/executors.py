@@ -21,7 +21,7 @@ from tidelog.session.pipeline.places.local import Local
 from tidelog.session.pipeline.places.place import Place
 
 PART_ROWS = 500_000
-"""So many rows of a file are read by one task."""
+"""The most rows of a file that one task reads."""
 _FOUND = pa.schema([("path", pa.string()), ("size", pa.int64()), ("rows", pa.int64()), ("ranges", pa.string())])
 
 
