@@ -34,7 +34,7 @@ def passed(facts: Mapping[str, Delta], after: Timed, engine: Engine, owed: Mappi
 
 
 def _behind(relation: Relation, before: Plan, engine: Engine) -> Delta:
-    """Return what a relation of the past lacks when nobody has followed it so far."""
+    """Return how a relation of the past differs from the one it follows, where it has not followed it before."""
     now, then = (set(_rows(name, relation, before, engine)) for name in (relation.past or "", relation.name))
     return Delta(tuple(now - then), tuple(then - now))
 

@@ -135,7 +135,7 @@ class Door:
         return {column: str(column) for column in range(self.relation.arity)}
 
     def _matches(self, rows: Words) -> tuple[Probe, Matches | None]:
-        """Return the bounds there are of the keys of some rows, which are told apart by the rank of the bindings."""
+        """Match rows with the bounds of their keys; the rank of a binding is the number of its row."""
         layout, names, column = self.relation.layout, self._names, self.bound.column
         known = Layout({names[c]: field for c, field in layout.fields.items() if c != column}, layout.words)
         terms = [Var(names[number], type) for number, type in enumerate(self.relation.types)]
