@@ -39,7 +39,7 @@ def ignore(tally: Tally) -> None:
 def test_histories() -> None:
     """No difference, and every way at every threshold is taken; some are rare, and wait for a few histories more."""
     tally, failure = soak_by(2, HISTORIES, 0, Asked(), ignore)
-    while failure is None and tally.missing() and MANY <= tally.histories < 3 * HISTORIES:
+    while failure is None and tally.missing() and MANY <= tally.histories < 2 * HISTORIES:
         more, failure = soak_by(2, MANY // 4, tally.histories, Asked(), ignore)
         tally.add(more)
     assert failure is None, str(failure)
